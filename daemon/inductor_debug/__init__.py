@@ -1,0 +1,26 @@
+"""inductor-debug: will this PyTorch model compile and run on the accelerator, and which expression is to blame if not.
+
+Importing the package imports nothing else: names that need torch are loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_LAZY = {"mock_backend": "inductor_debug.capture.mock_backend"}
+
+__all__ = ["__version__", "mock_backend"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name on first use (PEP 562)."""
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Reports of finished analyses: text, JSON, SARIF, GitHub annotations and JUnit."""

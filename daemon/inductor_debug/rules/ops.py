@@ -1,0 +1,127 @@
+"""What a rule sees: a recording of ATen operations, as plain data without torch.
+
+The recorder (`capture.recorder`) reads every tensor's metadata at the moment an op runs and numbers tensors as they
+appear, so that rules can follow a value from the op that made it to the ops that use it, and never meet an alias that
+a later in-place op has changed. Nothing here holds a tensor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from inductor_debug_schema import Location
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicSize:
+    """A size that is not known, only bounded: `expression` as torch prints it (`8*s0`).
+
+    `divisor` is the largest known number that always divides it, `minimum` and `maximum` its inclusive bounds
+    (`maximum` is None where there is none).
+    """
+
+    expression: str
+    divisor: int = 1
+    minimum: int = 0
+    maximum: int | None = None
+
+    def __str__(self) -> str:
+        return self.expression
+
+
+Size = Union[int, SymbolicSize]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMeta:
+    """A tensor at the moment an op consumed or produced it.
+
+    `value` numbers the tensor (a view and its base differ), `version` counts the in-place writes to it so far;
+    `storage` numbers the memory it lives in, so views share it. `shape` and `stride` are in elements; `storage_bytes` is
+    the size of the whole storage, `element_bytes` of one element. `dtype` has no `torch.` prefix. `dense` says that the tensor is
+    contiguous in some memory format torch knows (row-major, channels_last, channels_last_3d).
+    """
+
+    value: int
+    version: int
+    storage: int
+    shape: tuple[Size, ...]
+    stride: tuple[Size, ...]
+    dtype: str
+    device: str
+    element_bytes: int
+    storage_bytes: Size
+    dense: bool
+    requires_grad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of the Python stack under an op: the exact expression that was running.
+
+    `in_project` says that the file belongs to the user's project; frames of torch itself are left out of stacks.
+    """
+
+    location: Location
+    function: str
+    in_project: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One ATen operation. `overload` is the full name (`aten._to_copy.default`).
+
+    `arguments` maps the schema's argument names to literals (numbers, strings, bools, None, lists of those; dtypes and
+    devices as strings); a tensor argument is the index into `inputs`, wrapped in `TensorArgument`. `frames` run from
+    the innermost outwards and may be empty. `module` is the dotted path in the target. `region` names the higher-order
+    op bodies around it, outermost first (`("checkpoint",)`). `mutates` lists the values it writes in place.
+    `is_view` is true for ops that only make a view of an input and compute nothing.
+    """
+
+    index: int
+    overload: str
+    arguments: dict[str, Any]
+    inputs: tuple[TensorMeta, ...]
+    outputs: tuple[TensorMeta, ...]
+    frames: tuple[Frame, ...]
+    module: str = ""
+    region: tuple[str, ...] = ()
+    mutates: tuple[int, ...] = ()
+    is_view: bool = False
+    seq_nr: int | None = None
+
+    @property
+    def packet(self) -> str:
+        """The name without its overload: `aten._to_copy`."""
+        return self.overload.rsplit(".", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArgument:
+    """Stands in `Op.arguments` for a tensor: its index in `Op.inputs`."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value that no op made comes from.
+
+    `kind` is "parameter", "buffer", "input" or "constant"; `name` is the dotted parameter name or the input's name.
+    `frames` lead to the expression that declared it (`nn.Linear(64, 63)`; the directive's or `get_inputs`' expression).
+    `meta` is the value as it was before any op ran.
+    """
+
+    kind: str
+    name: str
+    frames: tuple[Frame, ...]
+    meta: TensorMeta
+
+
+@dataclass(slots=True)
+class Recording:
+    """All ops of one stage of one target in the order in which they ran, and the origins of outside values by number."""
+
+    ops: list[Op] = field(default_factory=list)
+    origins: dict[int, Origin] = field(default_factory=dict)

@@ -1,0 +1,131 @@
+"""Findings: the things the tool tells a user, and the words they are told in.
+
+A finding is data only. Which severity it ends with, whether a comment silences it and which fingerprint it carries
+is decided above (`engine.policy`), so that the same worker result serves every configuration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from inductor_debug_schema.positions import Range, Related
+
+
+class Severity(str, Enum):
+    """How much a finding matters, most severe first."""
+
+    ERROR = "error"
+    """The model will not run, or will compute the wrong thing, on the accelerator."""
+    WARNING = "warning"
+    """It may run, but not as the user expects."""
+    INFORMATION = "information"
+    """Worth knowing; nothing is wrong with the model."""
+    HINT = "hint"
+    """A nicety, such as an unused ignore comment."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the most severe."""
+        return list(Severity).index(self)
+
+
+class Stage(str, Enum):
+    """How deep a look at a target went; each stage refines the one before."""
+
+    LOAD = "load"
+    """The file was executed and its targets were found."""
+    PREVIEW = "preview"
+    """The target ran eagerly on fake tensors."""
+    MOCK = "mock"
+    """Dynamo captured the target's graphs."""
+    AOT = "aot"
+    """AOTAutograd captured forward and backward."""
+    INDUCTOR = "inductor"
+    """Inductor lowered the graphs to kernels."""
+
+
+class StageState(str, Enum):
+    """How a stage of one target ended."""
+
+    DONE = "done"
+    """The stage saw the whole target."""
+    FAILED = "failed"
+    """The stage could not go on; a finding says why."""
+    SKIPPED = "skipped"
+    """An earlier failure or the configuration left it out; a note says why."""
+
+
+class FileStatus(str, Enum):
+    """What became of one file."""
+
+    CLEAN = "clean"
+    """Analysed, nothing found."""
+    FINDINGS = "findings"
+    """Analysed, with findings."""
+    NO_TARGET = "no-target"
+    """The file loaded but offers nothing to compile."""
+    FAILED = "failed"
+    """The file or every target of it could not be analysed."""
+    TIMEOUT = "timeout"
+    """The analysis took longer than allowed and was stopped."""
+    CRASHED = "crashed"
+    """The process that ran the file died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to tell the user.
+
+    `path` is absolute inside the engine; the faces that print a report make it relative where they need to.
+    `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where there
+    is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
+    `fingerprint` is empty until the engine fills it in.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    path: str
+    range: Range
+    stage: Stage
+    target: str = ""
+    op: str | None = None
+    module: str | None = None
+    count: int = 1
+    related: list[Related] = field(default_factory=list)
+    fingerprint: str = ""
+    link: str | None = None
+    """An address with more to read, such as torch's own page on a kind of graph break."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """What one stage saw of one target. `notes` are sentences for the log and the hover, never problems."""
+
+    stage: Stage
+    state: StageState
+    seconds: float
+    graphs: int = 0
+    ops: int = 0
+    graph_breaks: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """One target and how far its analysis came; `line` is the zero-based line that offers it."""
+
+    name: str
+    line: int
+    stages: list[StageReport] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """All that one analysis learned of one file."""
+
+    path: str
+    status: FileStatus
+    targets: list[TargetReport] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)

@@ -1,0 +1,93 @@
+"""What the engine asks of a worker, and what a worker answers while it works.
+
+A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
+`StageFinished` for each target and stage, then `Finished`. A worker that dies says nothing more; the supervisor tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from inductor_debug_schema.findings import FileStatus, Finding, Stage, StageReport
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSetting:
+    """A target declared outside the file, from `[tool.inductor-debug.targets."file.py::Name"]`.
+
+    `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker.
+    """
+
+    name: str
+    init: str | None = None
+    inputs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """One file to analyse. `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed
+    and validated TOML document (`accelerators.profile`). Limits are seconds and bytes."""
+
+    job: int
+    path: str
+    text: str
+    project_root: str
+    stages: list[Stage]
+    profile: dict[str, Any]
+    targets: list[TargetSetting] = field(default_factory=list)
+    memory_limit: int = 8 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFound:
+    """A target the file offers; `origin` names the convention that found it, for the log."""
+
+    name: str
+    line: int
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The file was executed. `dependencies` are the project's own files it imported (absolute paths), `modules` the
+    third-party modules it loaded that a fork server may load beforehand."""
+
+    targets: list[TargetFound]
+    dependencies: list[str]
+    modules: list[str]
+    seconds: float
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StageStarted:
+    """A stage of a target begins; for progress only."""
+
+    target: str
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageFinished:
+    """A stage of a target ended with these findings (all of that stage and target)."""
+
+    target: str
+    report: StageReport
+    findings: list[Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The job is over. `findings` are those of no target: syntax and import errors, a module that raises."""
+
+    status: FileStatus
+    findings: list[Finding] = field(default_factory=list)
+    dependencies: list[str] = field(default_factory=list)
+
+
+Event = Union[Loaded, StageStarted, StageFinished, Finished]
+"""What a worker sends while it works on a job."""
+
+EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in (Loaded, StageStarted, StageFinished, Finished)}
+"""Event classes by the name they carry on the wire."""
