@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug.rules.ops import Frame
 from inductor_debug_schema import Location
+
+from inductor_debug.rules.ops import Frame
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +36,7 @@ class BuiltTarget:
     """A callable with arguments to call it with, and where in the source all of it comes from.
 
     Stages may run `function` more than once, but must leave `args` and `kwargs` as they are (copy before an in-place
-    op can reach them). Everything in `function`, `args` and `kwargs` is fake under `fake_mode`, or real when that is None.
+    op can reach them). Everything in `function`, `args` and `kwargs` is fake under `fake_mode`, or real without one.
     """
 
     name: str
