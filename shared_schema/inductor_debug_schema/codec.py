@@ -1,7 +1,8 @@
 """Dataclasses to plain values and back, for msgpack and JSON alike.
 
 Written here, and not taken from a library, because workers run in the user's interpreter where only torch and msgpack
-may be assumed. Unknown keys are ignored, so that a newer peer can add fields; a missing or ill-typed one is a `WireError`.
+may be assumed. Unknown keys are ignored, so that a newer peer can add fields; a missing or ill-typed one is a
+`WireError`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import dataclasses
 import types
 import typing
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any, TypeVar, Union
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ def to_wire(value: Any) -> Any:
         return [to_wire(item) for item in value]
     if isinstance(value, dict):
         return {key: to_wire(item) for key, item in value.items()}
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {name: to_wire(getattr(value, name)) for name in _field_names(type(value))}
     raise TypeError(f"{type(value).__name__} cannot go over the wire")
 
@@ -44,12 +45,12 @@ def from_wire(cls: type[T], data: Any) -> T:
     return typing.cast(T, _read(cls, data, getattr(cls, "__name__", str(cls))))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _field_names(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _field_types(cls: type) -> tuple[tuple[str, Any, bool], ...]:
     hints = typing.get_type_hints(cls)
     return tuple(

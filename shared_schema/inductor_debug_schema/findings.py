@@ -78,8 +78,8 @@ class Finding:
     """One thing to tell the user.
 
     `path` is absolute inside the engine; the faces that print a report make it relative where they need to.
-    `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where there
-    is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
+    `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where
+    there is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
     `fingerprint` is empty until the engine fills it in.
     """
 

@@ -26,8 +26,11 @@ class TargetSetting:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """One file to analyse. `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed
-    and validated TOML document (`accelerators.profile`). Limits are seconds and bytes."""
+    """One file to analyse.
+
+    `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
+    (`accelerators.profile`). Limits are seconds and bytes.
+    """
 
     job: int
     path: str
@@ -50,8 +53,11 @@ class TargetFound:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The file was executed. `dependencies` are the project's own files it imported (absolute paths), `modules` the
-    third-party modules it loaded that a fork server may load beforehand."""
+    """The file was executed.
+
+    `dependencies` are the project's own files it imported (absolute paths), `modules` the third-party modules it
+    loaded that a fork server may load beforehand.
+    """
 
     targets: list[TargetFound]
     dependencies: list[str]

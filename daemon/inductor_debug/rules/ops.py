@@ -38,9 +38,9 @@ class TensorMeta:
     """A tensor at the moment an op consumed or produced it.
 
     `value` numbers the tensor (a view and its base differ), `version` counts the in-place writes to it so far;
-    `storage` numbers the memory it lives in, so views share it. `shape` and `stride` are in elements; `storage_bytes` is
-    the size of the whole storage, `element_bytes` of one element. `dtype` has no `torch.` prefix. `dense` says that the tensor is
-    contiguous in some memory format torch knows (row-major, channels_last, channels_last_3d).
+    `storage` numbers the memory it lives in, so views share it. `shape` and `stride` are in elements; `storage_bytes`
+    is the size of the whole storage, `element_bytes` of one element. `dtype` has no `torch.` prefix. `dense` says that
+    the tensor is contiguous in some memory format torch knows (row-major, channels_last, channels_last_3d).
     """
 
     value: int
@@ -121,7 +121,10 @@ class Origin:
 
 @dataclass(slots=True)
 class Recording:
-    """All ops of one stage of one target in the order in which they ran, and the origins of outside values by number."""
+    """All ops of one stage of one target, in the order in which they ran, and where outside values come from.
+
+    `origins` is keyed by `TensorMeta.value`.
+    """
 
     ops: list[Op] = field(default_factory=list)
     origins: dict[int, Origin] = field(default_factory=dict)

@@ -1,0 +1,118 @@
+// The project's tasks, behind `npm start`, `npm test` and `npm run …`.
+//
+// A task first brings the set-up up to date and then does its one job. The set-up is a virtual environment in `.venv`
+// with CPU torch and the project itself; a stamp in it makes the second run quick. Only Node's standard library is
+// used, so that a fresh clone needs nothing installed beforehand but Node and a Python from 3.10 to 3.13.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const ENVIRONMENT = join(ROOT, ".venv");
+const BIN = join(ENVIRONMENT, process.platform === "win32" ? "Scripts" : "bin");
+const PYTHON = join(BIN, process.platform === "win32" ? "python.exe" : "python");
+const STAMP = join(ENVIRONMENT, "inductor-debug-setup");
+const TORCH = "torch==2.13.0"; // exactly: an open range may pull gigabytes of CUDA libraries
+const SUPPORTED = "sys.version_info[:2] >= (3, 10) and sys.version_info[:2] < (3, 14)";
+
+function fail(message) {
+  console.error(`error: ${message}`);
+  process.exit(2);
+}
+
+function run(command, args, options = {}) {
+  const result = spawnSync(command, args, {
+    cwd: ROOT,
+    stdio: "inherit",
+    ...options,
+    env: { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env },
+  });
+  if (result.error) fail(`${command} could not be started: ${result.error.message}`);
+  return result.status ?? 1;
+}
+
+function succeeds(command, args) {
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+}
+
+function must(what, command, args) {
+  if (run(command, args) !== 0) fail(`${what} failed; the lines above say why`);
+}
+
+function findPython() {
+  const named = process.env.INDUCTOR_DEBUG_PYTHON;
+  const candidates = named ? [named] : ["python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"];
+  const found = candidates.find((name) => succeeds(name, ["-c", `import sys, venv; sys.exit(not (${SUPPORTED}))`]));
+  return (
+    found ??
+    fail(
+      `no Python from 3.10 to 3.13 with the venv module among: ${candidates.join(", ")}. ` +
+        "Install one, or name it in INDUCTOR_DEBUG_PYTHON.",
+    )
+  );
+}
+
+function fingerprint() {
+  const hash = createHash("sha256").update(TORCH).update(ROOT);
+  hash.update(readFileSync(join(ROOT, "pyproject.toml")));
+  return hash.digest("hex");
+}
+
+function setup() {
+  const wanted = fingerprint();
+  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted && existsSync(PYTHON)) return;
+  if (!existsSync(PYTHON) || !succeeds(PYTHON, ["-c", `import sys; sys.exit(not (${SUPPORTED}))`])) {
+    console.error("set-up: making a virtual environment in .venv");
+    rmSync(ENVIRONMENT, { recursive: true, force: true });
+    must("making the virtual environment", findPython(), ["-m", "venv", ENVIRONMENT]);
+  }
+  if (!succeeds(PYTHON, ["-c", "import torch"])) {
+    console.error(`set-up: installing ${TORCH}`);
+    must("installing torch", PYTHON, ["-m", "pip", "install", "--quiet", TORCH]);
+  }
+  console.error("set-up: installing inductor-debug and what its examples and tests need");
+  must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev]"]);
+  writeFileSync(STAMP, wanted);
+}
+
+function start(args) {
+  setup();
+  const from = process.env.INIT_CWD ?? process.cwd();
+  const given = args.map((arg) => (arg.startsWith("-") || isAbsolute(arg) ? arg : resolve(from, arg)));
+  const paths = given.length > 0 ? given : [join(ROOT, "examples", "tiny_attention.py")];
+  return run(PYTHON, ["-m", "inductor_debug", "watch", "--once", ...paths]);
+}
+
+const CHECKS = [
+  ["lint", ["-m", "ruff", "check", "."]],
+  ["format", ["-m", "ruff", "format", "--check", "."]],
+  ["types", ["-m", "mypy"]],
+  ["imports", ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-logo"]],
+  ["tests", ["-m", "pytest", "--numprocesses", "2", "--dist", "worksteal"]],
+];
+
+function test(args) {
+  setup();
+  const failed = [];
+  for (const [name, command] of CHECKS) {
+    const extra = name === "tests" ? args : [];
+    console.error(`\n== ${name}`);
+    if (run(PYTHON, [...command, ...extra]) !== 0) failed.push(name);
+  }
+  if (failed.length > 0) console.error(`\nfailed: ${failed.join(", ")}`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+const TASKS = {
+  setup: () => (setup(), 0),
+  start,
+  test,
+  bench: (args) => (setup(), run(PYTHON, ["-m", "inductor_debug", "bench", ...args])),
+};
+
+const [task, ...rest] = process.argv.slice(2);
+if (!(task in TASKS)) fail(`unknown task ${task}; there are: ${Object.keys(TASKS).join(", ")}`);
+process.exit(TASKS[task](rest));
