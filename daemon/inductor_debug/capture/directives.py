@@ -1,0 +1,244 @@
+"""Directive comments: how a file says, in comments alone, what to compile and with which inputs.
+
+    # inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10), train
+    class Model(nn.Module): ...
+
+A directive goes on in the next comment line while a bracket is open or after a comma. Values are parsed here, with
+positions in the file, and evaluated elsewhere (`building`): nothing is executed and torch is not imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import Position, Range
+
+from inductor_debug.capture.comments import STRING, Comment, comments, ignores, is_ignore, marked
+from inductor_debug.capture.source_text import LINE_END, SourceText, utf16_length
+
+__all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
+
+VALUES = ("inputs", "init")
+FLAGS = ("train", "eval", "dynamic", "fullgraph")
+
+_PIECE = re.compile(rf"(?P<string>{STRING})|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<comma>,)", re.DOTALL)
+_SEGMENT = re.compile(r"\s*(?P<key>[^\W\d]\w*)\s*(?:=(?!=)\s*(?P<value>.*?))?\s*\Z", re.DOTALL)
+_DEFINITION = re.compile(r"\s*(?:class|(?:async\s+)?def)\s+(?P<name>\w+)|\s*(?P<value>\w+)")
+
+Anchor = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong with a directive, and where."""
+
+    message: str
+    range: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The value of a key: an expression whose positions are those of the comment in the file."""
+
+    tree: ast.Expression
+    range: Range
+
+
+@dataclass(slots=True)
+class Directive:
+    """All that the directives above one definition say. `line` is the zero-based line of the name they stand above."""
+
+    name: str
+    line: int
+    range: Range
+    arguments: dict[str, Argument] = field(default_factory=dict)
+    flags: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def training(self) -> bool | None:
+        """The mode the user asks for; None leaves the model as it is."""
+        if "train" in self.flags:
+            return self.flags["train"]
+        return not self.flags["eval"] if "eval" in self.flags else None
+
+
+def read_directives(text: str) -> tuple[list[Directive], list[Fault]]:
+    """The directives of a file that parses, one for each definition they stand above, and what is wrong with them."""
+    if "inductor-debug" not in text:
+        return [], []
+    return _Reader(text).read()
+
+
+def name_range(lines: list[str], line: int) -> Range:
+    """The name that the definition on the zero-based `line` introduces; the whole line where there is none."""
+    match = _DEFINITION.match(lines[line]) if 0 <= line < len(lines) else None
+    if match is None:
+        return SourceText("\n".join(lines)).line_range(line)
+    start, end = match.span("name" if match.group("name") else "value")
+    return Range(
+        Position(line, utf16_length(lines[line][:start])),
+        Position(line, utf16_length(lines[line][:end])),
+    )
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        text = text.removeprefix("\ufeff")
+        self.lines = LINE_END.split(text)
+        self.comments = {comment.line: comment for comment in comments(text)}
+        self.faults: list[Fault] = []
+        self.anchors: dict[int, tuple[str, int]] = {}
+        for node in ast.parse(text).body:
+            if isinstance(node, Anchor):
+                first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
+                self.anchors[first] = (_name_of(node), node.lineno - 1)
+
+    def read(self) -> tuple[list[Directive], list[Fault]]:
+        found: dict[int, Directive] = {}
+        for comment, words in marked(list(self.comments.values())):
+            if is_ignore(comment.text[words:]):
+                continue
+            block = self._block(comment, words)
+            where = self._range(comment.line, comment.column, comment.line, comment.column + len(comment.text))
+            anchor = self._anchor(comment.line + len(block)) if comment.alone else None
+            if anchor is None:
+                self._fault(
+                    "A directive stands alone, above a top-level class, function or assignment.", where
+                )
+                continue
+            name, line = anchor
+            directive = found.setdefault(line, Directive(name, line, where))
+            self._read_block(directive, comment.line, block)
+        return list(found.values()), self.faults
+
+    def _block(self, comment: Comment, words: int) -> list[str]:
+        """The directive's lines, all that is not part of it blanked out, so that columns stay what they are."""
+        block = [_blank(self.lines[comment.line], comment.column + words)]
+        while _goes_on("\n".join(block)):
+            following = self.comments.get(comment.line + len(block))
+            if following is None or not following.alone or any(True for _ in marked([following])):
+                break
+            block.append(_blank(self.lines[following.line], following.column + 1))
+        return block
+
+    def _anchor(self, line: int) -> tuple[str, int] | None:
+        while line < len(self.lines) and (not self.lines[line].strip() or self._is_comment(line)):
+            line += 1
+        return self.anchors.get(line)
+
+    def _is_comment(self, line: int) -> bool:
+        return line in self.comments and self.comments[line].alone
+
+    def _read_block(self, directive: Directive, first_line: int, block: list[str]) -> None:
+        text = "\n".join(block)
+        for start, end in _segments(text):
+            match = _SEGMENT.match(text, start, end)
+            if match is None:
+                if text[start:end].strip():
+                    self._fault("Expected key=value or a flag.", self._span(first_line, block, start, end))
+                continue
+            key = match.group("key")
+            where = self._span(first_line, block, *match.span("key"))
+            if key in directive.arguments or key in directive.flags:
+                self._fault(f"{key!r} is given twice for {directive.name}.", where)
+            elif key in VALUES:
+                self._read_value(directive, key, match, first_line, block, where)
+            elif key in FLAGS:
+                self._read_flag(directive, key, match.group("value"), where)
+            else:
+                known = ", ".join(VALUES + FLAGS)
+                self._fault(f"Unknown key {key!r} in a directive: known are {known}, and ignore[rule].", where)
+
+    def _read_flag(self, directive: Directive, key: str, value: str | None, where: Range) -> None:
+        if value not in (None, "True", "False"):
+            self._fault(f"{key!r} is a flag: write {key}, {key}=True or {key}=False.", where)
+        else:
+            directive.flags[key] = value != "False"
+
+    def _read_value(
+        self, directive: Directive, key: str, match: re.Match[str], first_line: int, block: list[str], where: Range
+    ) -> None:
+        if not match.group("value"):
+            self._fault(f"{key!r} needs a value: {key}=(...).", where)
+            return
+        start, end = match.span("value")
+        row, column = _row_column(block, start)
+        offset = len(block[row][:column].encode("utf-8", "surrogatepass"))
+        span = self._span(first_line, block, start, end)
+        try:
+            # The bracket lets the value run over several lines; positions are put right afterwards.
+            tree = ast.parse(f"({match.group('value')}\n)", mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self._fault(f"The value of {key!r} is not a Python expression: {getattr(error, 'msg', error)}.", span)
+            return
+        for node in ast.walk(tree):
+            if isinstance(node, ast.expr | ast.keyword | ast.arg):
+                _move(node, first_line + row, offset - 1)
+        directive.arguments[key] = Argument(tree, span)
+
+    def _fault(self, message: str, where: Range) -> None:
+        self.faults.append(Fault(message, where))
+
+    def _span(self, first_line: int, block: list[str], start: int, end: int) -> Range:
+        """The range of `start:end` of the joined block, without white space around it."""
+        text = "\n".join(block)
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        end -= len(text[start:end]) - len(text[start:end].rstrip())
+        (row, column), (end_row, end_column) = _row_column(block, start), _row_column(block, end)
+        return self._range(first_line + row, column, first_line + end_row, end_column)
+
+    def _range(self, line: int, column: int, end_line: int, end_column: int) -> Range:
+        return Range(
+            Position(line, utf16_length(self.lines[line][:column])),
+            Position(end_line, utf16_length(self.lines[end_line][:end_column])),
+        )
+
+
+def _name_of(node: Anchor) -> str:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return target.id if isinstance(target, ast.Name) else ast.unparse(target)
+    return node.name
+
+
+def _blank(line: str, column: int) -> str:
+    return " " * column + line[column:]
+
+
+def _goes_on(text: str) -> bool:
+    depth = 0
+    for match in _PIECE.finditer(text):
+        depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+    return depth > 0 or text.rstrip().endswith(",")
+
+
+def _segments(text: str) -> list[tuple[int, int]]:
+    """Splits at the commas that no bracket holds."""
+    depth, start, found = 0, 0, []
+    for match in _PIECE.finditer(text):
+        depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+        if match.lastgroup == "comma" and depth <= 0:
+            found.append((start, match.start()))
+            start = match.end()
+    return [*found, (start, len(text))]
+
+
+def _row_column(block: list[str], offset: int) -> tuple[int, int]:
+    row = 0
+    while offset > len(block[row]):
+        offset -= len(block[row]) + 1
+        row += 1
+    return row, offset
+
+
+def _move(node: ast.expr | ast.keyword | ast.arg, lines: int, columns: int) -> None:
+    """Moves a node that was parsed as if its text began the file at column 1 to where the text really stands."""
+    if node.lineno == 1:
+        node.col_offset += columns
+    if node.end_lineno == 1 and node.end_col_offset is not None:
+        node.end_col_offset += columns
+    node.lineno += lines
+    if node.end_lineno is not None:
+        node.end_lineno += lines

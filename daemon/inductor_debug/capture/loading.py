@@ -1,0 +1,213 @@
+"""Executes a file's text, saved or not, as the real module that Python would make of it.
+
+The text comes from the request and stands in for that one file only: for imports, `inspect`, `linecache` and tracebacks
+alike. What this module never does: leave byte code behind, run the file as `__main__`, or keep the user's own modules
+for the next load (see `unload`). Exceptions of user code pass through.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import keyword
+import linecache
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePlace:
+    """Which module a file is: `name` as imports spell it, `package` true for an `__init__.py`, `root` its import root."""
+
+    path: str
+    name: str
+    root: str
+    package: bool
+
+
+@dataclass(slots=True)
+class LoadedModules:
+    """What one load brought into `sys.modules`. `own` are the user's modules, the file itself among them."""
+
+    own: dict[str, ModuleType] = field(default_factory=dict)
+    third_party: list[str] = field(default_factory=list)
+
+    def dependencies(self, path: str) -> list[str]:
+        """Absolute paths of the user's files that were imported, without `path` itself."""
+        files = {os.path.abspath(file) for module in self.own.values() if (file := _file_of(module)) is not None}
+        return sorted(files - {path})
+
+    def activate(self) -> None:
+        """Makes these modules the ones that importing their names gives, after another load may have replaced them."""
+        sys.modules.update(self.own)
+
+
+def place_of(path: str) -> ModulePlace:
+    """Finds the module name of a file from the packages (`__init__.py`) around it."""
+    folder, file = os.path.split(path)
+    stem = os.path.splitext(file)[0]
+    package = file == "__init__.py"
+    parts = [] if package else [stem]
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and _is_name(os.path.basename(folder)):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    if parts and all(map(_is_name, parts)) and not _is_taken(parts[0], folder):
+        return ModulePlace(path, ".".join(parts), folder, package)
+    name = "inductor_debug_file_" + re.sub(r"\W", "_", stem)
+    return ModulePlace(path, name, os.path.dirname(path), package)
+
+
+@contextmanager
+def search_path(place: ModulePlace, project_root: str) -> Iterator[None]:
+    """Sets `sys.path` and `sys.argv` as `python file.py` does, with the project's root and its `src` folder added."""
+    before, arguments = list(sys.path), list(sys.argv)
+    folder = os.path.dirname(place.path)
+    # A package's own folder comes last: its `types.py` must not become everybody's `types`.
+    first = [folder] if folder == place.root else [place.root]
+    first += [project_root, os.path.join(project_root, "src")]
+    sys.path[:] = list(dict.fromkeys([*first, *(entry for entry in before if entry), folder]))
+    sys.argv[:] = [place.path]
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:], sys.argv[:] = before, arguments
+
+
+@contextmanager
+def overlay(place: ModulePlace, text: str) -> Iterator[None]:
+    """Makes `place.name` importable from `text`, and `linecache` quote it."""
+    finder = _OverlayFinder(place, text)
+    lines = io.StringIO(text, newline=None).readlines()
+    # Entries without a modification time are never checked against the disk.
+    linecache.cache[place.path] = (len(text), None, lines, place.path)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def execute(place: ModulePlace) -> ModuleType:
+    """Imports the file, and the packages around it first. Raises whatever its code raises."""
+    sys.modules.pop(place.name, None)
+    return importlib.import_module(place.name)
+
+
+def loaded_since(before: dict[str, ModuleType]) -> LoadedModules:
+    """Sorts the modules that appeared since `before` (a copy of `sys.modules`) by whose they are."""
+    result = LoadedModules()
+    for name, module in list(sys.modules.items()):
+        if before.get(name) is module or not isinstance(module, ModuleType):
+            continue
+        file = _file_of(module)
+        if file is None:
+            continue
+        if is_installed(file):
+            result.third_party.append(name)
+        elif not is_standard(file):
+            result.own[name] = module
+    return result
+
+
+def unload(modules: LoadedModules) -> None:
+    """Forgets the user's own modules, so that the next load executes them again."""
+    for name, module in modules.own.items():
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+
+
+def preloadable(modules: LoadedModules) -> list[str]:
+    """The third-party modules that the user's modules name, all of which a fork server may import beforehand."""
+    fresh = set(modules.third_party)
+    named: set[str] = set()
+    for module in modules.own.values():
+        for value in list(vars(module).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            if isinstance(name, str) and name in fresh:
+                named.add(name)
+    return sorted(named)
+
+
+def is_installed(file: str) -> bool:
+    """Whether `file` belongs to an installed library."""
+    return any(part in _INSTALLED for part in file.split(os.sep))
+
+
+def is_standard(file: str) -> bool:
+    """Whether `file` belongs to Python itself or to this tool."""
+    return file.startswith(_standard_folders())
+
+
+class _OverlayLoader(SourceFileLoader):
+    """Loads one file from a text. Byte code is neither read nor written."""
+
+    def __init__(self, place: ModulePlace, text: str) -> None:
+        super().__init__(place.name, place.path)
+        self._text = text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self._text, self.path, "exec", dont_inherit=True)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+    def get_data(self, path: Any) -> bytes:
+        return self._text.encode("utf-8", "surrogatepass") if path == self.path else super().get_data(path)
+
+
+class _OverlayFinder(MetaPathFinder):
+    def __init__(self, place: ModulePlace, text: str) -> None:
+        self._place, self._text = place, text
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self._place.name:
+            return None
+        folders = [os.path.dirname(self._place.path)] if self._place.package else None
+        return importlib.util.spec_from_file_location(
+            fullname,
+            self._place.path,
+            loader=_OverlayLoader(self._place, self._text),
+            submodule_search_locations=folders,
+        )
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _is_taken(name: str, folder: str) -> bool:
+    """Whether importing `name` must go on to mean something else than what lies in `folder`."""
+    if name in sys.stdlib_module_names or name == "__main__":
+        return True
+    known = sys.modules.get(name)
+    file = _file_of(known) if known is not None else None
+    return known is not None and (file is None or not os.path.abspath(file).startswith(folder.rstrip(os.sep) + os.sep))
+
+
+def _file_of(module: ModuleType) -> str | None:
+    file = getattr(module, "__file__", None)
+    if isinstance(file, str):
+        return file
+    return None
+
+
+def _standard_folders() -> tuple[str, ...]:
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    schema = os.path.dirname(os.path.abspath(sys.modules["inductor_debug_schema"].__file__ or ""))
+    folders = [own, schema, *(os.path.abspath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))]
+    return tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
