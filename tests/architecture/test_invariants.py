@@ -18,7 +18,7 @@ TORCH_FREE_MODULES = (
     "cli.main",
     "cli.check",
     "engine.engine",
-    "server.client",
+    "server.headless",
     "rules.registry",
     "accelerators.profile",
 )

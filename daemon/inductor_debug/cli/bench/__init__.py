@@ -1,0 +1,1 @@
+"""Benchmarks: what the speed claims of the README rest on. Each prints ratios measured within one run."""

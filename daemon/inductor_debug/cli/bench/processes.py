@@ -1,0 +1,50 @@
+"""What processes use, read from `/proc`; on systems without it nothing is known and nothing is claimed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def resident_bytes(process_id: int) -> int | None:
+    """Resident memory of one process in bytes, or None where it cannot be read."""
+    try:
+        pages = int((_PROC / str(process_id) / "statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def descendants(process_id: int) -> list[int]:
+    """The process ids of all children, grandchildren and so on that live now."""
+    children: dict[int, list[int]] = {}
+    for entry in _PROC.glob("[0-9]*/stat"):
+        try:
+            text = entry.read_text()
+        except OSError:
+            continue
+        parent = int(text.rsplit(")", 1)[1].split()[1])
+        children.setdefault(parent, []).append(int(entry.parent.name))
+    found: list[int] = []
+    waiting = [process_id]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+async def peak_resident(process_id: int, until: asyncio.Event) -> int:
+    """The largest resident size in bytes of any descendant, watched every 25 ms until the event is set."""
+    peak = 0
+    while not until.is_set():
+        for child in descendants(process_id):
+            peak = max(peak, resident_bytes(child) or 0)
+        try:
+            await asyncio.wait_for(until.wait(), 0.025)
+        except asyncio.TimeoutError:
+            continue
+    return peak
