@@ -1,0 +1,140 @@
+"""What an exception from a running target means, and how it is told to the user.
+
+Fake tensors raise for two reasons of their own: code that asks for a value they do not have, and operators they cannot
+imitate. Neither is the user's fault. Every other exception is, and is told in the words real tensors would use.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from inductor_debug_schema import Finding, Location, Related, Severity, Stage
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+)
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from inductor_debug.capture.real_check import real_error
+from inductor_debug.capture.recorder import FailedOp
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.ops import Frame
+
+_NEEDS_VALUE = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
+_LIMITED = (UnsupportedFakeTensorException, UnsupportedOperatorException)
+_VALUE_WORDS = re.compile(
+    r"\.numpy\(\) is not supported for tensor subclasses"
+    r"|Cannot access data pointer of Tensor \(e\.g\. FakeTensor"
+    r"|format string passed to FakeTensor"
+    r"|data[- ]dependent",
+    re.IGNORECASE,
+)
+"""Messages of plain exceptions by which torch 2.11 to 2.13 refuse a fake tensor's value."""
+_LIMITED_WORDS = re.compile(r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl", re.IGNORECASE)
+_FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
+_LONGEST_MESSAGE = 400
+_MOST_RELATED = 8
+
+
+class Fault(Enum):
+    """Whose fault an exception is."""
+
+    USER = "user"
+    """The target would raise on real tensors too."""
+    NEEDS_VALUE = "needs-value"
+    """The code looked at a value, and fake tensors have none."""
+    LIMITATION = "limitation"
+    """Fake tensors cannot imitate an operator that real tensors have."""
+
+
+def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tuple[Fault, str]:
+    """Decides whose fault `error` is, and gives the words for it.
+
+    Args:
+        error: what the target raised.
+        failed: the op during which it was raised, if an op was running.
+        fake: whether the target ran on fake tensors.
+    """
+    message = describe(error)
+    if not fake:
+        return Fault.USER, message
+    text = str(error)
+    if isinstance(error, _NEEDS_VALUE) or _VALUE_WORDS.search(text):
+        return Fault.NEEDS_VALUE, message
+    if isinstance(error, _LIMITED):
+        return Fault.LIMITATION, message
+    if failed is not None and failed.error is error:
+        confirmed = real_error(failed)
+        if confirmed is None:
+            return Fault.LIMITATION, message
+        return Fault.USER, describe(confirmed)
+    if _LIMITED_WORDS.search(text):
+        return Fault.LIMITATION, message
+    return Fault.USER, message
+
+
+def describe(error: BaseException) -> str:
+    """One line: the exception's type and message, with fake tensors called tensors."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = _FAKE_TENSOR.sub(r"a tensor of size \1", lines[0] if lines else "").replace("FakeTensor", "Tensor")
+    if len(text) > _LONGEST_MESSAGE:
+        text = text[: _LONGEST_MESSAGE - 1] + "…"
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+def innermost(frames: tuple[Frame, ...]) -> int | None:
+    """The index of the innermost frame in the project, or None."""
+    return next((index for index, frame in enumerate(frames) if frame.in_project), None)
+
+
+def place(frames: tuple[Frame, ...], fallback: Location, deeper: str) -> tuple[Location, list[Related]]:
+    """Where a finding on `frames` (innermost first) points, and the rest of them as related places.
+
+    Args:
+        frames: the stack under the event.
+        fallback: the place where no frame is in the project.
+        deeper: what to say of library frames below the user's own, with `{}` for the function.
+    """
+    index = innermost(frames)
+    related: list[Related] = []
+    for position, frame in enumerate(frames):
+        if position == index or len(related) >= _MOST_RELATED:
+            continue
+        below = index is None or position < index
+        words = deeper.format(frame.function) if below else f"called from {frame.function}"
+        related.append(Related(frame.location.path, frame.location.range, words))
+    return (fallback if index is None else frames[index].location), related
+
+
+def capture_error(message: str, frames: tuple[Frame, ...], target: BuiltTarget, stage: Stage) -> Finding:
+    """A finding that the target could not be run or captured, at the innermost frame of the user's."""
+    location, related = place(frames, target.location, "raised in {}")
+    return Finding(
+        rule="capture-error",
+        severity=Severity.ERROR,
+        message=message,
+        path=location.path,
+        range=location.range,
+        stage=stage,
+        target=target.name,
+        related=related,
+    )
+
+
+def where(frames: tuple[Frame, ...]) -> str:
+    """`model.py:12` of the innermost project frame, for notes; empty without one."""
+    index = innermost(frames)
+    if index is None:
+        return ""
+    location = frames[index].location
+    return f"{location.path}:{location.range.start.line + 1}"
+
+
+def frames_of_error(error: BaseException, sources: SourceMap) -> tuple[Frame, ...]:
+    """The frames of an exception; a syntax error inside generated code has none."""
+    return sources.frames_of_traceback(error.__traceback__)

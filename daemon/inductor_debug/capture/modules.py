@@ -1,0 +1,114 @@
+"""What happens to modules while a target runs: which one is running, and what running them changed.
+
+`ModulePath` replaces `torch.nn.Module.__call__` while it is entered, as `torch.fx.Tracer` does, because global hooks
+would push every module off its fast path. `Snapshot` puts attributes and inputs back as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.target import BuiltTarget
+
+
+class ModulePath:
+    """Knows the dotted path of the module that runs now, for modules below `root`."""
+
+    def __init__(self, root: torch.nn.Module | None) -> None:
+        modules = [] if root is None else list(root.named_modules())
+        self.names = {id(module): name for name, module in modules}
+        self._kept = modules
+        self._running: list[str] = []
+
+    def current(self) -> str:
+        """The innermost running module; empty for the root and outside of it."""
+        return self._running[-1] if self._running else ""
+
+    @contextmanager
+    def follow(self) -> Iterator[None]:
+        """Keeps track of calls of modules until it is left."""
+        original: Callable[..., Any] = torch.nn.Module.__call__
+        names, running = self.names, self._running
+
+        def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            running.append(names.get(id(module)) or (running[-1] if running else ""))
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                running.pop()
+
+        torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            torch.nn.Module.__call__ = original  # type: ignore[method-assign]
+            running.clear()
+
+
+class Snapshot:
+    """A target's state before a run, cheap: attributes by reference, values only of real tensors.
+
+    It puts back attributes that `forward` set, buffers it replaced, and inputs whose shape or values it changed in
+    place. Objects other than modules and tensors are not looked into.
+    """
+
+    def __init__(self, target: BuiltTarget) -> None:
+        modules = [] if target.module is None else list(target.module.modules())
+        self._attributes = [(module.__dict__, _copied(module.__dict__)) for module in modules]
+        tensors = [leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor)]
+        if target.fake_mode is None and target.module is not None:
+            tensors += list(target.module.buffers())
+        self._tensors = [_TensorState(tensor, values=target.fake_mode is None) for tensor in tensors]
+
+    def restore(self) -> None:
+        """Puts everything back; later changes can be undone again."""
+        for attributes, before in self._attributes:
+            attributes.clear()
+            attributes.update(_copied(before))
+        for state in self._tensors:
+            state.restore()
+
+
+def _copied(attributes: dict[str, Any]) -> dict[str, Any]:
+    copy = dict(attributes)
+    for name in ("_parameters", "_buffers", "_modules"):
+        if isinstance(copy.get(name), dict):
+            copy[name] = dict(copy[name])
+    return copy
+
+
+class _TensorState:
+    """One input or buffer as it was: the object's own geometry, and its values where it has some."""
+
+    def __init__(self, tensor: torch.Tensor, *, values: bool) -> None:
+        self._tensor = tensor
+        self._version = _version(tensor)
+        # Detaching gives a second object with the same memory, which in-place changes of shape do not reach.
+        self._before = tensor.detach()
+        self._values = tensor.detach().clone() if values else None
+        self._requires_grad = tensor.requires_grad
+
+    def restore(self) -> None:
+        tensor = self._tensor
+        if _version(tensor) == self._version and tensor.shape == self._before.shape:
+            return
+        with torch.no_grad():
+            if self._values is not None:
+                self._before.copy_(self._values)
+            tensor.detach_()
+            tensor.data = self._before.detach()
+        tensor.requires_grad_(self._requires_grad)
+        self._version = _version(tensor)
+
+
+def _version(tensor: torch.Tensor) -> int:
+    """How often `tensor` was written in place, as far as autograd counts it."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return 0

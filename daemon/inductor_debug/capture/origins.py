@@ -1,0 +1,98 @@
+"""Where tensors come from that no recorded op made: parameters, buffers, inputs, constants.
+
+Looked up when an op first meets one, so that a model with a thousand parameters costs nothing for those it never uses.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from typing import Any, Protocol
+
+import torch
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.ops import Frame, Origin, TensorMeta
+
+
+class _HasFrames(Protocol):
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames of the op that runs now."""
+
+
+class OriginTable:
+    """Names and declaring frames of a target's outside tensors."""
+
+    def __init__(self, target: BuiltTarget) -> None:
+        self._known: dict[int, tuple[weakref.ref[torch.Tensor], str, str, tuple[Frame, ...]]] = {}
+        if target.module is not None:
+            self._add_module(target.module, target.declarations)
+        self._add_inputs(target)
+
+    def origin_of(self, tensor: torch.Tensor, meta: TensorMeta, attribution: _HasFrames) -> Origin:
+        """The origin of `tensor`; one that nothing declared is a constant, placed where it is first used."""
+        known = self._known.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return Origin(known[1], known[2], known[3], meta)
+        return Origin("constant", "", attribution.frames(), meta)
+
+    def same(self, alias: torch.Tensor, tensor: torch.Tensor) -> None:
+        """Lets `alias` have the origin of `tensor`."""
+        known = self._known.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            self._known[id(alias)] = (weakref.ref(alias), *known[1:])
+
+    def _add(self, tensor: torch.Tensor, kind: str, name: str, frames: tuple[Frame, ...]) -> None:
+        if id(tensor) not in self._known:
+            self._known[id(tensor)] = (weakref.ref(tensor), kind, name, frames)
+
+    def _add_module(self, root: torch.nn.Module, declarations: dict[str, tuple[Frame, ...]]) -> None:
+        for prefix, module in root.named_modules():
+            dotted = prefix + "." if prefix else ""
+            groups: tuple[tuple[str, dict[str, Any]], ...] = (
+                ("parameter", module._parameters),
+                ("buffer", module._buffers),
+                ("constant", module.__dict__),
+            )
+            for kind, members in groups:
+                for name, tensor in members.items():
+                    if isinstance(tensor, torch.Tensor):
+                        full = dotted + name
+                        self._add(tensor, kind, full, declarations.get(full, ()))
+
+    def _add_inputs(self, target: BuiltTarget) -> None:
+        parameters = _parameter_names(target.function)
+        named = [(_name_at(parameters, index), value) for index, value in enumerate(target.args)]
+        for argument, value in [*named, *target.kwargs.items()]:
+            for path, leaf in pytree.tree_flatten_with_path(value)[0]:
+                name = argument + "".join(str(step) for step in path)
+                if isinstance(leaf, torch.Tensor):
+                    self._add(leaf, "input", name, target.input_frames)
+                else:
+                    for member, tensor in _members(leaf):
+                        self._add(tensor, "input", f"{name}.{member}", target.input_frames)
+
+
+def _parameter_names(function: Any) -> list[inspect.Parameter]:
+    try:
+        called = function.forward if isinstance(function, torch.nn.Module) else function
+        return list(inspect.signature(called).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _name_at(parameters: list[inspect.Parameter], index: int) -> str:
+    """What the function calls its positional argument `index`."""
+    if index < len(parameters) and parameters[index].kind is not inspect.Parameter.VAR_POSITIONAL:
+        return parameters[index].name
+    return f"input {index}"
+
+
+def _members(value: Any) -> list[tuple[str, torch.Tensor]]:
+    """The tensors directly inside an object that pytree does not know, such as a dataclass or a batch."""
+    data = getattr(value, "__dict__", None)
+    found = dict(data) if isinstance(data, dict) else {}
+    if isinstance(getattr(value, "data", None), dict):
+        found |= value.data
+    return [(str(name), item) for name, item in found.items() if isinstance(item, torch.Tensor)]

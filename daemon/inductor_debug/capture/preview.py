@@ -1,0 +1,84 @@
+"""The first look at a target: run it once, eagerly, and record every operation that reaches the device.
+
+On fake tensors this is ten to forty times faster than a Dynamo trace, and it also sees the code that a graph break
+would hide from one. It judges nothing, compiles nothing, and leaves the target as it found it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+from inductor_debug_schema import Finding, Stage, StageReport, StageState
+
+from inductor_debug.capture.dynamic_inputs import symbolic_arguments
+from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error, where
+from inductor_debug.capture.modules import ModulePath, Snapshot
+from inductor_debug.capture.origins import OriginTable
+from inductor_debug.capture.quiet import quiet
+from inductor_debug.capture.recorder import Recorder, StackAttribution
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.ops import Frame
+
+__all__ = ["StageOutcome", "run_preview"]
+
+_NEEDS_VALUE_NOTE = "{}the code looks at a tensor's value, which a fake tensor does not have ({})"
+_LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the preview ends here ({})"
+
+
+def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """Runs `target` once under the recorder.
+
+    An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise
+    asks for `retry_real` (a value was looked at) or leaves a note (an operator they cannot imitate); what ran before
+    stays recorded in both cases.
+    """
+    started = time.perf_counter()
+    snapshot = Snapshot(target)
+    origins = OriginTable(target)
+    path = ModulePath(target.module)
+    attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
+    recorder = Recorder(attribution, origins)
+    error: BaseException | None = None
+    with quiet(), target.fake_mode or contextlib.nullcontext():
+        args, kwargs = symbolic_arguments(target, origins)
+        try:
+            with path.follow(), recorder:
+                _call(target.function, args, kwargs)
+        except (Exception, SystemExit) as raised:
+            error = raised
+        snapshot.restore()
+    findings, notes, retry_real = _explain(error, recorder, target, sources)
+    report = StageReport(
+        stage=Stage.PREVIEW,
+        state=StageState.DONE if error is None else StageState.FAILED,
+        seconds=time.perf_counter() - started,
+        ops=len(recorder.recording.ops),
+        notes=notes,
+    )
+    return StageOutcome(recorder.recording, report, findings, retry_real)
+
+
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The outermost frame of every recorded stack: frames from here outwards are ours."""
+    function(*args, **kwargs)
+
+
+def _explain(
+    error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap
+) -> tuple[list[Finding], list[str], bool]:
+    """Findings, notes and whether to try again on real tensors."""
+    if error is None:
+        return [], [], False
+    frames: tuple[Frame, ...] = frames_of_error(error, sources)
+    fault, message = classify(error, recorder.failed, fake=target.fake_mode is not None)
+    if fault is Fault.USER:
+        return [capture_error(message, frames, target, Stage.PREVIEW)], [], False
+    place = where(frames)
+    prefix = f"{place}: " if place else ""
+    if fault is Fault.NEEDS_VALUE:
+        return [], [_NEEDS_VALUE_NOTE.format(prefix, message)], True
+    return [], [_LIMITATION_NOTE.format(prefix, message)], False

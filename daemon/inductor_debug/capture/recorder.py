@@ -1,0 +1,239 @@
+"""Records ATen operations as they run, for every stage: the one road from tensors to `rules.ops.Op`.
+
+`Recorder` is a dispatch mode. It sees what reaches the device after autograd and all decompositions that torch makes
+on its own, reads the metadata of the arguments *before* the op and of the results after it, and asks an `Attribution`
+where in the source the op belongs. It changes no result and keeps no tensor alive.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch._ops import HigherOrderOperator
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inductor_debug.capture.metadata import TensorTable, size
+from inductor_debug.capture.origins import OriginTable
+from inductor_debug.capture.schemas import OperatorInfo, operator_info, plain
+from inductor_debug.rules.ops import Frame, Op, Recording, TensorArgument, TensorMeta
+
+_PLAIN_TYPES = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor})
+_PLAIN_LITERALS = frozenset({int, float, bool, str, type(None)})
+
+
+class Attribution(Protocol):
+    """Says where the op that runs now belongs."""
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The source frames under the op, innermost first."""
+
+    def module(self) -> str:
+        """The dotted path of the module that runs it."""
+
+
+@dataclass(slots=True)
+class FailedOp:
+    """The op during which an exception was raised, and what it was given."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    error: BaseException
+
+
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Collects one `Recording` while it is entered; may be entered many times.
+
+    Args:
+        attribution: where ops belong.
+        origins: what is known of tensors that no op made; it is asked when one is first met.
+        higher_order: runs a higher-order op and has its bodies recorded; None runs it unrecorded.
+    """
+
+    supports_higher_order_operators = True
+
+    def __init__(
+        self,
+        attribution: Attribution,
+        origins: OriginTable,
+        higher_order: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any] | None = None,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.recording = Recording()
+        self.tensors = TensorTable()
+        self.failed: FailedOp | None = None
+        self.attribution = attribution
+        self.region: tuple[str, ...] = ()
+        self.paused = False
+        self._origins = origins
+        self._higher_order = higher_order
+        self._made: set[int] = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # torch 2.11 to 2.13: True would wrap every call of `__torch_dispatch__` in a guard against Dynamo, which
+        # never runs while the recorder is entered.
+        return False
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """The recorder observes only; Dynamo and higher-order ops need not avoid it (torch 2.11 to 2.13)."""
+        return True
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            return self._run_higher_order(func, args, kwargs)
+        if self.paused or func.namespace == "prim":
+            return func(*args, **kwargs)
+        for kind in types:
+            if kind not in _PLAIN_TYPES and _is_wrapper(kind):
+                # A subclass made of other tensors (nested, quantised by a library): record what it does inside.
+                return NotImplemented
+        info = operator_info(func)
+        if info.composite:
+            with self:
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        return self._record(func, info, args, kwargs)
+
+    def _run_higher_order(self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._higher_order is None or self.paused:
+            return operator(*args, **kwargs)
+        return self._higher_order(operator, args, kwargs)
+
+    def _record(self, func: Any, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        inputs: list[torch.Tensor] = []
+        arguments = dict(info.defaults)
+        written: list[torch.Tensor] = []
+        for name, value in zip(info.names, args, strict=False):
+            arguments[name] = self._literal(value, inputs)
+            if name in info.written:
+                _collect(value, written)
+        for name, value in kwargs.items():
+            arguments[name] = self._literal(value, inputs)
+            if name in info.written:
+                _collect(value, written)
+        metas = tuple([self._input(tensor) for tensor in inputs])
+        try:
+            result = func(*args, **kwargs)
+        except BaseException as error:
+            self.failed = FailedOp(func, args, kwargs, error)
+            raise
+        for tensor in written:
+            self.tensors.wrote(tensor)
+        outputs = self._outputs(result)
+        if metas or outputs:
+            self._append(info, arguments, metas, outputs, written)
+        return result
+
+    def _append(
+        self,
+        info: OperatorInfo,
+        arguments: dict[str, Any],
+        inputs: tuple[TensorMeta, ...],
+        outputs: tuple[TensorMeta, ...],
+        written: list[torch.Tensor],
+    ) -> None:
+        tracked = False
+        for meta in inputs:
+            tracked = tracked or meta.requires_grad
+        is_view = False
+        if info.may_view and outputs and not written:
+            storages = {meta.storage for meta in inputs}
+            is_view = all(meta.storage in storages for meta in outputs)
+        ops = self.recording.ops
+        ops.append(
+            Op(
+                index=len(ops),
+                overload=info.overload,
+                arguments=arguments,
+                inputs=inputs,
+                outputs=outputs,
+                frames=self.attribution.frames(),
+                module=self.attribution.module(),
+                region=self.region,
+                mutates=tuple([self.tensors.value(tensor) for tensor in written]),
+                is_view=is_view,
+                seq_nr=_sequence_number() if tracked and torch.is_grad_enabled() else None,
+            )
+        )
+
+    def _literal(self, value: Any, inputs: list[torch.Tensor]) -> Any:
+        if type(value) in _PLAIN_LITERALS:
+            return value
+        if isinstance(value, torch.Tensor):
+            inputs.append(value)
+            return TensorArgument(len(inputs) - 1)
+        if isinstance(value, (list, tuple)):
+            return [self._literal(item, inputs) for item in value]
+        return size(value) if isinstance(value, torch.SymInt) else plain(value)
+
+    def _input(self, tensor: torch.Tensor) -> TensorMeta:
+        meta = self.tensors.meta(tensor)
+        if meta.value not in self._made:
+            self._made.add(meta.value)
+            self.recording.origins[meta.value] = self._origins.origin_of(tensor, meta, self.attribution)
+        return meta
+
+    def _outputs(self, result: Any) -> tuple[TensorMeta, ...]:
+        if isinstance(result, torch.Tensor):
+            made = [result]
+        else:
+            made = []
+            _collect(result, made)
+        metas = tuple([self.tensors.meta(tensor) for tensor in made])
+        for meta in metas:
+            self._made.add(meta.value)
+        return metas
+
+
+def _collect(value: Any, into: list[torch.Tensor]) -> None:
+    if isinstance(value, torch.Tensor):
+        into.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, into)
+
+
+def _is_wrapper(kind: type) -> bool:
+    known = _WRAPPERS.get(kind)
+    if known is None:
+        known = _WRAPPERS[kind] = hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
+    return known
+
+
+_WRAPPERS: dict[type, bool] = {}
+
+
+def _sequence_number() -> int | None:
+    """The number autograd gave the running op's backward node (torch 2.11 to 2.13: the last one handed out)."""
+    peek = getattr(torch._C._autograd, "_get_sequence_nr", None)
+    return None if peek is None else int(peek()) - 1
+
+
+class StackAttribution:
+    """Attribution by the Python stack, for code that runs as it is written.
+
+    Args:
+        stack: turns a frame into the visible frames above the target's caller.
+        module: the dotted path of the module that runs now.
+    """
+
+    def __init__(self, stack: Callable[[Any], tuple[Frame, ...]], module: Callable[[], str]) -> None:
+        self._stack = stack
+        self._module = module
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The running Python frames that are the user's or a library's."""
+        return self._stack(sys._getframe(2))
+
+    def module(self) -> str:
+        """The innermost running module."""
+        return self._module()
