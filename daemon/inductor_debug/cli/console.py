@@ -1,0 +1,95 @@
+"""The terminal: encodings that must not crash, the question whether to colour, the progress line, complaints.
+
+Results go to standard output, all that is said here goes to standard error. Nothing in this module decides an outcome.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells report it."""
+BROKEN_PIPE = 141
+"""The exit code when the reader of our output went away, as shells report it."""
+
+
+def prepare_streams() -> None:
+    """Lets text that a terminal's encoding cannot hold come out as question marks instead of as an exception."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def silence_output() -> None:
+    """Points standard output nowhere, so that the interpreter's last flush does not complain of a closed pipe."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):  # no descriptor behind it: nothing to flush either
+        pass
+
+
+def fail(message: str) -> int:
+    """Complains in one line and returns the exit code for it."""
+    say(f"error: {message}")
+    return 2
+
+
+def say(message: str) -> None:
+    """One line for the person at the terminal, never part of the result."""
+    sys.stderr.write(f"inductor-debug: {message}\n")
+    sys.stderr.flush()
+
+
+def wants_colour(mode: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether to colour what goes to `stream`.
+
+    Args:
+        mode: "always", "never" or "auto". Auto heeds `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`, then asks the stream.
+        stream: where the text goes.
+        environ: the environment.
+    """
+    if mode != "auto":
+        return mode == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return environ.get("TERM") != "dumb" and stream.isatty()
+
+
+class Progress:
+    """One line on standard error that says how far a long run has come, and is gone when the run is over."""
+
+    def __init__(self, total: int, *, enabled: bool, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._enabled = enabled and self._stream.isatty()
+        self._total = total
+        self._done = 0
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Shows what is being done now."""
+        if not self._enabled:
+            return
+        room = max(shutil.get_terminal_size().columns - 1, 20)
+        line = f"[{self._done}/{self._total}] {text}"[:room]
+        self._stream.write(f"\r\x1b[2K{line}")
+        self._stream.flush()
+        self._shown = True
+
+    def step(self) -> None:
+        """One more file is done."""
+        self._done += 1
+
+    def clear(self) -> None:
+        """Takes the line away, before other output and at the end."""
+        if self._shown:
+            self._stream.write("\r\x1b[2K")
+            self._stream.flush()
+            self._shown = False

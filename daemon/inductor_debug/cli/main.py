@@ -1,0 +1,114 @@
+"""The `inductor-debug` command: finds the subcommand and hands over.
+
+A subcommand's module is imported only when it is asked for, because an editor waits while `serve` starts. Such a module
+has `add_parser(subparsers) -> ArgumentParser` and `run(arguments) -> int`; to add one, add a line to `COMMANDS`.
+Nothing here imports torch, pygls or asyncio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from inductor_debug import __version__
+from inductor_debug.cli import console
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Where a subcommand lives, and what the overview says of it."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
+    "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
+    "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
+}
+
+DESCRIPTION = "Says whether PyTorch models compile and run on an accelerator, and which expression is to blame if not."
+EPILOG = """\
+examples:
+  inductor-debug check model.py                       findings with source lines
+  inductor-debug check src --accelerator spyre        a folder, for another accelerator
+  inductor-debug check src --format sarif -o out.sarif
+  inductor-debug explain dtype
+
+exit codes:
+  0  nothing at or above the failing severity
+  1  findings
+  2  bad usage or configuration, an unreadable path, or a target that could not be analysed
+"""
+
+
+class CommandModule(Protocol):
+    """What the module of a subcommand offers."""
+
+    def add_parser(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+        """Adds the subcommand's parser with all its arguments."""
+        ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Does it; returns the exit code."""
+        ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns the exit code.
+
+    Raises:
+        SystemExit: from argparse, after `--help`, `--version` (code 0) and for bad usage (code 2).
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    console.prepare_streams()
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name is not None and words[0] == name and name not in COMMANDS:
+        return console.fail(unknown("command", name, COMMANDS))
+    module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
+    parser = _parser(name, module)
+    try:
+        arguments = parser.parse_args(words)
+        if module is None:
+            parser.print_help(sys.stderr)
+            return 2
+        return module.run(arguments)
+    except KeyboardInterrupt:
+        return console.INTERRUPTED
+    except BrokenPipeError:
+        console.silence_output()
+        return console.BROKEN_PIPE
+
+
+def unknown(kind: str, name: str, known: Sequence[str] | dict[str, Any]) -> str:
+    """`unknown command 'chekc'; did you mean 'check'?`."""
+    close = difflib.get_close_matches(name.lower(), list(known), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "there are " + ", ".join(sorted(known))
+    return f"unknown {kind} {name!r}; {hint}"
+
+
+def _parser(name: str | None, module: CommandModule | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="inductor-debug",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"inductor-debug {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for command, known in COMMANDS.items():
+        if command == name and module is not None:
+            module.add_parser(subparsers)
+        else:
+            subparsers.add_parser(command, help=known.summary, add_help=False)
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

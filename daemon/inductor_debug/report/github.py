@@ -1,0 +1,114 @@
+"""Workflow commands that GitHub Actions turns into annotations on a pull request.
+
+GitHub reads ten annotations of a kind per step, so the most severe come first and the rest is only counted; the whole
+list goes into the step's summary, where the runner offers one. Everything from user code is escaped: a message can
+never become a command of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inductor_debug_schema import Finding, Severity
+
+from inductor_debug.report.model import CheckedFile, CheckResult, summary
+from inductor_debug.report.places import Places
+from inductor_debug.report.sources import Sources
+
+PER_KIND = 10
+"""How many annotations of a kind GitHub reads per step."""
+_SUMMARY_ROWS = 500
+
+_KINDS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFORMATION: "notice",
+    Severity.HINT: "notice",
+}
+
+
+class GithubReport:
+    """Annotations on the output; the full table in the file that `GITHUB_STEP_SUMMARY` names."""
+
+    def __init__(self, places: Places, sources: Sources, environ: Mapping[str, str]) -> None:
+        self._places = places
+        self._sources = sources
+        self._environ = environ
+
+    def file(self, file: CheckedFile) -> str:
+        """Nothing: the most severe of all files come first."""
+        return ""
+
+    def end(self, result: CheckResult) -> str:
+        """The workflow commands, one a line, and a last line that counts what they leave out."""
+        findings = sorted((finding for _, finding in result.findings()), key=lambda finding: finding.severity.rank)
+        lines = [self._problem(file) for file in result.files if file.problem is not None]
+        left = dict.fromkeys(_KINDS.values(), PER_KIND)
+        left["error"] -= min(len(lines), PER_KIND)
+        lines = lines[:PER_KIND]
+        hidden = 0
+        for finding in findings:
+            kind = _KINDS[finding.severity]
+            if left[kind] > 0:
+                left[kind] -= 1
+                lines.append(self._annotation(kind, finding))
+            else:
+                hidden += 1
+        lines.append(summary(result) + (f"; {hidden} not annotated, 10 of a kind are the most" if hidden else ""))
+        self._write_summary(result)
+        return "\n".join(lines) + "\n"
+
+    def _annotation(self, kind: str, finding: Finding) -> str:
+        start = self._sources.shown_position(finding.path, finding.range.start)
+        end = self._sources.shown_position(finding.path, finding.range.end)
+        properties = {"file": self._path(finding.path), "line": start[0], "endLine": end[0]}
+        if start[0] == end[0]:
+            properties |= {"col": start[1], "endColumn": end[1]}
+        properties["title"] = f"inductor-debug {finding.rule}"
+        return command(kind, properties, finding.message)
+
+    def _problem(self, file: CheckedFile) -> str:
+        return command("error", {"file": self._path(file.path), "title": "inductor-debug"}, file.problem or "")
+
+    def _path(self, path: str) -> str:
+        return self._places.in_repository(path) or path
+
+    def _write_summary(self, result: CheckResult) -> None:
+        target = self._environ.get("GITHUB_STEP_SUMMARY")
+        if not target:
+            return
+        with open(target, "a", encoding="utf-8") as file:
+            file.write(self._table(result))
+
+    def _table(self, result: CheckResult) -> str:
+        lines = [f"### inductor-debug: {summary(result)}", ""]
+        findings = [finding for _, finding in result.findings()]
+        if findings:
+            lines += ["| severity | rule | place | message |", "| --- | --- | --- | --- |"]
+        for finding in sorted(findings, key=lambda finding: finding.severity.rank)[:_SUMMARY_ROWS]:
+            line, column = self._sources.shown_position(finding.path, finding.range.start)
+            place = f"{self._path(finding.path)}:{line}:{column}"
+            cells = (finding.severity.value, finding.rule, place, finding.message)
+            lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+        if len(findings) > _SUMMARY_ROWS:
+            lines.append(f"\n{len(findings) - _SUMMARY_ROWS} more.")
+        return "\n".join(lines) + "\n\n"
+
+
+def command(kind: str, properties: Mapping[str, object], message: str) -> str:
+    """A workflow command: `::error file=model.py,line=3::message`, with GitHub's escapes."""
+    listed = ",".join(f"{name}={_escape_property(str(value))}" for name, value in properties.items())
+    return f"::{kind} {listed}::{_escape(message)}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _cell(text: str) -> str:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    return "<br>".join(escaped.splitlines())

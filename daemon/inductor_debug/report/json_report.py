@@ -1,0 +1,100 @@
+"""The `check --format json` document, exactly as CONTRACT fixes it, plus a few additions.
+
+`files[].path` is as given; a finding's `path` is the same string where it lies in that file, else relative to the
+working folder if below it, else absolute. Additions to the contract: `accelerator` and `seconds` of a file, `notes` of
+a stage, `link` of a finding, `problem` of a file that could not be looked at, `summary.baseline`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from inductor_debug_schema import Finding, Related, Severity, TargetReport, to_wire
+
+from inductor_debug.report.model import CheckedFile, CheckResult
+from inductor_debug.report.places import Places
+
+SCHEMA = 1
+
+
+class JsonReport:
+    """One JSON document for the whole run."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def file(self, file: CheckedFile) -> str:
+        """Nothing: the document is written at the end."""
+        return ""
+
+    def end(self, result: CheckResult) -> str:
+        """The document, indented, with a line break at its end."""
+        return json.dumps(self.document(result), indent=1, ensure_ascii=True) + "\n"
+
+    def document(self, result: CheckResult) -> dict[str, Any]:
+        """The document as plain dicts and lists."""
+        return {
+            "schema": SCHEMA,
+            "tool": to_wire(result.tool),
+            "accelerator": result.accelerator,
+            "files": [self._file(file) for file in result.files],
+            "summary": _summary(result),
+        }
+
+    def _file(self, file: CheckedFile) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "path": file.shown,
+            "status": file.report.status.value,
+            "accelerator": file.accelerator,
+            "seconds": round(file.seconds, 4),
+            "targets": [_target(target) for target in file.report.targets],
+            "findings": [self._finding(finding) for finding in file.findings],
+        }
+        if file.problem is not None:
+            document["problem"] = file.problem
+        return document
+
+    def _finding(self, finding: Finding) -> dict[str, Any]:
+        return {
+            "rule": finding.rule,
+            "severity": finding.severity.value,
+            "message": finding.message,
+            "path": self._places.shown(finding.path),
+            "range": to_wire(finding.range),
+            "stage": finding.stage.value,
+            "target": finding.target,
+            "op": finding.op,
+            "module": finding.module,
+            "count": finding.count,
+            "related": [self._related(related) for related in finding.related],
+            "fingerprint": finding.fingerprint,
+            "link": finding.link,
+        }
+
+    def _related(self, related: Related) -> dict[str, Any]:
+        return {
+            "path": self._places.shown(related.path),
+            "range": to_wire(related.range),
+            "message": related.message,
+        }
+
+
+def _target(target: TargetReport) -> dict[str, Any]:
+    document: dict[str, Any] = to_wire(target)
+    for stage in document["stages"]:
+        stage["seconds"] = round(stage["seconds"], 4)
+    return document
+
+
+def _summary(result: CheckResult) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "files": len(result.files),
+        "findings": len(result.findings()),
+        "errors": result.count(Severity.ERROR),
+        "warnings": result.count(Severity.WARNING),
+        "seconds": round(result.seconds, 4),
+    }
+    if result.baseline is not None:
+        document["baseline"] = {"hidden": result.baseline.hidden, "fixed": result.baseline.fixed}
+    return document

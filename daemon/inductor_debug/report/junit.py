@@ -1,0 +1,138 @@
+"""JUnit XML for CI services that know nothing better: a suite for each file, a case for each of its targets.
+
+A case fails when one of its findings is at or above the failing severity, is an error when the target could not be
+analysed, and is skipped where a file offers no target. Milder findings are the case's output. Only elements and
+attributes that both Ant's and Jenkins' schemas know are written, and nothing that XML 1.0 cannot hold.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import FileStatus, Finding
+
+from inductor_debug.report.model import CheckedFile, CheckResult, plural
+from inductor_debug.report.places import Places
+from inductor_debug.report.sources import Sources
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+WHOLE_FILE = "(file)"
+"""The name of the case that stands for a file rather than for one of its targets."""
+
+
+@dataclass
+class _Case:
+    name: str
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+    problem: str | None = None
+    skipped: str | None = None
+
+
+class JunitReport:
+    """One XML document for the whole run."""
+
+    def __init__(self, places: Places, sources: Sources) -> None:
+        self._places = places
+        self._sources = sources
+
+    def file(self, file: CheckedFile) -> str:
+        """Nothing: the document is written at the end."""
+        return ""
+
+    def end(self, result: CheckResult) -> str:
+        """The document, indented."""
+        suites = ElementTree.Element("testsuites", name="inductor-debug")
+        for number, file in enumerate(result.files):
+            self._suite(suites, number, file, result)
+        for kind in ("tests", "failures", "errors"):
+            suites.set(kind, str(sum(int(suite.get(kind, "0")) for suite in suites)))
+        suites.set("time", f"{result.seconds:.3f}")
+        ElementTree.indent(suites)
+        text = ElementTree.tostring(suites, encoding="unicode")
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+    def _suite(self, parent: ElementTree.Element, number: int, file: CheckedFile, result: CheckResult) -> None:
+        suite = ElementTree.SubElement(parent, "testsuite")
+        properties = ElementTree.SubElement(suite, "properties")
+        for name, value in (("accelerator", file.accelerator), ("torch", result.tool.torch or "")):
+            ElementTree.SubElement(properties, "property", name=name, value=_clean(value))
+        outcomes = [self._case(suite, case, file, result) for case in _cases(file)]
+        attributes = {
+            "name": _clean(file.shown),
+            "tests": str(len(outcomes)),
+            "failures": str(outcomes.count("failure")),
+            "errors": str(outcomes.count("error")),
+            "skipped": str(outcomes.count("skipped")),
+            "time": f"{file.seconds:.3f}",
+            "timestamp": result.started.strftime("%Y-%m-%dT%H:%M:%S"),
+            "hostname": _clean(socket.gethostname() or "localhost"),
+            "id": str(number),
+            "package": _clean(file.shown),
+        }
+        suite.attrib.update(attributes)
+        ElementTree.SubElement(suite, "system-out")
+        ElementTree.SubElement(suite, "system-err")
+
+    def _case(self, suite: ElementTree.Element, case: _Case, file: CheckedFile, result: CheckResult) -> str:
+        element = ElementTree.SubElement(
+            suite, "testcase", name=_clean(case.name), classname=_clean(file.shown), time=f"{case.seconds:.3f}"
+        )
+        failing = [finding for finding in case.findings if result.fails(finding)]
+        milder = [finding for finding in case.findings if not result.fails(finding)]
+        outcome = "passed"
+        if case.problem is not None:
+            outcome = "error"
+            self._verdict(element, outcome, case.problem, failing, "not-analysed")
+        elif failing:
+            outcome = "failure"
+            rules = ", ".join(dict.fromkeys(finding.rule for finding in failing))
+            self._verdict(element, outcome, f"{plural(len(failing), 'finding')}: {rules}", failing, failing[0].rule)
+        elif case.skipped is not None:
+            outcome = "skipped"
+            ElementTree.SubElement(element, "skipped", message=case.skipped)
+        if milder:
+            ElementTree.SubElement(element, "system-out").text = self._lines(milder)
+        return outcome
+
+    def _verdict(
+        self, element: ElementTree.Element, tag: str, message: str, findings: list[Finding], kind: str
+    ) -> None:
+        verdict = ElementTree.SubElement(element, tag, message=_clean(message), type=kind)
+        verdict.text = self._lines(findings) if findings else _clean(message)
+
+    def _lines(self, findings: list[Finding]) -> str:
+        lines = []
+        for finding in findings:
+            line, column = self._sources.shown_position(finding.path, finding.range.start)
+            place = f"{self._places.shown(finding.path)}:{line}:{column}"
+            lines.append(f"{place}: {finding.severity.value}[{finding.rule}] {finding.message}")
+        return _clean("\n".join(lines))
+
+
+def _cases(file: CheckedFile) -> list[_Case]:
+    """The cases of a file: its targets, and one for the file where something is said of no target."""
+    stuck = set(file.unanalysed())
+    cases = {
+        target.name: _Case(target.name, sum(stage.seconds for stage in target.stages)) for target in file.report.targets
+    }
+    for finding in file.findings:
+        name = finding.target or WHOLE_FILE
+        cases.setdefault(name, _Case(name)).findings.append(finding)
+    if "" in stuck or not cases:
+        cases.setdefault(WHOLE_FILE, _Case(WHOLE_FILE))
+    for name in stuck:
+        case = cases[name or WHOLE_FILE]
+        cause = next((finding.message for finding in case.findings), None)
+        case.problem = file.problem or cause or f"{file.shown} could not be analysed"
+    if file.report.status is FileStatus.NO_TARGET and WHOLE_FILE in cases:
+        cases[WHOLE_FILE].skipped = "nothing in it to compile"
+    return list(cases.values())
+
+
+def _clean(text: str) -> str:
+    """`text` without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,216 @@
+"""What one run of `check` produced, and the few judgements that every report and the exit code share.
+
+Counting, ordering and naming of files live here, so that all formats agree. Nothing is analysed or printed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Protocol
+
+from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState, TargetReport
+
+
+class ExitCode(IntEnum):
+    """How the command ends; CONTRACT fixes the first three."""
+
+    CLEAN = 0
+    """Nothing at or above the failing severity."""
+    FINDINGS = 1
+    """Something at or above the failing severity."""
+    TROUBLE = 2
+    """Bad usage or configuration, an unreadable path, or a target that could not be analysed."""
+    INTERRUPTED = 130
+    """Ctrl-C, as shells report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The versions a report names; `torch` and `python` are those of the interpreter that ran the models."""
+
+    name: str
+    version: str
+    torch: str | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """One file and what became of it.
+
+    `shown` is the path as the user gave it (or the folder they gave, and the rest); `report.path` is absolute.
+    `hidden` are findings that a baseline knows and that no report shows. `problem` says why the file could not be
+    looked at, where the analysis itself has no finding for it.
+    """
+
+    shown: str
+    report: FileReport
+    accelerator: str
+    seconds: float = 0.0
+    explicit: bool = False
+    hidden: tuple[Finding, ...] = ()
+    problem: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The absolute path."""
+        return self.report.path
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings to show, in reading order."""
+        return sorted(self.report.findings, key=self._reading_order)
+
+    def unanalysed(self) -> list[str]:
+        """The targets that could not be analysed, or the file itself under the name "".
+
+        A failure that a baseline knows is left out: that is what a baseline is for.
+        """
+        if self.problem is not None:
+            return [""]
+        if self.report.status in (FileStatus.TIMEOUT, FileStatus.CRASHED):
+            return [""]
+        names = [target.name for target in self.report.targets if failed(target)]
+        if self.report.status is FileStatus.FAILED and not names:
+            names = [""]
+        return [name for name in names if not self._is_known_failure(name)]
+
+    def _is_known_failure(self, target: str) -> bool:
+        known = any(finding.target == target and is_about_the_run(finding) for finding in self.hidden)
+        new = any(finding.target == target and is_about_the_run(finding) for finding in self.report.findings)
+        return known and not new
+
+    def _reading_order(self, finding: Finding) -> tuple[bool, str, int, int, int, str]:
+        start = finding.range.start
+        elsewhere = finding.path != self.path
+        return elsewhere, finding.path, start.line, start.character, finding.severity.rank, finding.rule
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """What a baseline did to a run: findings it hid, findings it lists that are gone, and where it is."""
+
+    path: str
+    hidden: int
+    fixed: int
+    written: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A whole run; `failing` is the mildest severity that fails it."""
+
+    files: tuple[CheckedFile, ...]
+    tool: Tool
+    seconds: float
+    failing: Severity
+    started: datetime
+    baseline: BaselineUse | None = None
+
+    @property
+    def accelerator(self) -> str:
+        """The accelerator all files were checked for; several are joined by commas."""
+        return ", ".join(dict.fromkeys(file.accelerator for file in self.files))
+
+    def findings(self) -> list[tuple[CheckedFile, Finding]]:
+        """Every finding to show with its file, file by file."""
+        return [(file, finding) for file in self.files for finding in file.findings]
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have this severity."""
+        return sum(finding.severity is severity for _, finding in self.findings())
+
+    def exit_code(self) -> ExitCode:
+        """How the command should end. What could not be analysed outweighs what was found."""
+        if any(file.unanalysed() for file in self.files):
+            return ExitCode.TROUBLE
+        if any(self.fails(finding) for _, finding in self.findings()):
+            return ExitCode.FINDINGS
+        return ExitCode.CLEAN
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether the finding is at or above the failing severity."""
+        return finding.severity.rank <= self.failing.rank
+
+
+class Renderer(Protocol):
+    """One output format. What both methods return goes to the output as it is."""
+
+    def file(self, file: CheckedFile) -> str:
+        """Called as soon as a file is done, in input order; formats that are one document return nothing."""
+        ...
+
+    def end(self, result: CheckResult) -> str:
+        """Called once, after the last file."""
+        ...
+
+
+_ABOUT_THE_RUN = frozenset({"capture-error", "import-error", "timeout", "crash"})
+
+
+def is_about_the_run(finding: Finding) -> bool:
+    """Whether the finding says that something could not be analysed, rather than what is wrong on the accelerator."""
+    return finding.rule in _ABOUT_THE_RUN
+
+
+def failed(target: TargetReport) -> bool:
+    """Whether no stage saw the target through."""
+    states = {stage.state for stage in target.stages}
+    return StageState.FAILED in states and StageState.DONE not in states
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def summary(result: CheckResult) -> str:
+    """The run in one line: `3 findings (1 error, 2 warnings) in 2 files, 1.2 s`."""
+    parts = [_found(result) + _where(result)]
+    stuck = sum(bool(file.unanalysed()) for file in result.files)
+    if stuck:
+        parts.append(f"{plural(stuck, 'file')} could not be analysed")
+    empty = sum(file.report.status is FileStatus.NO_TARGET for file in result.files)
+    if empty:
+        parts.append(f"{plural(empty, 'file')} without targets")
+    parts += list(_baseline_parts(result.baseline))
+    parts.append(f"{result.seconds:.1f} s")
+    return ", ".join(parts)
+
+
+def _found(result: CheckResult) -> str:
+    kinds = [
+        plural(result.count(severity), noun, nouns)
+        for severity, noun, nouns in (
+            (Severity.ERROR, "error", "errors"),
+            (Severity.WARNING, "warning", "warnings"),
+            (Severity.INFORMATION, "note", "notes"),
+            (Severity.HINT, "hint", "hints"),
+        )
+        if result.count(severity)
+    ]
+    if not kinds:
+        return "no findings"
+    return f"{plural(len(result.findings()), 'finding')} ({', '.join(kinds)})"
+
+
+def _where(result: CheckResult) -> str:
+    total = len(result.files)
+    guilty = sum(bool(file.report.findings) for file in result.files)
+    if 0 < guilty < total:
+        return f" in {guilty} of {plural(total, 'file')}"
+    return f" in {plural(total, 'file')}"
+
+
+def _baseline_parts(use: BaselineUse | None) -> Iterable[str]:
+    if use is None:
+        return
+    if use.written is not None:
+        yield f"{plural(use.written, 'finding')} written to {use.path}"
+    elif use.hidden:
+        yield f"{use.hidden} known to the baseline"
+    if use.fixed:
+        yield f"{use.fixed} of the baseline fixed"

@@ -1,0 +1,158 @@
+"""The report for people: every finding with its place, its source and what is known about it.
+
+model.py:12:9: warning[dtype] float64 is not supported by mock
+   |
+12 |     y = x.double() @ w
+   |         ^^^^^^^^^^
+   = aten._to_copy.default in encoder.layer.0, and 11 ops that inherit it (target Model, preview)
+"""
+
+from __future__ import annotations
+
+from inductor_debug_schema import FileStatus, Finding, Range, Related, TargetReport
+
+from inductor_debug.report.cells import printable
+from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, plural, summary
+from inductor_debug.report.places import Places
+from inductor_debug.report.snippet import Snippet
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Role, Styler, role_of
+
+_FEW = 4
+"""Related places shown without `--verbose`."""
+
+
+class TextReport:
+    """Renders findings file by file as they come, and a summary at the end."""
+
+    def __init__(
+        self, places: Places, sources: Sources, styler: Styler, *, verbose: bool = False, quiet: bool = False
+    ) -> None:
+        self._places = places
+        self._sources = sources
+        self._styler = styler
+        self._verbose = verbose
+        self._quiet = quiet
+
+    def file(self, file: CheckedFile) -> str:
+        """The findings of one file, and with `verbose` what each stage saw."""
+        blocks = [self._finding(finding) for finding in file.findings]
+        if file.problem is not None:
+            blocks.append(f"{printable(file.shown)}: {self._styler.paint('error', Role.ERROR)}: {file.problem}\n")
+        if self._verbose:
+            blocks.append(self._stages(file))
+        return "".join(block + "\n" for block in blocks)
+
+    def end(self, result: CheckResult) -> str:
+        """The summary line."""
+        if self._quiet:
+            return ""
+        line = summary(result)
+        return (self._styler.paint(line, Role.GOOD) if result.exit_code() is ExitCode.CLEAN else line) + "\n"
+
+    def _finding(self, finding: Finding) -> str:
+        role = role_of(finding.severity)
+        headline, *more = printable(finding.message).split("\n")
+        gutter = self._gutter([finding.range, *(related.range for related in finding.related)])
+        lines = [
+            f"{self._place(finding.path, finding.range)}: "
+            f"{self._styler.paint(f'{finding.severity.value}[{finding.rule}]', role)} {headline}"
+        ]
+        lines += self._excerpt(finding.path, finding.range, gutter, Snippet(self._styler, "^", role))
+        lines += [self._remark(line, gutter) for line in more if line.strip()]
+        about = describe(finding)
+        if about:
+            lines.append(self._remark(about, gutter))
+        if finding.link:
+            lines.append(self._remark(f"see {printable(finding.link)}", gutter))
+        lines += self._notes(finding, gutter)
+        return "\n".join(lines) + "\n"
+
+    def _notes(self, finding: Finding, gutter: int) -> list[str]:
+        shown = finding.related if self._verbose else finding.related[:_FEW]
+        lines: list[str] = []
+        for related in shown:
+            lines += self._note(related, gutter)
+        if len(shown) < len(finding.related):
+            rest = plural(len(finding.related) - len(shown), "related place")
+            lines.append(self._remark(f"{rest} more with --verbose", gutter))
+        return lines
+
+    def _note(self, related: Related, gutter: int) -> list[str]:
+        message = printable(related.message).replace("\n", " ")
+        label = self._styler.paint("note", Role.PLACE)
+        place = self._place(related.path, related.range, Role.FAINT)
+        snippet = Snippet(self._styler, "-", Role.INFORMATION)
+        return [f"  {place}: {label}: {message}", *self._excerpt(related.path, related.range, gutter, snippet)]
+
+    def _place(self, path: str, area: Range, role: Role = Role.PLACE) -> str:
+        line, column = self._sources.shown_position(path, area.start)
+        return self._styler.paint(f"{printable(self._places.shown(path))}:{line}:{column}", role)
+
+    def _excerpt(self, path: str, area: Range, gutter: int, snippet: Snippet) -> list[str]:
+        rows = snippet.render(self._sources.of(path), area, gutter)
+        return [self._styler.paint(" " * gutter + " |", Role.FRAME), *rows] if rows else []
+
+    def _remark(self, text: str, gutter: int) -> str:
+        return " " * gutter + self._styler.paint(f" = {text}", Role.FAINT)
+
+    @staticmethod
+    def _gutter(ranges: list[Range]) -> int:
+        return max(len(str(area.end.line + 1)) for area in ranges) + 1
+
+    def _stages(self, file: CheckedFile) -> str:
+        head = f"{printable(file.shown)}: {file.report.status.value}, {file.seconds:.2f} s"
+        if file.report.status is FileStatus.NO_TARGET or not file.report.targets:
+            return head + "\n"
+        rows = [("target", "stage", "state", "graphs", "ops", "breaks", "seconds")]
+        for target in file.report.targets:
+            rows += _stage_rows(target)
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = [head]
+        for index, row in enumerate(rows):
+            cells = [
+                cell.ljust(width) if column < 3 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            line = "  " + "  ".join(cells).rstrip()
+            lines.append(self._styler.paint(line, Role.FAINT) if index == 0 else line)
+        lines += [
+            self._styler.paint(f"  {stage.stage.value}: {printable(note)}", Role.FAINT)
+            for target in file.report.targets
+            for stage in target.stages
+            for note in stage.notes
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def describe(finding: Finding) -> str:
+    """What is known of a finding besides its message: op, module, how many ops it covers, target and stage."""
+    parts = []
+    if finding.op:
+        parts.append(finding.op)
+    if finding.module:
+        parts.append(f"in {finding.module}")
+    if finding.count > 1:
+        parts.append(f"covers {finding.count} ops")
+    if finding.target:
+        parts.append(f"target {finding.target}")
+    parts.append(f"seen in {finding.stage.value}")
+    return printable(", ".join(parts).replace(", in ", " in "))
+
+
+def _stage_rows(target: TargetReport) -> list[tuple[str, str, str, str, str, str, str]]:
+    name = f"{target.name}:{target.line + 1}"
+    if not target.stages:
+        return [(name, "-", "-", "", "", "", "")]
+    return [
+        (
+            name if index == 0 else "",
+            stage.stage.value,
+            stage.state.value,
+            str(stage.graphs),
+            str(stage.ops),
+            str(stage.graph_breaks),
+            f"{stage.seconds:.2f}",
+        )
+        for index, stage in enumerate(target.stages)
+    ]
