@@ -1,0 +1,65 @@
+"""What the client on the other side can do, read once from `initialize`.
+
+Every feature asks here and never digs in lsprotocol's optional-in-optional capabilities itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The client's name and abilities, all False until it says otherwise.
+
+    `pulls` is true where the client both asks for diagnostics and lets itself be told to ask again: results of a
+    running analysis arrive later than the question, so without the second half (Neovim 0.11) pulling would show old
+    findings, and pushing is the better service.
+    """
+
+    name: str = ""
+    process_id: int | None = None
+    pulls: bool = False
+    related_information: bool = False
+    code_description: bool = False
+    diagnostic_data: bool = False
+    work_done_progress: bool = False
+    configuration: bool = False
+    watches_files: bool = False
+    watches_configuration: bool = False
+
+    @classmethod
+    def of(cls, params: types.InitializeParams) -> Client:
+        """Reads the parameters of `initialize`."""
+        capabilities = params.capabilities
+        published = _at(capabilities, "text_document", "publish_diagnostics")
+        pulled = _at(capabilities, "text_document", "diagnostic")
+        return cls(
+            name=_at(params, "client_info", "name") or "",
+            process_id=params.process_id,
+            pulls=pulled is not None and bool(_at(capabilities, "workspace", "diagnostics", "refresh_support")),
+            related_information=bool(_at(published, "related_information") or _at(pulled, "related_information")),
+            code_description=bool(
+                _at(published, "code_description_support") or _at(pulled, "code_description_support")
+            ),
+            diagnostic_data=bool(_at(published, "data_support") or _at(pulled, "data_support")),
+            work_done_progress=bool(_at(capabilities, "window", "work_done_progress")),
+            configuration=bool(_at(capabilities, "workspace", "configuration")),
+            watches_files=bool(
+                _at(capabilities, "workspace", "did_change_watched_files", "dynamic_registration"),
+            ),
+            watches_configuration=bool(
+                _at(capabilities, "workspace", "did_change_configuration", "dynamic_registration"),
+            ),
+        )
+
+
+def _at(value: Any, *names: str) -> Any:
+    for name in names:
+        if value is None:
+            return None
+        value = getattr(value, name, None)
+    return value

@@ -1,0 +1,112 @@
+"""`workspace/executeCommand`: what a user can ask for by name.
+
+Only commands that work are offered. A command runs as a task of its own request, so `$/cancelRequest` stops it and the
+analysis it asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inductor_debug_schema import FileReport, Severity
+from lsprotocol import types
+
+from inductor_debug.engine.engine import ConfigurationError
+from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.synchronisation import path_of
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+
+async def check(server: Server, arguments: Sequence[Any]) -> dict[str, Any]:
+    """Analyses a file now, whatever the trigger says; answers with a summary when it is done."""
+    uri = _uri(arguments)
+    if uri is None:
+        raise RequestError("inductorDebug.check needs the URI of a file.", INVALID_PARAMS)
+    if uri not in server.documents:
+        return await _check_file(server, uri)
+    server.engine.analyze(uri, "command")
+    try:
+        update = await server.engine.settled(uri)
+    except asyncio.CancelledError:
+        server.engine.cancel(uri)
+        raise
+    if update is None:
+        raise RequestError(f"{uri} was closed while it was analysed.")
+    return {
+        "uri": uri,
+        "version": update.version,
+        "generation": update.generation,
+        "state": update.state.value,
+        "seconds": round(update.seconds, 4),
+        **_summary(update.report),
+    }
+
+
+async def _check_file(server: Server, uri: str) -> dict[str, Any]:
+    path = path_of(uri)
+    if not path:
+        raise RequestError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    try:
+        report = await server.engine.check(path)
+    except ConfigurationError as error:
+        raise RequestError(str(error)) from error
+    seconds = round(loop.time() - began, 4)
+    return {"uri": uri, "version": None, "generation": 0, "state": "done", "seconds": seconds, **_summary(report)}
+
+
+async def cancel(server: Server, arguments: Sequence[Any]) -> None:
+    """Stops the analysis of the file in the arguments, or of all files."""
+    server.engine.cancel(_uri(arguments))
+
+
+async def restart(server: Server, arguments: Sequence[Any]) -> None:
+    """Stops every worker, forgets every result and begins again."""
+    await server.engine.restart()
+
+
+COMMANDS: dict[str, Callable[[Server, Sequence[Any]], Awaitable[Any]]] = {
+    "inductorDebug.check": check,
+    "inductorDebug.cancel": cancel,
+    "inductorDebug.restart": restart,
+}
+"""Every command that is offered."""
+
+
+def _uri(arguments: Sequence[Any]) -> str | None:
+    """The URI in a command's arguments: a string, or an object with `uri`."""
+    first = arguments[0] if arguments else None
+    if isinstance(first, dict):
+        first = first.get("uri")
+    return first if isinstance(first, str) and first else None
+
+
+def _summary(report: FileReport) -> dict[str, Any]:
+    severities = [finding.severity for finding in report.findings]
+    return {
+        "status": report.status.value,
+        "findings": len(severities),
+        "errors": severities.count(Severity.ERROR),
+        "warnings": severities.count(Severity.WARNING),
+        "artifacts": [],
+    }
+
+
+def register(server: Server) -> None:
+    """Answers `workspace/executeCommand`."""
+
+    @server.feature(types.WORKSPACE_EXECUTE_COMMAND)
+    async def execute(params: types.ExecuteCommandParams) -> Any:
+        command = COMMANDS.get(params.command)
+        if command is None:
+            offered = ", ".join(COMMANDS)
+            raise RequestError(
+                f"The command {params.command!r} is not available in this version; there are {offered}.", INVALID_PARAMS
+            )
+        await server.ready.wait()
+        return await command(server, params.arguments or [])

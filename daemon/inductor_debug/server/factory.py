@@ -1,0 +1,17 @@
+"""`create_server`: every feature, registered on one server."""
+
+from __future__ import annotations
+
+from inductor_debug.server import commands, configuration, lifecycle, progress, publishing, synchronisation
+from inductor_debug.server.server import ServeOptions, Server
+
+FEATURES = (lifecycle, configuration, publishing, progress, synchronisation, commands)
+"""Modules with a `register(server)`; updates reach those that listen in this order."""
+
+
+def create_server(options: ServeOptions | None = None) -> Server:
+    """Makes a language server that waits for a transport; call it where an event loop runs."""
+    server = Server(options or ServeOptions())
+    for feature in FEATURES:
+        feature.register(server)
+    return server

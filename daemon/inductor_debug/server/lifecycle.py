@@ -1,0 +1,164 @@
+"""From `initialize` to `exit`, and what happens when a client forgets to say goodbye.
+
+The answer to `initialize` needs neither the engine nor the configuration; both come after `initialized`. A client that
+dies is noticed by the end of its input, and also by its process id, which matters where somebody else holds the pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from inductor_debug import __version__
+from inductor_debug.server.client import Client
+from inductor_debug.server.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+PROTOCOL_VERSION = 1
+"""Version of what we add to the protocol; rises when an addition changes its meaning."""
+_POLL_SECONDS = 0.5
+_SETTINGS_SECONDS = 2.0
+"""How long documents wait for the client to say what its settings are."""
+
+logger = logging.getLogger(__name__)
+
+
+def capabilities(client: Client) -> types.ServerCapabilities:
+    """What we offer this client.
+
+    Positions are always UTF-16: every client understands it, whatever it lists (LSP 3.17, `positionEncodings`), and it
+    is what findings carry, so nothing has to be converted with texts that may have changed.
+    """
+    return types.ServerCapabilities(
+        position_encoding=types.PositionEncodingKind.Utf16,
+        text_document_sync=types.TextDocumentSyncOptions(
+            open_close=True,
+            change=types.TextDocumentSyncKind.Incremental,
+            save=types.SaveOptions(include_text=True),
+        ),
+        diagnostic_provider=types.DiagnosticOptions(
+            identifier="inductor-debug", inter_file_dependencies=True, workspace_diagnostics=False
+        )
+        if client.pulls
+        else None,
+        execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
+        workspace=types.WorkspaceOptions(
+            workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True)
+        ),
+        experimental={"inductorDebug": {"protocolVersion": PROTOCOL_VERSION}},
+    )
+
+
+def register(server: Server) -> None:
+    """Answers the four messages of the life cycle."""
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> types.InitializeResult:
+        server.client = Client.of(params)
+        folders = list(params.workspace_folders or [])
+        if not folders and params.root_uri:
+            folders = [types.WorkspaceFolder(uri=params.root_uri, name="")]
+        server.configuration.start(params.initialization_options, folders)
+        server.protocol.initialized = True
+        return types.InitializeResult(
+            capabilities=capabilities(server.client),
+            server_info=types.ServerInfo(name="inductor-debug", version=__version__),
+        )
+
+    @server.feature(types.INITIALIZED)
+    def initialized(params: types.InitializedParams) -> None:
+        server.spawn(_begin(server))
+        if server.client.process_id is not None:
+            server.spawn(watch_process(server, server.client.process_id))
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(params: None) -> None:
+        server.protocol.shut_down = True
+        server.protocol.cancel_requests()
+        server.stop_engine()
+
+    @server.feature(types.EXIT)
+    def leave(params: None) -> None:
+        server.end(0 if server.protocol.shut_down else 1)
+
+
+async def _begin(server: Server) -> None:
+    """Learns the settings, warms the workers, and hands over the documents that were opened meanwhile.
+
+    Nothing runs before the settings are known: one of them may say that nothing shall.
+    """
+    await _register_watchers(server)
+    if server.client.configuration:
+        asked = server.spawn(server.configuration.ask(server))
+        done, _ = await asyncio.wait({asked}, timeout=_SETTINGS_SECONDS)
+        if not done:
+            logger.warning("the client has not answered workspace/configuration; going on without")
+            asked.add_done_callback(lambda task: None if task.cancelled() else server.engine.settings_changed())
+    if server.protocol.shut_down:
+        return
+    server.ready.set()
+    for folder in list(server.configuration.folders.values()):
+        server.prewarm(folder)
+    for document in list(server.documents.values()):
+        server.engine.open(document.uri, document.path, document.version, document.text)
+
+
+async def _register_watchers(server: Server) -> None:
+    registrations = []
+    if server.client.watches_files:
+        watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in ("**/*.py", "**/*.toml")]
+        registrations.append(
+            types.Registration(
+                id="inductor-debug-files",
+                method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+            )
+        )
+    if server.client.watches_configuration:
+        registrations.append(
+            types.Registration(
+                id="inductor-debug-settings",
+                method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+                register_options={"section": "inductorDebug"},
+            )
+        )
+    if registrations:
+        params = types.RegistrationParams(registrations=registrations)
+        server.spawn(server.protocol.ask(types.CLIENT_REGISTER_CAPABILITY, params))
+
+
+async def watch_process(server: Server, process_id: int) -> None:
+    """Ends the server when the client's process does.
+
+    A process that cannot be seen from the start (another container's) is not watched; its input will end.
+    """
+    if os.name != "posix" or not _alive(process_id):
+        logger.info("process %d of the client cannot be watched", process_id)
+        return
+    while _alive(process_id):
+        await asyncio.sleep(_POLL_SECONDS)
+    logger.warning("the client (process %d) is gone", process_id)
+    server.end(1)
+
+
+def _alive(process_id: int) -> bool:
+    """Whether the process runs; one that has died and waits for its parent to notice does not."""
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    except (OverflowError, ValueError):
+        return False
+    try:
+        with open(f"/proc/{process_id}/stat", "rb") as status:
+            return status.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
+        return True

@@ -1,0 +1,177 @@
+"""Which diagnostics a client sees when: pushed as they come, or pulled and told to pull again.
+
+A document shows the findings of its own analysis and those that analyses of other open documents have in it (a helper
+module that a model imports), so the ledger here is kept by document that found and document that shows. Closing the
+finder clears what it found, everywhere.
+
+A client that can pull *and* be told to pull again (`Client.pulls`) gets the diagnostics of its open documents only by
+pulling, as in other servers: editors keep pushed and pulled ones side by side and would show each twice. Documents
+that are not open are pushed in either case, because nobody pulls those. A pull waits until the analysis has settled or,
+where that takes long, until shortly after the first stage had something new; the rest follows with a refresh. A client
+that cannot be told to pull again is pushed to; should it ask all the same, it gets the settled answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import Finding
+from lsprotocol import types
+
+from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate
+from inductor_debug.server.diagnostics import diagnostics_of, uri_of_path
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+GRACE_SECONDS = 0.15
+"""How long a pull waits for the analysis to settle once there is something new to show."""
+_NOTHING_NEW = frozenset({AnalysisState.QUEUED, AnalysisState.STALE})
+
+
+class Publisher:
+    """The ledger of findings and the only sender of diagnostics."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._found: dict[str, dict[str, list[Finding]]] = {}
+        self._versions: dict[str, int | None] = {}
+        self._pushed: dict[str, tuple[str, int | None]] = {}
+        self._answered: dict[str, str] = {}
+        self._waiting: dict[str, list[asyncio.Event]] = {}
+        self._refreshing = False
+
+    # From the engine and the documents.
+
+    def hear(self, update: AnalysisUpdate) -> None:
+        """Shows what an update changed. While nothing new is known, what is shown stays as it is."""
+        if update.uri not in self._server.documents or update.state in _NOTHING_NEW:
+            return
+        if update.state is AnalysisState.RUNNING and not any(target.stages for target in update.report.targets):
+            return
+        before = self._found.get(update.uri, {})
+        after: dict[str, list[Finding]] = {}
+        for finding in update.report.findings:
+            after.setdefault(self.uri_of(finding.path), []).append(finding)
+        if update.state is AnalysisState.RUNNING and before == after:
+            return
+        self._found[update.uri] = after
+        self._versions[update.uri] = update.version
+        for uri in {*before, *after} - {update.uri}:
+            self._show(uri)
+        self._show(update.uri)
+        for event in self._waiting.get(update.uri, ()):
+            event.set()
+
+    def opened(self, uri: str) -> None:
+        """Takes back what was pushed for a document that the client pulls from now on."""
+        if self._server.client.pulls and uri in self._pushed:
+            self._push(uri, [])
+
+    def closed(self, uri: str) -> None:
+        """Forgets a document and clears what it found, everywhere."""
+        affected = {uri, *self._found.pop(uri, {})}
+        self._versions.pop(uri, None)
+        self._answered.pop(uri, None)
+        for shown in affected:
+            self._show(shown)
+
+    # To the client.
+
+    def uri_of(self, path: str) -> str:
+        """The URI for a path, as the client spells it where it has the document open."""
+        for document in self._server.documents.values():
+            if document.path == path:
+                return document.uri
+        return uri_of_path(path)
+
+    def current(self, uri: str) -> list[types.Diagnostic]:
+        """What a document shows now."""
+        findings = [finding for found in self._found.values() for finding in found.get(uri, ())]
+        return diagnostics_of(findings, self._server.client, self.uri_of)
+
+    def _show(self, uri: str) -> None:
+        if self._server.client.pulls and uri in self._server.documents:
+            self._refresh_unless_known(uri)
+        else:
+            self._push(uri, self.current(uri))
+
+    def _push(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
+        is_open = uri in self._server.documents
+        if not diagnostics and not is_open and uri not in self._pushed:
+            return
+        version = self._versions.get(uri)
+        state = (_identify(diagnostics), version)
+        if self._pushed.get(uri) == state:
+            return
+        self._pushed[uri] = state
+        if not diagnostics and (not is_open or self._server.client.pulls):
+            del self._pushed[uri]
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version)
+        )
+
+    def _refresh_unless_known(self, uri: str) -> None:
+        """Asks the client to pull again, unless it knows this already or waits for an answer just now."""
+        answered = self._answered.get(uri)
+        if self._refreshing or self._waiting.get(uri) or answered is None:
+            return
+        if answered != _identify(self.current(uri)):
+            self._refreshing = True
+            self._server.spawn(self._refresh())
+
+    async def _refresh(self) -> None:
+        try:
+            await self._server.protocol.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
+        finally:
+            self._refreshing = False
+
+    async def pull(self, uri: str, known: str | None) -> types.DocumentDiagnosticReport:
+        """Answers a pull: everything, or "unchanged" where the client still has it under the identifier `known`."""
+        if uri in self._server.documents:
+            await self._something_to_show(uri)
+        diagnostics = self.current(uri)
+        identifier = self._answered[uri] = _identify(diagnostics)
+        if identifier == known:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=identifier)
+        return types.RelatedFullDocumentDiagnosticReport(items=diagnostics, result_id=identifier)
+
+    async def _something_to_show(self, uri: str) -> None:
+        news = asyncio.Event()
+        self._waiting.setdefault(uri, []).append(news)
+        settled = asyncio.ensure_future(self._server.engine.settled(uri))
+        heard = asyncio.ensure_future(news.wait())
+        try:
+            if self._server.client.pulls:
+                await asyncio.wait({settled, heard}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({settled}, timeout=GRACE_SECONDS)
+            else:
+                await settled
+        finally:
+            settled.cancel()
+            heard.cancel()
+            self._waiting[uri].remove(news)
+            if not self._waiting[uri]:
+                del self._waiting[uri]
+
+
+def _identify(diagnostics: list[types.Diagnostic]) -> str:
+    """A short identifier of what is shown: the same for equal diagnostics, in every session."""
+    return hashlib.blake2b(repr(diagnostics).encode(), digest_size=8).hexdigest()
+
+
+def register(server: Server) -> Publisher:
+    """Publishes the findings of every update, and answers pulls."""
+    publisher = Publisher(server)
+    server.listeners.append(publisher.hear)
+    server.opened_listeners.append(publisher.opened)
+    server.closed_listeners.append(publisher.closed)
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)
+    async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        await server.ready.wait()
+        return await publisher.pull(params.text_document.uri, params.previous_result_id)
+
+    return publisher

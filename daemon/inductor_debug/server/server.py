@@ -1,0 +1,152 @@
+"""The server object that all features share: one client, one engine, and the way from one to the other.
+
+It owns the order in which an update of the engine reaches the client: diagnostics first, then progress, then the
+`inductorDebug/analysis` notification, so that `done` always comes after the last findings. Features live in modules of
+their own and register themselves; this one has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from inductor_debug import __version__
+from inductor_debug.engine.engine import AnalysisUpdate, Engine
+from inductor_debug.server.client import Client
+from inductor_debug.server.configuration import Configuration
+from inductor_debug.server.documents import Document
+from inductor_debug.server.notices import Notices
+from inductor_debug.server.protocol import Protocol
+
+ANALYSIS = "inductorDebug/analysis"
+"""The notification that says how far the analysis of a document has come."""
+
+logger = logging.getLogger(__name__)
+
+Listener = Callable[[AnalysisUpdate], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What `serve` was started with; `pool_factory` replaces the worker pools in tests."""
+
+    cache_folder: Path | None = None
+    jobs: int | None = None
+    command_line: Mapping[str, Any] | None = None
+    pool_factory: Callable[..., Any] | None = None
+
+
+class Server(LanguageServer):
+    """One language server for one client.
+
+    Features wait for `ready` (the settings are known) before they use the engine; `ending` is set when the server
+    shall leave.
+    """
+
+    protocol: Protocol
+
+    def __init__(self, options: ServeOptions) -> None:
+        super().__init__("inductor-debug", __version__, protocol_cls=Protocol)
+        self.client = Client()
+        self.documents: dict[str, Document] = {}
+        self.notices = Notices(self.window_show_message)
+        self.configuration = Configuration(self.notices, command_line=options.command_line)
+        self.listeners: list[Listener] = []
+        self.opened_listeners: list[Callable[[str], None]] = []
+        self.closed_listeners: list[Callable[[str], None]] = []
+        self.ready = asyncio.Event()
+        self.exit_code: int | None = None
+        self._options = options
+        self._engine: Engine | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.ending = asyncio.Event()
+        self._stopping: asyncio.Task[None] | None = None
+
+    # The engine.
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, made when it is first needed, which is after `initialize`."""
+        if self._engine is None:
+            self._engine = Engine(
+                settings_for=self.configuration.settings_for,
+                listener=self._heard,
+                pool_factory=self._options.pool_factory,
+                cache_folder=self._options.cache_folder,
+                jobs=self._options.jobs,
+            )
+        return self._engine
+
+    def _heard(self, update: AnalysisUpdate) -> None:
+        for listener in self.listeners:
+            self._show(listener, update)
+        self.protocol.notify(
+            ANALYSIS,
+            {
+                "uri": update.uri,
+                "version": update.version,
+                "generation": update.generation,
+                "state": update.state.value,
+                "stage": update.stage.value if update.stage else None,
+                "findings": len(update.report.findings),
+                "seconds": round(update.seconds, 4),
+            },
+        )
+
+    def _show(self, listener: Listener, update: AnalysisUpdate) -> None:
+        """Lets one feature fail without the others: `done` must come whatever happens."""
+        try:
+            listener(update)
+        except Exception:
+            logger.exception("an update of %s could not be shown", update.uri)
+
+    def prewarm(self, path: str) -> None:
+        """Starts the workers that files under `path` will need, if the settings there can be used at all."""
+        if not path:
+            return
+        try:
+            self.engine.prewarm(path)
+        except Exception as error:
+            logger.warning("no workers were started ahead for %s: %s", path, error)
+
+    # Tasks and the end.
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Runs `work` in the background; its failure is logged, never shown."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("a background task failed", exc_info=task.exception())
+
+    def end(self, exit_code: int) -> None:
+        """Leaves with this exit code; the first call decides."""
+        if self.exit_code is None:
+            self.exit_code = exit_code
+        self.ending.set()
+
+    def stop_engine(self) -> asyncio.Task[None]:
+        """Begins to stop every worker, once; the returned task ends when none is left."""
+        if self._stopping is None:
+            self._stopping = asyncio.get_running_loop().create_task(self._stop_engine())
+        return self._stopping
+
+    async def _stop_engine(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        if self._engine is not None:
+            await self._engine.shutdown()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Logs what pygls would show as a pop-up: our own mistakes are no business of the user's."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error, exc_info=error)
