@@ -29,7 +29,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True, slots=True)
 class ModulePlace:
-    """Which module a file is: `name` as imports spell it, `package` true for an `__init__.py`, `root` its import root."""
+    """Which module a file is: `name` as imports spell it, `package` for an `__init__.py`, `root` its import root."""
 
     path: str
     name: str

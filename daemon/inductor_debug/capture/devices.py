@@ -1,0 +1,199 @@
+"""Sends code that names an accelerator to the CPU, on a machine that has no such accelerator.
+
+A model written for `cuda` has the same shapes, dtypes and strides on the CPU, which is all that checks need; so
+`.cuda()`, `.to("cuda")`, `device="cuda"` and `torch.cuda.synchronize()` must not end an analysis. `is_available()`
+keeps telling the truth. Nothing is initialised: a device that exists is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu")
+_CPU = torch.device("cpu")
+_MOVES = frozenset(getattr(torch.Tensor, kind) for kind in KINDS if hasattr(torch.Tensor, kind))
+
+
+class Redirector:
+    """Replaces devices that are not there, and remembers which were asked for."""
+
+    def __init__(self) -> None:
+        self._absent: dict[str, bool] = {}
+        self._asked: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence for each device that was asked for in vain."""
+        return [
+            f"This machine has no {kind!r} device: what the code puts there ran on the CPU." for kind in self._asked
+        ]
+
+    def is_absent(self, kind: str) -> bool:
+        """Whether `kind` names an accelerator that this machine lacks; remembers that it was asked for."""
+        if kind not in KINDS:
+            return False
+        if kind not in self._absent:
+            self._absent[kind] = not _is_available(kind)
+            if self._absent[kind]:
+                self._asked.append(kind)
+        return self._absent[kind]
+
+    def replace(self, value: Any) -> Any:
+        """The CPU for an absent device, given as a `torch.device` or as a string; anything else as it is."""
+        if isinstance(value, torch.device):
+            return _CPU if self.is_absent(value.type) else value
+        if type(value) is str:
+            kind, _, index = value.partition(":")
+            if kind in KINDS and (not index or index.isdigit()) and self.is_absent(kind):
+                return "cpu"
+        return value
+
+    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a torch function with absent devices replaced; the same objects where there are none."""
+        if any(self.replace(value) is not value for value in args):
+            args = tuple(self.replace(value) for value in args)
+        if any(self.replace(value) is not value for value in kwargs.values()):
+            kwargs = {name: self.replace(value) for name, value in kwargs.items()}
+        device = kwargs.get("device")
+        if type(device) is int and self.is_absent("cuda"):  # a bare index means CUDA
+            kwargs = {**kwargs, "device": _CPU}
+        return args, kwargs
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Redirects everything that runs eagerly inside; not meant to be on while Dynamo traces."""
+        with contextlib.ExitStack() as stack:
+            for kind in KINDS:
+                module = getattr(torch, kind, None)
+                if isinstance(module, types.ModuleType):
+                    stack.enter_context(self._stand_ins(kind, module))
+            stack.enter_context(_replaced(torch, "set_default_device", self._set_default_device))
+            stack.enter_context(_replaced(torch, "Generator", self._generator_class()))
+            stack.enter_context(_RedirectMode(self))
+            yield
+
+    @contextlib.contextmanager
+    def _stand_ins(self, kind: str, module: types.ModuleType) -> Iterator[None]:
+        """Replaces the functions of `torch.cuda` and its like that would start the device."""
+        with contextlib.ExitStack() as stack:
+            for name, stand_in in _STAND_INS.items():
+                original = getattr(module, name, None)
+                if original is not None:
+                    stack.enter_context(_replaced(module, name, self._choice(kind, original, stand_in)))
+            yield
+
+    def _choice(self, kind: str, original: Any, stand_in: Any) -> Any:
+        def choose(*args: Any, **kwargs: Any) -> Any:
+            return (stand_in if self.is_absent(kind) else original)(*args, **kwargs)
+
+        return choose
+
+    def _set_default_device(self, device: Any) -> None:
+        _set_default_device(self.replace(device))
+
+    def _generator_class(self) -> type[torch.Generator]:
+        redirector = self
+
+        class Generator(torch.Generator):
+            """A `torch.Generator` on a device that exists."""
+
+            def __new__(cls, device: Any = "cpu") -> Generator:
+                return super().__new__(cls, redirector.replace(device))  # type: ignore[call-arg]
+
+        return Generator
+
+
+class _RedirectMode(TorchFunctionMode):
+    def __init__(self, redirector: Redirector) -> None:
+        super().__init__()
+        self._redirector = redirector
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _MOVES and self._redirector.is_absent(func.__name__):
+            return args[0]
+        args, kwargs = self._redirector.arguments(args, kwargs or {})
+        return func(*args, **kwargs)
+
+
+class _Handle:
+    """Stands in for streams, events and device contexts: accepts every call and every `with`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __enter__(self) -> _Handle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def elapsed_time(self, other: object) -> float:
+        """Milliseconds between two events: none pass."""
+        return 0.0
+
+    def query(self) -> bool:
+        """Whether all work is done: it is."""
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nothing
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _properties(device: Any = None) -> types.SimpleNamespace:
+    return types.SimpleNamespace(
+        name="cpu", major=8, minor=0, total_memory=80 << 30, multi_processor_count=1, warp_size=32
+    )
+
+
+_STAND_INS: dict[str, Any] = {
+    "synchronize": _nothing,
+    "set_device": _nothing,
+    "current_device": lambda: 0,
+    "get_device_name": lambda device=None: "cpu",
+    "get_device_capability": lambda device=None: (8, 0),
+    "get_device_properties": _properties,
+    "mem_get_info": lambda device=None: (80 << 30, 80 << 30),
+    "reset_peak_memory_stats": _nothing,
+    "reset_max_memory_allocated": _nothing,
+    "current_stream": _Handle,
+    "default_stream": _Handle,
+    "stream": _Handle,
+    "device": _Handle,
+    "Stream": _Handle,
+    "Event": _Handle,
+    "init": _nothing,
+}
+
+_set_default_device = torch.set_default_device
+
+
+def _is_available(kind: str) -> bool:
+    if kind == "mps":
+        return torch.backends.mps.is_available()
+    module = getattr(torch, kind, None)
+    try:
+        return bool(module is not None and module.is_available())
+    except Exception:  # a driver that is half installed is no device
+        return False
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)

@@ -1,0 +1,168 @@
+"""The rungs of model building: what tensors are made of while user code runs, and what fake ones cannot do.
+
+Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`FakeTensorMode`, its exceptions, its
+converter and `CONSTANT_NUMEL_LIMIT`) and `no_dispatch`. Where the constant machinery is gone, the middle rung behaves
+like the first one and the ladder goes on to real tensors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._subclasses import fake_tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inductor_debug.capture.target import BuildMode
+
+SMALL_CONSTANT = 16384
+"""Elements up to which `FAKE_WITH_REAL_CONSTANTS` keeps a constant's values."""
+
+_LIMITATIONS = tuple(
+    kind
+    for name in (
+        "DataDependentOutputException",
+        "DynamicOutputShapeException",
+        "UnsupportedFakeTensorException",
+        "UnsupportedOperatorException",
+        "UnsupportedMutationAliasingException",
+        "MetadataMismatchError",
+    )
+    if isinstance(kind := getattr(fake_tensor, name, None), type)
+)
+_LIMITATION_WORDS = re.compile(
+    r"tensor subclass|FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
+    r"Could not run '[^']+' with arguments from the 'Meta' backend|access data_ptr",
+)
+_FACTORIES = frozenset(
+    getattr(torch.ops.aten, name)
+    for name in (
+        "linspace", "logspace", "arange", "range", "zeros", "ones", "full", "eye", "scalar_tensor", "tril_indices",
+        "triu_indices", "hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window",
+    )
+)  # fmt: skip
+
+
+class MemoryBoundError(MemoryError):
+    """Real tensors were about to take more memory than was allowed."""
+
+
+def new_fake_mode() -> FakeTensorMode:
+    """A mode under which tensors have no storage; real ones that meet it are taken as fake."""
+    return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+@contextlib.contextmanager
+def building(mode: BuildMode, fake_mode: FakeTensorMode | None, memory_bound: int) -> Iterator[None]:
+    """Runs user code with the tensors of `mode`; at most `memory_bound` bytes are made where they are real."""
+    with contextlib.ExitStack() as stack:
+        if mode is BuildMode.REAL:
+            stack.enter_context(_MemoryBound(memory_bound))
+        elif fake_mode is not None:
+            stack.enter_context(fake_mode)
+            if mode is BuildMode.FAKE_WITH_REAL_CONSTANTS:
+                stack.enter_context(_constant_limit(SMALL_CONSTANT))
+                stack.enter_context(_RealConstants(fake_mode))
+        yield
+
+
+def is_limitation(error: BaseException) -> bool:
+    """Whether `error` may be due to tensors that have no values, so that more real ones are worth a try."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        found = pending.pop()
+        if found is None or id(found) in seen:
+            continue
+        seen.add(id(found))
+        if isinstance(found, _LIMITATIONS) or (
+            isinstance(found, Exception) and _LIMITATION_WORDS.search(str(found)) is not None
+        ):
+            return True
+        pending += [found.__cause__, found.__context__]
+    return isinstance(error, NotImplementedError) and _raised_in_torch(error)
+
+
+def is_fake(value: Any) -> bool:
+    """Whether `value` is a tensor without storage."""
+    return isinstance(value, FakeTensor)
+
+
+def to_fake(fake_mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
+    """The same tensor (or parameter) without storage."""
+    return fake_mode.from_tensor(tensor)
+
+
+def _raised_in_torch(error: BaseException) -> bool:
+    traceback, file = error.__traceback__, ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        traceback = traceback.tb_next
+    return file.startswith(torch.__path__[0])
+
+
+@contextlib.contextmanager
+def _constant_limit(limit: int) -> Iterator[None]:
+    before = getattr(fake_tensor, "CONSTANT_NUMEL_LIMIT", None)
+    if before is None:
+        yield
+        return
+    fake_tensor.CONSTANT_NUMEL_LIMIT = limit
+    try:
+        yield
+    finally:
+        fake_tensor.CONSTANT_NUMEL_LIMIT = before
+
+
+class _RealConstants(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Gives small tensors that are made from numbers alone both a fake face and their values."""
+
+    def __init__(self, fake_mode: FakeTensorMode) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._fake_mode = fake_mode
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        if func.overloadpacket not in _FACTORIES or not _may_be_constant(out):
+            return out
+        try:
+            with no_dispatch():
+                values = func(*args, **kwargs)
+            return self._fake_mode.fake_tensor_converter.from_real_tensor(self._fake_mode, values, make_constant=True)
+        except (AttributeError, RuntimeError, TypeError):
+            return out
+
+
+def _may_be_constant(out: Any) -> bool:
+    return isinstance(out, FakeTensor) and out.device.type == "cpu" and 0 < out.numel() <= SMALL_CONSTANT
+
+
+class _MemoryBound(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes that factories and copies make, before they make them where that can be known."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._left = limit
+        self._limit = limit
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        sizes = args[0] if args and isinstance(args[0], (list, tuple)) else None
+        if sizes and all(isinstance(size, int) for size in sizes):
+            self._take(sizes, (kwargs or {}).get("dtype"))
+        return func(*args, **(kwargs or {}))
+
+    def _take(self, sizes: Any, dtype: torch.dtype | None) -> None:
+        count = (dtype or torch.get_default_dtype()).itemsize
+        for size in sizes:
+            count *= size
+        self._left -= count
+        if self._left < 0:
+            raise MemoryBoundError(
+                f"real tensors would take more than {self._limit >> 20} MiB, and fake ones do not suffice here"
+            )

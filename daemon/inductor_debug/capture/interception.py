@@ -1,0 +1,210 @@
+"""Takes down what a script passes to `torch.compile` while it is loaded, and lets it run eagerly.
+
+What `torch.compile` returns here calls the original at once; the arguments of its first call become a target's inputs.
+No backend is ever called. Dynamo sees through these objects later (`_torchdynamo_inline`, read in torch 2.11 to 2.13;
+without it Dynamo traces our wrapper, which does the same).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.rules.ops import Frame
+
+PATIENCE = 16
+"""Calls of targets already known after which a script is stopped: it has begun to work in earnest (a training loop)."""
+
+_INLINE = "_torchdynamo_inline"
+
+
+class LoadStopped(BaseException):
+    """Ends a script that has shown all it will show. Not an `Exception`, so that scripts let it pass."""
+
+
+@dataclass(slots=True)
+class CompiledCall:
+    """Something passed to `torch.compile`, and the first call of what came back (`kwargs` is None until then)."""
+
+    function: Callable[..., Any]
+    module: torch.nn.Module | None
+    name: str
+    dynamic: bool | None
+    fullgraph: bool
+    compiled_at: tuple[Frame, ...]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] | None = None
+    called_at: tuple[Frame, ...] = ()
+    training: bool = False
+
+
+class Interceptor:
+    """Replaces `torch.compile` while user code is loaded.
+
+    Args:
+        sources: tells where the calls stand, and which of them the user wrote.
+        stop_at: number of calls to take down before the script is stopped (it does not run the last); 0 for no limit.
+        patience: number of further calls of known targets after which the script is stopped.
+    """
+
+    def __init__(self, sources: SourceMap, stop_at: int = 0, patience: int = PATIENCE) -> None:
+        self.offered: list[CompiledCall] = []
+        self.calls: list[CompiledCall] = []
+        self.failure: BaseException | None = None
+        """What a recorded call raised: the target's stages will meet it too."""
+        self._sources = sources
+        self._stop_at = stop_at
+        self._patience = patience
+        self._recording = False
+        self._running = False
+
+    @contextlib.contextmanager
+    def active(self, *, recording: bool) -> Iterator[None]:
+        """Replaces `torch.compile`; calls of compiled objects are taken down only when `recording`."""
+        original, before = torch.compile, self._recording
+        torch.compile, self._recording = self._compile, recording
+        try:
+            yield
+        finally:
+            torch.compile, self._recording = original, before
+
+    def _compile(
+        self,
+        model: Any = None,
+        *,
+        fullgraph: bool = False,
+        dynamic: bool | None = None,
+        disable: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Stands in for `torch.compile`."""
+        if model is None:
+            return functools.partial(self._compile, fullgraph=fullgraph, dynamic=dynamic, disable=disable, **options)
+        if disable or not callable(model) or isinstance(model, type):
+            return model
+        frames = self._sources.stack(sys._getframe(1))
+        offer = None
+        if frames and frames[0].in_project:
+            offer = CompiledCall(*_subject(model), dynamic, fullgraph, frames)
+            self.offered.append(offer)
+        run = _wrapper(self, model, offer)
+        return EagerModule(model, run) if isinstance(model, torch.nn.Module) else run
+
+    def call(self, run: Any, model: Any, offer: CompiledCall | None, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Calls `model` eagerly and takes the call down, unless it happens inside another one."""
+        if not self._recording or self._running or offer is None:
+            return model(*args, **kwargs)
+        if offer.kwargs is None:
+            self._take_down(offer, run, args, kwargs)
+            if self._stop_at and len(self.calls) >= self._stop_at:
+                raise LoadStopped("all targets are known")
+        else:
+            self._patience -= 1
+            if self._patience < 0:
+                raise LoadStopped(f"{offer.name} was called again and again")
+        self._running = True
+        try:
+            return model(*args, **kwargs)
+        except BaseException as error:
+            self.failure = error
+            raise
+        finally:
+            self._running = False
+
+    def _take_down(self, offer: CompiledCall, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if args and getattr(type(args[0]), getattr(run, "__name__", ""), None) is run:
+            _bind(offer, args[0])
+            args = args[1:]
+        offer.args, offer.kwargs = _snapshot(args), _snapshot(kwargs)
+        offer.called_at = self._sources.stack(sys._getframe(3))
+        offer.training = offer.module is not None and offer.module.training
+        self.calls.append(offer)
+
+
+class EagerModule(torch.nn.Module):
+    """What `torch.compile(module)` returns here: the module itself in a thin coat, as torch's own `OptimizedModule`."""
+
+    def __init__(self, original: torch.nn.Module, run: Callable[..., Any]) -> None:
+        super().__init__()
+        object.__setattr__(self, "_run", run)
+        super().__setattr__("_orig_mod", original)
+        self.training = original.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the module as the script asked."""
+        return self._run(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("_orig_mod"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "training" or "_modules" not in self.__dict__ or "_orig_mod" not in self._modules:
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+
+def unwrap(value: Any) -> Any:
+    """The original of something that came from an intercepted `torch.compile`; anything else as it is."""
+    while True:
+        if isinstance(value, EagerModule):
+            value = value._modules["_orig_mod"]
+        elif isinstance(value, types.FunctionType) and _INLINE in value.__dict__:
+            value = value.__dict__[_INLINE]
+        else:
+            return value
+
+
+def _wrapper(interceptor: Interceptor, model: Any, offer: CompiledCall | None) -> Callable[..., Any]:
+    # A plain function, so that it binds `self` when it decorates a method.
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return interceptor.call(run, model, offer, args, kwargs)
+
+    if not isinstance(model, torch.nn.Module):
+        functools.update_wrapper(run, model)
+    setattr(run, _INLINE, model)
+    return run
+
+
+def _subject(model: Any) -> tuple[Callable[..., Any], torch.nn.Module | None, str]:
+    """What is compiled: the callable, the module it belongs to, and its name."""
+    model = unwrap(model)
+    if isinstance(model, torch.nn.Module):
+        return model, model, type(model).__name__
+    owner = getattr(model, "__self__", None)
+    if isinstance(owner, torch.nn.Module):
+        if model.__name__ in ("_call_impl", "forward", "__call__"):  # `Module.compile()` passes `_call_impl`
+            return owner, owner, type(owner).__name__
+        return model, owner, f"{type(owner).__name__}.{model.__name__}"
+    return model, None, getattr(model, "__name__", type(model).__name__)
+
+
+def _bind(offer: CompiledCall, owner: Any) -> None:
+    """Makes the offer of a decorated method one of the object it was called on."""
+    offer.function, offer.module, offer.name = _subject(types.MethodType(offer.function, owner))
+    if offer.module is None:
+        offer.name = f"{type(owner).__name__}.{offer.name}"
+
+
+def _snapshot(value: Any) -> Any:
+    """Containers are copied and tensors detached, so that the script cannot change what it passed."""
+    if type(value) is tuple:
+        return tuple(map(_snapshot, value))
+    if type(value) is list:
+        return list(map(_snapshot, value))
+    if type(value) is dict:
+        return {key: _snapshot(item) for key, item in value.items()}
+    if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
+        return value.detach().requires_grad_(value.requires_grad)
+    return value
