@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from inductor_debug_schema import Finding, Severity
 
+from inductor_debug.report.cells import printable
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
@@ -65,7 +66,7 @@ class GithubReport:
         if start[0] == end[0]:
             properties |= {"col": start[1], "endColumn": end[1]}
         properties["title"] = f"inductor-debug {finding.rule}"
-        return command(kind, properties, finding.message)
+        return command(kind, properties, printable(finding.message))
 
     def _problem(self, file: CheckedFile) -> str:
         return command("error", {"file": self._path(file.path), "title": "inductor-debug"}, file.problem or "")

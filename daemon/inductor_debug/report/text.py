@@ -9,7 +9,7 @@ model.py:12:9: warning[dtype] float64 is not supported by mock
 
 from __future__ import annotations
 
-from inductor_debug_schema import FileStatus, Finding, Range, Related, TargetReport
+from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, plural, summary
@@ -136,7 +136,8 @@ def describe(finding: Finding) -> str:
         parts.append(f"covers {finding.count} ops")
     if finding.target:
         parts.append(f"target {finding.target}")
-    parts.append(f"seen in {finding.stage.value}")
+    if finding.stage is not Stage.LOAD:
+        parts.append(f"seen in {finding.stage.value}")
     return printable(", ".join(parts).replace(", in ", " in "))
 
 

@@ -1,0 +1,128 @@
+"""The arguments of `inductor-debug check`: their names are fixed by CONTRACT, their meanings told in `--help`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from inductor_debug_schema import Stage
+
+from inductor_debug.cli.formats import FORMATS
+
+DESCRIPTION = """\
+Analyses Python files that define PyTorch models, without weights and without the accelerator, and prints what would
+not compile or run there, each finding at the expression to blame.
+"""
+EPILOG = """\
+examples:
+  inductor-debug check model.py
+  inductor-debug check src tests/models --accelerator spyre --strict
+  inductor-debug check src --format sarif --output findings.sarif
+  inductor-debug check src --write-baseline known.json      accept what is there today
+  inductor-debug check src --baseline known.json            and fail on new findings only
+
+A folder stands for the Python files below it, without hidden folders, virtual environments, installed packages and
+what `exclude` names; files in it that offer nothing to compile are passed over. A file that is named and offers nothing
+to compile is mentioned and does not fail the command.
+
+exit codes:
+  0    no finding at or above the failing severity (warning; error with --warn)
+  1    findings
+  2    bad usage or configuration, an unreadable path, or a target that could not be analysed
+  130  interrupted
+"""
+STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK))
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds `check` with all its arguments."""
+    parser = subparsers.add_parser(
+        "check",
+        help="analyse files or folders and print findings",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="a file or a folder")
+    _add_analysis(parser.add_argument_group("what to analyse"))
+    _add_verdict(parser.add_argument_group("what counts"))
+    _add_output(parser.add_argument_group("output"))
+    return parser
+
+
+def _add_analysis(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
+    )
+    group.add_argument(
+        "--stages", metavar="STAGE,...", type=_stages, help=f"how deep to look: {', '.join(STAGES)} (default: all)"
+    )
+    group.add_argument(
+        "--exclude",
+        metavar="PATTERN",
+        action="append",
+        help="leave out files below folders; in place of configured ones",
+    )
+    group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
+    group.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_count,
+        default=min(2, os.cpu_count() or 1),
+        help="files at once (default: %(default)s)",
+    )
+    group.add_argument("--timeout", metavar="S", type=_seconds, help="seconds one file may take")
+    group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
+
+
+def _add_verdict(group: argparse._ArgumentGroup) -> None:
+    severity = group.add_mutually_exclusive_group()
+    severity.add_argument(
+        "--strict", dest="strict", action="store_true", help="what the accelerator cannot do is an error"
+    )
+    severity.add_argument(
+        "--warn", dest="strict", action="store_false", help="it is a warning, and only errors fail the command"
+    )
+    group.set_defaults(strict=None)
+    group.add_argument("--baseline", metavar="FILE", help="hide the findings listed there")
+    group.add_argument("--write-baseline", metavar="FILE", help="list all findings there, to be hidden from now on")
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    group.add_argument("-o", "--output", metavar="FILE", help="write the result there instead of to standard output")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    amount = group.add_mutually_exclusive_group()
+    amount.add_argument("-v", "--verbose", action="store_true", help="show every stage and every related place")
+    amount.add_argument("-q", "--quiet", action="store_true", help="findings only: no progress, remarks and summary")
+
+
+def _stages(text: str) -> list[str]:
+    stages = [word.strip() for word in text.split(",") if word.strip()]
+    for stage in stages:
+        if stage not in STAGES:
+            raise argparse.ArgumentTypeError(f"unknown stage {stage!r}; there are {', '.join(STAGES)}")
+    if not stages:
+        raise argparse.ArgumentTypeError(f"no stage named; there are {', '.join(STAGES)}")
+    return stages
+
+
+def _count(text: str) -> int:
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return count
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return seconds

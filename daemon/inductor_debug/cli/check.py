@@ -1,0 +1,167 @@
+"""`inductor-debug check`: files in, a report and an exit code out.
+
+The second face of the engine, beside the language server: it reads the command line, runs the engine over the files and
+hands what comes back to a report. What is analysed and how severe a finding is, the engine decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import Any
+
+from inductor_debug_schema import FileStatus, Severity
+
+from inductor_debug.cli import baseline as baselines
+from inductor_debug.cli import console
+from inductor_debug.cli.arguments import add_parser
+from inductor_debug.cli.files import Candidate, PathError, collect
+from inductor_debug.cli.formats import View, renderer
+from inductor_debug.cli.output import Output, OutputError, require_writable, write_whole
+from inductor_debug.cli.runner import InterruptedRunError, Plan
+from inductor_debug.cli.runner import run as run_files
+from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
+from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, Tool, summary
+from inductor_debug.report.places import Places, repository_root
+
+__all__ = ["add_parser", "run"]
+
+NO_TARGET = (
+    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
+    "a function get_inputs() or example_inputs(), or a call of torch.compile"
+)
+
+
+def run(arguments: argparse.Namespace, *, pool_factory: Callable[..., Any] | None = None) -> int:
+    """Checks what the command line names; returns the exit code.
+
+    Args:
+        arguments: as `add_parser` parses them.
+        pool_factory: makes worker pools in place of `WorkerPool`, for tests.
+
+    Raises:
+        BrokenPipeError: the reader of standard output went away.
+    """
+    try:
+        return _Check(arguments, pool_factory).run()
+    except (PathError, OutputError, ConfigurationError, baselines.BaselineError) as error:
+        return console.fail(str(error))
+    except InterruptedRunError as interruption:
+        return interruption.exit_code
+
+
+class _Check:
+    """One run of the command."""
+
+    def __init__(self, arguments: argparse.Namespace, pool_factory: Callable[..., Any] | None) -> None:
+        self._arguments = arguments
+        self._pool_factory = pool_factory
+        self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ)
+        self._files: list[CheckedFile] = []
+        self._started = time.perf_counter()
+        self._moment = datetime.now(timezone.utc)
+
+    def run(self) -> int:
+        arguments = self._arguments
+        known = self._known_findings()
+        candidates = self._candidates()
+        output = Output(arguments.output, utf8=arguments.format != "text")
+        working_folder = os.getcwd()
+        given = {candidate.path: candidate.shown for candidate in candidates}
+        report = renderer(self._view(), Places(working_folder, repository_root(working_folder), given))
+        # A new baseline knows everything, so its files can only be shown after the last one.
+        streaming = arguments.write_baseline is None
+
+        def on_file(file: CheckedFile) -> None:
+            shown = known.apply(file) if known is not None else file
+            self._files.append(shown)
+            self._remark(shown)
+            if streaming:
+                output.write(report.file(shown))
+
+        tool = self._analyse(candidates, on_file)
+        use = self._use(known)
+        if not streaming:
+            for file in self._files:
+                output.write(report.file(file))
+        result = self._result(tool, use)
+        output.write(report.end(result))
+        output.commit()
+        if not arguments.quiet and (arguments.format != "text" or arguments.output):
+            console.say(summary(result))
+        return int(result.exit_code())
+
+    def _candidates(self) -> list[Candidate]:
+        """The files to check. Their settings are resolved here, so that a mistake in one is told before any work."""
+        candidates = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
+        for candidate in candidates:
+            self._settings_for(candidate.path)
+        if not candidates and not self._arguments.quiet:
+            console.say("no Python files in " + ", ".join(self._arguments.paths))
+        return candidates
+
+    def _known_findings(self) -> baselines.Baseline | None:
+        if self._arguments.write_baseline is not None:
+            require_writable(self._arguments.write_baseline)
+        return baselines.read(self._arguments.baseline) if self._arguments.baseline is not None else None
+
+    def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
+        from inductor_debug.engine.supervisor import WorkerPool
+
+        plan = Plan(candidates, self._settings_for, self._arguments.jobs, self._pool_factory or WorkerPool)
+        progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
+        return run_files(plan, progress, on_file)
+
+    def _use(self, known: baselines.Baseline | None) -> BaselineUse | None:
+        """Writes the new baseline, if one is wanted, and says what baselines did."""
+        target = self._arguments.write_baseline
+        fixed = known.fixed(self._files) if known is not None else 0
+        if target is not None:
+            old = known
+            if os.path.exists(target) and os.path.getsize(target):
+                old = baselines.read(target)
+            new = baselines.build(target, self._files, old)
+            write_whole(target, baselines.dump(new))
+            self._files = [new.apply(baselines.reveal(file)) for file in self._files]
+            return BaselineUse(target, len(new.entries), fixed, written=len(new.entries))
+        if known is None:
+            return None
+        return BaselineUse(known.path, sum(len(file.hidden) for file in self._files), fixed)
+
+    def _result(self, tool: Tool, use: BaselineUse | None) -> CheckResult:
+        return CheckResult(
+            files=tuple(self._files),
+            tool=tool,
+            seconds=time.perf_counter() - self._started,
+            failing=Severity.ERROR if self._arguments.strict is False else Severity.WARNING,
+            started=self._moment,
+            baseline=use,
+        )
+
+    def _remark(self, file: CheckedFile) -> None:
+        if file.explicit and file.report.status is FileStatus.NO_TARGET and not self._arguments.quiet:
+            console.say(f"{file.shown}: {NO_TARGET}")
+
+    def _view(self) -> View:
+        arguments = self._arguments
+        to_terminal = arguments.output is None
+        mode = arguments.color if to_terminal or arguments.color == "always" else "never"
+        coloured = console.wants_colour(mode, sys.stdout, os.environ)
+        return View(arguments.format, coloured, arguments.verbose, arguments.quiet)
+
+
+def _said(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the command line says of settings; None where it is silent."""
+    return {
+        "accelerator": arguments.accelerator,
+        "stages": arguments.stages,
+        "strict": arguments.strict,
+        "exclude": arguments.exclude,
+        "timeout": arguments.timeout,
+        "interpreter": arguments.python,
+        "config": arguments.config,
+    }

@@ -1,0 +1,66 @@
+"""`inductor-debug explain`: a rule's page, or the list of all rules.
+
+On a terminal the page is laid out for reading; into a pipe or a file it goes as the Markdown it is written in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+
+from inductor_debug.cli import console
+from inductor_debug.report.markdown import render
+from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.registry import UnknownRuleError, all_rules, find
+
+_WIDEST = 100
+_EPILOG = """\
+examples:
+  inductor-debug explain                 all rules, one a line
+  inductor-debug explain alignment       what it means, why, how to fix it, how to silence it
+
+exit codes: 0, or 2 if there is no such rule
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds the parser of `explain`."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="say what a rule means and what to do about it",
+        description="Prints a rule's page: what it means, why, an example, how to fix it and how to silence it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("rule", metavar="RULE", nargs="?", help="a rule's id, as in warning[dtype]")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the page or the list; returns the exit code."""
+    styler = Styler(console.wants_colour(arguments.color, sys.stdout, os.environ))
+    if arguments.rule is None:
+        sys.stdout.write(_overview(styler))
+    else:
+        try:
+            page = find(arguments.rule.strip().lower()).page
+        except UnknownRuleError as error:
+            return console.fail(str(error))
+        plain = not styler.enabled and not sys.stdout.isatty()
+        sys.stdout.write(page.text if plain else render(page.text, styler, _width()))
+    sys.stdout.flush()
+    return 0
+
+
+def _overview(styler: Styler) -> str:
+    rules = all_rules()
+    widest = max(len(rule.id) for rule in rules)
+    return "".join(f"{styler.paint(rule.id.ljust(widest), Role.PLACE)}  {rule.summary}\n" for rule in rules)
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, _WIDEST)

@@ -1,0 +1,60 @@
+"""The output formats of `check` by name. A renderer's module is imported only when its format is asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inductor_debug.report.model import Renderer
+from inductor_debug.report.places import Places
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Styler
+
+if TYPE_CHECKING:
+    from inductor_debug.rules.registry import Page
+
+FORMATS = ("text", "json", "sarif", "github", "junit")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the user wants to see results."""
+
+    format: str
+    coloured: bool = False
+    verbose: bool = False
+    quiet: bool = False
+
+
+def renderer(view: View, places: Places) -> Renderer:
+    """The renderer for a format in `FORMATS`."""
+    sources = Sources()
+    if view.format == "json":
+        from inductor_debug.report.json_report import JsonReport
+
+        return JsonReport(places)
+    if view.format == "sarif":
+        from inductor_debug.report.sarif import SarifReport
+
+        return SarifReport(places, sources, _page)
+    if view.format == "github":
+        from inductor_debug.report.github import GithubReport
+
+        return GithubReport(places, sources, os.environ)
+    if view.format == "junit":
+        from inductor_debug.report.junit import JunitReport
+
+        return JunitReport(places, sources)
+    from inductor_debug.report.text import TextReport
+
+    return TextReport(places, sources, Styler(view.coloured), verbose=view.verbose, quiet=view.quiet)
+
+
+def _page(rule: str) -> Page | None:
+    from inductor_debug.rules import registry
+
+    try:
+        return registry.find(rule).page
+    except registry.UnknownRuleError:
+        return None

@@ -1,0 +1,99 @@
+"""Where a result goes: standard output, or a file that is either the whole result or what it was before.
+
+Documents are written as UTF-8 whatever the terminal's encoding; text follows the terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import sys
+
+
+class OutputError(Exception):
+    """A file cannot be written; the message names it and the reason."""
+
+
+class Output:
+    """Takes a result piece by piece. Standard output gets each at once, a file all of them at `commit`."""
+
+    def __init__(self, path: str | None, *, utf8: bool) -> None:
+        """Checks early what can be known early.
+
+        Raises:
+            OutputError: nothing can be written at `path`.
+        """
+        self._path = path
+        self._utf8 = utf8
+        self._pieces: list[str] = []
+        if path is not None:
+            require_writable(path)
+
+    def write(self, text: str) -> None:
+        """Adds a piece.
+
+        Raises:
+            BrokenPipeError: the reader of standard output is gone.
+        """
+        if self._path is not None:
+            self._pieces.append(text)
+            return
+        if self._utf8 and isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+        else:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+    def commit(self) -> None:
+        """Makes the result appear at its path.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        if self._path is not None:
+            write_whole(self._path, "".join(self._pieces))
+
+
+def require_writable(path: str) -> None:
+    """Complains of a path that no file can be written at.
+
+    Raises:
+        OutputError: it is a folder, or its folder is missing or closed to us.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise OutputError(f"cannot write {path}: it is a folder")
+    if not os.path.isdir(folder):
+        raise OutputError(f"cannot write {path}: the folder {folder} does not exist")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise OutputError(f"cannot write {path}: permission denied")
+
+
+def write_whole(path: str, text: str) -> None:
+    """Writes a UTF-8 file in one step: readers see the old file or the new one, never half of it.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    final = os.path.realpath(path)
+    data = text.encode("utf-8", "replace")
+    draft = None
+    try:
+        if os.path.exists(final) and not stat.S_ISREG(os.stat(final).st_mode):
+            with open(final, "wb") as file:  # a pipe or a device has nothing to replace
+                file.write(data)
+            return
+        folder, name = os.path.split(final)
+        draft = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+        with open(draft, "wb") as file:
+            file.write(data)
+        os.replace(draft, final)
+    except OSError as error:
+        if draft is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,152 @@
+"""The report that people read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from inductor_debug.report.model import BaselineUse, CheckedFile
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text import TextReport
+from inductor_debug_schema import FileStatus, Severity, Stage, StageState
+from report_samples import checked, finding, places, related, result, span, span_of, target
+
+MODEL = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x.double() @ self.weight
+        return torch.cat(
+            [y, y],
+        )
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    return path
+
+
+def render(folder: Path, *files: CheckedFile, colour: bool = False, verbose: bool = False) -> str:
+    report = TextReport(places(folder, *files), Sources(), Styler(colour), verbose=verbose)
+    return "".join(report.file(file) for file in files)
+
+
+def test_a_finding_shows_its_place_its_source_and_what_is_known(model: Path) -> None:
+    file = checked(
+        model, finding(model, span_of(MODEL, "x.double()"), related=[related(model, span_of(MODEL, "self.weight"))])
+    )
+    assert render(model.parent, file) == (
+        "model.py:5:13: warning[dtype] float64 is not supported by mock\n"
+        "   |\n"
+        " 5 |         y = x.double() @ self.weight\n"
+        "   |             ^^^^^^^^^^\n"
+        "   = aten._to_copy.default in encoder.layer.0, covers 12 ops, target Model, seen in preview\n"
+        "  model.py:5:26: note: declared here\n"
+        "   |\n"
+        " 5 |         y = x.double() @ self.weight\n"
+        "   |                          -----------\n"
+        "\n"
+    )
+
+
+def test_a_finding_without_op_module_or_source_still_reads_well(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.py"
+    bare = finding(gone, span(0, 0, 0), op=None, module=None, count=1, target="", stage=Stage.LOAD, rule="crash")
+    assert render(tmp_path, checked(gone, bare)) == ("gone.py:1:1: warning[crash] float64 is not supported by mock\n\n")
+
+
+def test_columns_count_characters_not_utf16_units(tmp_path: Path) -> None:
+    text = "s = '🙂🙂'; f(x)\n"
+    path = tmp_path / "emoji.py"
+    path.write_text(text, encoding="utf-8")
+    assert render(tmp_path, checked(path, finding(path, span_of(text, "f(x)")))).startswith("emoji.py:1:11:")
+
+
+def test_findings_come_in_reading_order_and_other_files_last(model: Path) -> None:
+    other = model.with_name("aaa.py")
+    file = checked(
+        model,
+        finding(other, span(0, 0, 1), message="elsewhere"),
+        finding(model, span(6, 0, 1), message="third"),
+        finding(model, span(4, 8, 9), message="second", severity=Severity.WARNING),
+        finding(model, span(4, 8, 9), message="first", severity=Severity.ERROR),
+    )
+    assert re.findall(r"\] (\w+)$", render(model.parent, file), re.M) == ["first", "second", "third", "elsewhere"]
+
+
+def test_further_lines_of_a_message_and_the_link_stand_below(model: Path) -> None:
+    file = checked(model, finding(model, span(4, 8, 9), message="first\nsecond", link="https://example.org/page"))
+    lines = render(model.parent, file).splitlines()
+    assert lines[0].endswith("first")
+    assert "   = second" in lines
+    assert "   = see https://example.org/page" in lines
+
+
+def test_many_related_places_are_cut_unless_asked_for(model: Path) -> None:
+    many = [related(model, span(number, 0, 1), f"place {number}") for number in range(7)]
+    file = checked(model, finding(model, span(4, 8, 9), related=many))
+    brief = render(model.parent, file)
+    assert brief.count("note:") == 4
+    assert "3 related places more with --verbose" in brief
+    assert render(model.parent, file, verbose=True).count("note:") == 7
+
+
+def test_verbose_shows_every_stage_of_every_target(model: Path) -> None:
+    file = checked(model, targets=[target("Model"), target("Other", 9, state=StageState.FAILED)])
+    shown = render(model.parent, file, verbose=True)
+    assert re.search(r"Model:4 +preview +done +0 +40 +0 +0\.05", shown)
+    assert re.search(r"mock +done +2 +41 +1 +0\.75", shown)
+    assert re.search(r"Other:10 +preview +failed", shown)
+    assert "mock: a device was redirected" in shown
+
+
+def test_colour_paints_and_nothing_else_changes(model: Path) -> None:
+    file = checked(model, finding(model, span_of(MODEL, "x.double()")))
+    painted = render(model.parent, file, colour=True)
+    assert "\x1b[1;33mwarning[dtype]\x1b[0m" in painted
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == render(model.parent, file)
+
+
+def test_messages_cannot_send_escape_sequences(model: Path) -> None:
+    file = checked(model, finding(model, span(4, 8, 9), message="\x1b[2Jgone", module="\x1b[1m"))
+    assert "\x1b" not in render(model.parent, file)
+
+
+def summary_of(*files: CheckedFile, **values: object) -> str:
+    folder = Path("/nowhere")
+    return TextReport(places(folder), Sources(), Styler(False)).end(result(*files, **values))
+
+
+def test_the_summary_counts(model: Path) -> None:
+    error = finding(model, span(0, 0, 1), severity=Severity.ERROR)
+    warning = finding(model, span(0, 0, 1))
+    hint = finding(model, span(0, 0, 1), severity=Severity.HINT)
+    clean = checked(model)
+    assert summary_of(checked(model, error, warning, warning)) == "3 findings (1 error, 2 warnings) in 1 file, 1.2 s\n"
+    assert summary_of(checked(model, warning, hint), clean) == (
+        "2 findings (1 warning, 1 hint) in 1 of 2 files, 1.2 s\n"
+    )
+    assert summary_of(clean) == "no findings in 1 file, 1.2 s\n"
+    assert summary_of(checked(model, status=FileStatus.NO_TARGET), clean) == (
+        "no findings in 2 files, 1 file without targets, 1.2 s\n"
+    )
+    assert summary_of(checked(model, status=FileStatus.TIMEOUT)) == (
+        "no findings in 1 file, 1 file could not be analysed, 1.2 s\n"
+    )
+
+
+def test_the_summary_tells_what_a_baseline_did(model: Path) -> None:
+    use = BaselineUse("known.json", hidden=4, fixed=1)
+    assert summary_of(checked(model), baseline=use) == (
+        "no findings in 1 file, 4 known to the baseline, 1 of the baseline fixed, 1.2 s\n"
+    )
+    written = BaselineUse("known.json", hidden=4, fixed=0, written=4)
+    assert summary_of(checked(model), baseline=written) == (
+        "no findings in 1 file, 4 findings written to known.json, 1.2 s\n"
+    )
