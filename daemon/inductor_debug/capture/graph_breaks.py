@@ -1,0 +1,167 @@
+"""Graph breaks as findings: what happened, why, what to do, at the expression that did it.
+
+It only words what `dynamo_breaks` hears. One finding per kind of break and place, however often Dynamo traces it; a
+break that Dynamo itself blames on an earlier one is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import Finding, Severity, Stage
+from torch._dynamo import graph_break_hints
+
+from inductor_debug.capture.dynamo_breaks import RawBreak, RawLimit
+from inductor_debug.capture.dynamo_positions import TracedStack
+from inductor_debug.capture.failures import innermost, place
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.ops import Frame
+
+_ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
+_FIELDS = re.compile(
+    r"^(?P<kind>[^\n]+)\n(?:  Higher Order Operator: [^\n]*\n)?  Explanation: (?P<explanation>.*?)"
+    r"(?P<hints>(?:\n  Hint: .*?)*)(?:\n\n  Developer debug context:|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_HINT = re.compile(r"\n  Hint: (.*?)(?=\n  Hint: |\Z)", re.DOTALL)
+_LINK = re.compile(r"please visit:? (https?://\S+)")
+_WHOLE_FUNCTION = ("Skipping the function", "then skipping the rest of the function", "Skipping the frame")
+
+
+def _texts(name: str) -> tuple[str, ...]:
+    return tuple(text.strip() for text in getattr(graph_break_hints, name, ()))
+
+
+_SEVERITIES: tuple[tuple[tuple[str, ...], Severity], ...] = (
+    (_texts("USER_ERROR"), Severity.ERROR),
+    (_texts("FUNDAMENTAL"), Severity.WARNING),
+    (_texts("SUPPORTABLE"), Severity.INFORMATION),
+    (_texts("DYNAMO_BUG"), Severity.INFORMATION),
+)
+_CAUSED_EARLIER = _texts("CAUSED_BY_EARLIER_GRAPH_BREAK")
+_GENERIC_HINTS = frozenset(text for texts, _ in _SEVERITIES for text in texts) | frozenset(_CAUSED_EARLIER)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A graph break in words: `skipped` says that Dynamo gave up on the whole function and runs it eagerly."""
+
+    kind: str
+    text: str
+    hints: tuple[str, ...]
+    link: str | None
+    skipped: bool
+    caused_earlier: bool
+
+
+@dataclass
+class BreakCollector:
+    """Collects the breaks of one stage of one target; `count` is how many places break."""
+
+    target: BuiltTarget
+    sources: SourceMap
+    findings: list[Finding] = field(default_factory=list)
+    count: int = 0
+    _seen: set[tuple[object, ...]] = field(default_factory=set)
+
+    def add(self, raw: RawBreak) -> None:
+        """Takes one break in."""
+        explanation = explain(raw)
+        frames = frames_of(raw.stack, self.sources)
+        location, related = place(frames, self.target.location, "inside {}")
+        key = (explanation.kind, location)
+        if key in self._seen or (explanation.caused_earlier and self.count):
+            return
+        self._seen.add(key)
+        self.count += 1
+        severity = Severity.ERROR if self.target.fullgraph else _severity(explanation)
+        self.findings.append(
+            Finding(
+                rule="graph-break",
+                severity=severity,
+                message=_message(explanation, frames),
+                path=location.path,
+                range=location.range,
+                stage=Stage.MOCK,
+                target=self.target.name,
+                related=related,
+                link=explanation.link,
+            )
+        )
+
+    def add_limit(self, raw: RawLimit) -> None:
+        """Takes in that Dynamo gave up on a function it had to compile too often."""
+        frames = self.sources.stack(raw.caller)
+        location, related = place(frames, self.target.location, "inside {}")
+        key = ("recompile", location)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        explanation = explain(RawBreak("", raw.message, ()))
+        self.findings.append(
+            Finding(
+                rule="recompile",
+                severity=Severity.WARNING,
+                message=f"`{raw.function}` was recompiled too often and runs eagerly from here on. {explanation.text}",
+                path=location.path,
+                range=location.range,
+                stage=Stage.MOCK,
+                target=self.target.name,
+                related=related,
+                link=explanation.link,
+            )
+        )
+
+
+def frames_of(stack: TracedStack, sources: SourceMap) -> tuple[Frame, ...]:
+    """The visible frames of a traced stack, innermost first."""
+    found = [sources.frame_from_positions(frame.filename, frame.function, frame.positions) for frame in stack]
+    return sources.intern([frame for frame in found if frame is not None])
+
+
+def explain(raw: RawBreak) -> Explanation:
+    """Takes Dynamo's message apart."""
+    skipped = any(words in raw.message for words in _WHOLE_FUNCTION)
+    first = raw.message.split(_ANOTHER, 1)[0].strip()
+    match = _FIELDS.search(first)
+    link = _LINK.search(first)
+    if match is None:
+        lines = [line.strip() for line in first.splitlines() if line.strip()]
+        return Explanation(raw.kind, lines[-1] if lines else raw.kind, (), link and link[1], skipped, False)
+    hints = tuple(_one_line(hint) for hint in _HINT.findall(match["hints"]))
+    return Explanation(
+        kind=match["kind"].strip(),
+        text=_one_line(match["explanation"]),
+        hints=hints,
+        link=link and link[1].rstrip("."),
+        skipped=skipped,
+        caused_earlier=any(hint in _CAUSED_EARLIER for hint in hints),
+    )
+
+
+def _severity(explanation: Explanation) -> Severity:
+    for texts, severity in _SEVERITIES:
+        if any(hint in texts for hint in explanation.hints):
+            return severity
+    return Severity.WARNING
+
+
+def _message(explanation: Explanation, frames: tuple[Frame, ...]) -> str:
+    parts = [f"Graph break: {explanation.kind.rstrip('.')}.", _sentence(explanation.text)]
+    parts += [_sentence(hint) for hint in explanation.hints if hint not in _GENERIC_HINTS]
+    if explanation.skipped:
+        index = innermost(frames)
+        name = f"`{frames[index].function}`" if index is not None else "The function"
+        parts.append(f"{name} cannot be resumed after it, so it runs eagerly.")
+    return " ".join(part for part in parts if part)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text.endswith((".", "!", "?", "`")) else text + "."
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
