@@ -1,0 +1,160 @@
+"""What a profile says of an accelerator, as plain frozen data that rules ask.
+
+Nothing here reads files; `accelerators.profile` makes these from a validated document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from inductor_debug_schema import Severity
+
+ELEMENT_BYTES: dict[str, int] = {
+    "bool": 1,
+    "uint8": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
+    "float8_e8m0fnu": 1,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex32": 4,
+    "complex64": 8,
+    "complex128": 16,
+}
+"""Every dtype a profile may name, without the `torch.` prefix, and the bytes of one element."""
+
+
+class Dimensions(str, Enum):
+    """Which dimensions of a tensor must be aligned."""
+
+    ALL = "all"
+    """Every dimension."""
+    LAST = "last"
+    """The dimension whose elements lie next to each other in memory: the last one of a row-major tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAs:
+    """A dtype that the accelerator accepts but keeps as another one."""
+
+    dtype: str
+    severity: Severity = Severity.WARNING
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Sizes must be multiples of `amount`, counted in elements or, if `in_bytes`, in bytes."""
+
+    amount: int
+    in_bytes: bool = False
+    dimensions: Dimensions = Dimensions.ALL
+
+    def elements(self, element_bytes: int) -> int:
+        """The number of elements that sizes must be a multiple of; at least 1."""
+        return max(self.amount // max(element_bytes, 1), 1) if self.in_bytes else self.amount
+
+
+class MatmulOperands(str, Enum):
+    """Which non-contiguous operands a matrix multiplication of the accelerator takes without a copy."""
+
+    STRIDED = "strided"
+    """Rows or columns must be contiguous, with any distance between them (the leading dimension of BLAS)."""
+    TRANSPOSED = "transposed"
+    """A permutation of a contiguous tensor, with no gaps."""
+    CONTIGUOUS = "contiguous"
+    """None: operands must be contiguous like those of any other op."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Compute ops take contiguous tensors only, but for what `matmul_operands` admits."""
+
+    matmul_operands: MatmulOperands = MatmulOperands.STRIDED
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLimit:
+    """Operators that are denied, always or under conditions; every condition that is given must hold.
+
+    `match` holds patterns: a packet (`aten.prelu`) means all its overloads, a full name (`aten.all.out`) just that
+    one, and `*`, `?` and `[...]` work as in file names. With `inplace` the in-place twin (`aten.prelu_`) is meant too.
+    `dtypes` are dtypes of tensor inputs, `input_ranks` ranks of the first tensor input, `output_ranks` of the first
+    output, `arguments` values of arguments by the schema's names.
+    """
+
+    match: tuple[str, ...]
+    inplace: bool = False
+    dtypes: frozenset[str] = frozenset()
+    input_ranks: frozenset[int] = frozenset()
+    output_ranks: frozenset[int] = frozenset()
+    arguments: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    instead: str = ""
+    severity: Severity = Severity.WARNING
+
+    def names(self, overload: str) -> bool:
+        """Whether the patterns mean the operator `overload` (`aten._to_copy.default`)."""
+        packet = overload.rsplit(".", 1)[0]
+        if any(_matches(pattern, overload, packet) for pattern in self.match):
+            return True
+        if not self.inplace or not packet.endswith("_") or packet.endswith("__"):
+            return False
+        twin = packet[:-1]
+        return any(_matches(pattern, twin + overload[len(packet) :], twin) for pattern in self.match)
+
+
+def _matches(pattern: str, overload: str, packet: str) -> bool:
+    return fnmatchcase(packet, pattern) or fnmatchcase(overload, pattern)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an accelerator can do. `None` and empty collections mean that there is no limit of that kind.
+
+    `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `tensor_bytes` bounds
+    the storage of one tensor, `max_rank` its dimensions. `stick_bytes` is the tile of devices that lay the innermost
+    dimension out in sticks. `allowed` are patterns of operators that are exempt from `operators`.
+    """
+
+    name: str
+    title: str = ""
+    dtypes: frozenset[str] = frozenset()
+    stored_as: dict[str, StoredAs] = field(default_factory=dict)
+    alignment: Alignment | None = None
+    layout: Layout | None = None
+    tensor_bytes: int | None = None
+    max_rank: int | None = None
+    stick_bytes: int | None = None
+    operators: tuple[OperatorLimit, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+    def supports(self, dtype: str) -> bool:
+        """Whether tensors of `dtype` exist on the accelerator, possibly stored as another dtype."""
+        return not self.dtypes or dtype in self.dtypes or dtype in self.stored_as
+
+    def device_bytes(self, dtype: str, element_bytes: int) -> int:
+        """The bytes of one element on the accelerator, where it stores `dtype` as another one."""
+        stored = self.stored_as.get(dtype)
+        return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
+
+    def limits_on(self, overload: str) -> tuple[OperatorLimit, ...]:
+        """The operator limits that name `overload`, conditions not yet looked at."""
+        packet = overload.rsplit(".", 1)[0]
+        if any(_matches(pattern, overload, packet) for pattern in self.allowed):
+            return ()
+        return tuple(limit for limit in self.operators if limit.names(overload))

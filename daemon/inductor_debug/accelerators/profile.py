@@ -1,0 +1,297 @@
+"""Accelerator profiles: from a built-in name or a path to a `Profile` that rules can ask.
+
+A profile is a TOML document; `extends` names the one that it refines. `load_document` alone reads files and needs a
+TOML parser, so the daemon calls it and workers are sent the document; `read_profile` validates without either.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from inductor_debug_schema import Severity
+
+from inductor_debug.accelerators.capabilities import (
+    ELEMENT_BYTES,
+    Alignment,
+    Dimensions,
+    Layout,
+    MatmulOperands,
+    OperatorLimit,
+    Profile,
+    StoredAs,
+)
+from inductor_debug.accelerators.document import ProfileError, Table, unknown
+from inductor_debug.accelerators.toml_lines import lines_of_keys
+
+__all__ = ["Profile", "ProfileError", "built_in_names", "load_document", "read_profile", "with_environment"]
+
+_FOLDER = Path(__file__).with_name("profiles")
+_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+_ENVIRONMENT_FAMILY = "mock"
+
+
+def built_in_names() -> list[str]:
+    """The accelerators that come with the tool."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def load_document(name_or_path: str) -> dict[str, Any]:
+    """Reads a built-in profile by name or a user's own by path, `extends` resolved.
+
+    Raises:
+        ProfileError: there is no such profile or file, or it is not TOML, or it extends itself.
+    """
+    return _load(name_or_path, Path.cwd(), ())
+
+
+def _load(name_or_path: str, folder: Path, extended_by: tuple[str, ...]) -> dict[str, Any]:
+    path = _locate(name_or_path, folder)
+    if str(path) in extended_by:
+        raise ProfileError(f"extends itself by way of {', '.join(extended_by)}", path=str(path), key="extends")
+    text = _read_text(path)
+    document = _parse(text, path)
+    if "source" in document:
+        raise ProfileError(unknown("source", _KEYS, "key"), path=str(path), key="source")
+    source: dict[str, Any] = {"path": str(path), "lines": lines_of_keys(text), "family": [path.stem]}
+    parent = document.get("extends")
+    if parent is None:
+        return {**document, "source": source}
+    if not isinstance(parent, str):
+        raise ProfileError("must be a string", path=str(path), key="extends", line=source["lines"].get("extends"))
+    try:
+        base = _load(parent, path.parent, (*extended_by, str(path)))
+    except ProfileError as error:
+        if error.path:
+            raise
+        line = source["lines"].get("extends")
+        raise ProfileError(error.message, path=str(path), key="extends", line=line) from None
+    # The parent is whole in itself, so that an error found after merging is one of this file.
+    read_profile(base)
+    return _merged(base, {**document, "source": source})
+
+
+def _locate(name_or_path: str, folder: Path) -> Path:
+    built_in = _FOLDER / f"{name_or_path}.toml"
+    if re.fullmatch(r"[\w-]+", name_or_path) and built_in.is_file():
+        return built_in
+    if name_or_path.endswith(".toml") or "/" in name_or_path or "\\" in name_or_path:
+        return folder / Path(name_or_path).expanduser()
+    raise ProfileError(f"{unknown(name_or_path, built_in_names(), 'accelerator')}{_known_names()}")
+
+
+def _known_names() -> str:
+    return f" (built in: {', '.join(built_in_names())}; a profile of your own is given by its path, `my-device.toml`)"
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ProfileError("there is no such file", path=str(path)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"cannot be read: {error}", path=str(path)) from None
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    # Imported here: a worker in the user's interpreter, which may lack tomli, only ever validates.
+    parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        document: dict[str, Any] = parser.loads(text)
+    except ValueError as error:
+        found = re.search(r"line (\d+)", str(error))
+        raise ProfileError(f"is not TOML: {error}", path=str(path), line=int(found[1]) - 1 if found else None) from None
+    return document
+
+
+def _merged(base: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced."""
+    merged = {**base, **document}
+    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks"):
+        if isinstance(base.get(key), dict) and isinstance(document.get(key), dict):
+            merged[key] = {**base[key], **document[key]}
+    if isinstance(document.get("alignment"), dict) and {"elements", "bytes"} & document["alignment"].keys():
+        # One way of counting replaces the other.
+        merged["alignment"] = {
+            key: value
+            for key, value in merged["alignment"].items()
+            if key in document["alignment"] or key not in ("elements", "bytes")
+        }
+    for key in ("operators", "allow"):
+        # The document's own come first, so that their indexes fit the lines of its file.
+        if isinstance(base.get(key), list) and isinstance(document.get(key), list):
+            merged[key] = document[key] + base[key]
+    family = [*document["source"]["family"], *base["source"]["family"]]
+    merged["source"] = {**document["source"], "family": family}
+    return merged
+
+
+def with_environment(document: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """`document` with `MOCK_ALIGNMENT` (elements, all dimensions; 0 for none) and `MOCK_MAX_MEMORY` (bytes) applied.
+
+    They concern the `mock` accelerator and profiles that extend it; any other is returned as it is.
+
+    Raises:
+        ProfileError: a variable does not hold a number.
+    """
+    if _ENVIRONMENT_FAMILY not in document.get("source", {}).get("family", [document.get("name")]):
+        return document
+    result = dict(document)
+    alignment = _variable(environ, "MOCK_ALIGNMENT", minimum=0)
+    if alignment is not None:
+        result["alignment"] = {"elements": max(alignment, 1), "dimensions": "all"}
+    memory = _variable(environ, "MOCK_MAX_MEMORY", minimum=1)
+    if memory is not None:
+        result["memory"] = {"tensor_bytes": memory}
+    return result
+
+
+def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None:
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    if not re.fullmatch(r"\d+", text) or int(text) < minimum:
+        raise ProfileError(f"the environment variable must be an integer of at least {minimum}, not {text!r}", key=name)
+    return int(text)
+
+
+_KEYS = (
+    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "operators",
+    "allow",
+)  # fmt: skip
+
+
+def read_profile(document: dict[str, Any]) -> Profile:
+    """Validates a document.
+
+    Raises:
+        ProfileError: a key is unknown or missing, or a value has the wrong type; it names the file, the key, the line.
+    """
+    source = document.get("source", {})
+    table = Table({key: value for key, value in document.items() if key != "source"}, source)
+    if table.number("schema", minimum=1) not in (None, 1):
+        raise table.error("schema", "must be 1: this profile is for another version of inductor-debug")
+    if not table.text("name"):
+        raise table.error("name", "is missing")
+    table.text("extends")
+    dtypes, stored_as = _dtypes(table)
+    profile = Profile(
+        name=table.text("name"),
+        title=table.text("title"),
+        dtypes=dtypes,
+        stored_as=stored_as,
+        alignment=_alignment(table),
+        layout=_layout(table),
+        tensor_bytes=_memory(table),
+        max_rank=_number_in(table, "rank", "maximum"),
+        stick_bytes=_number_in(table, "sticks", "bytes"),
+        operators=tuple(_operator(entry) for entry in table.tables("operators")),
+        allowed=table.strings("allow"),
+    )
+    table.finish()
+    return profile
+
+
+def _dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs]]:
+    section = table.table("dtypes")
+    if section is None:
+        return frozenset(), {}
+    supported = section.dtypes("supported", ELEMENT_BYTES)
+    stored: dict[str, StoredAs] = {}
+    entries = section.table("stored_as")
+    for name, entry in (entries.entries() if entries is not None else {}).items():
+        assert entries is not None
+        target = entry.text("dtype")
+        stored[entries.dtype_name(name, name, ELEMENT_BYTES)] = StoredAs(
+            entry.dtype_name("dtype", target, ELEMENT_BYTES),
+            entry.member("severity", Severity, Severity.WARNING),
+            entry.text("reason"),
+        )
+        entry.finish()
+    section.finish()
+    return supported, stored
+
+
+def _alignment(table: Table) -> Alignment | None:
+    section = table.table("alignment")
+    if section is None:
+        return None
+    elements, in_bytes = section.number("elements", minimum=1), section.number("bytes", minimum=1)
+    dimensions = section.member("dimensions", Dimensions, Dimensions.ALL)
+    section.finish()
+    if elements is not None and in_bytes is not None:
+        raise section.error("bytes", "say either `elements` or `bytes`, not both")
+    amount = elements if elements is not None else in_bytes
+    if amount is None or amount == 1:
+        return None
+    return Alignment(amount, in_bytes is not None, dimensions)
+
+
+def _layout(table: Table) -> Layout | None:
+    section = table.table("layout")
+    if section is None:
+        return None
+    required = section.flag("contiguous")
+    operands = section.member("matmul_operands", MatmulOperands, MatmulOperands.STRIDED)
+    section.finish()
+    return Layout(operands) if required else None
+
+
+def _memory(table: Table) -> int | None:
+    section = table.table("memory")
+    if section is None:
+        return None
+    value = section.raw().get("tensor_bytes")
+    if isinstance(value, str):
+        section.has("tensor_bytes")
+        amount = _bytes(value)
+        if amount is None:
+            raise section.error("tensor_bytes", f"must be bytes or a size such as '16 GiB', not {value!r}")
+    else:
+        amount = section.number("tensor_bytes", minimum=1)
+    section.finish()
+    return amount
+
+
+def _bytes(text: str) -> int | None:
+    found = _SIZE.fullmatch(text)
+    if found is None or found[2].upper() not in _UNITS:
+        return None
+    return max(int(float(found[1]) * _UNITS[found[2].upper()]), 1)
+
+
+def _number_in(table: Table, name: str, key: str) -> int | None:
+    section = table.table(name)
+    if section is None:
+        return None
+    value = section.number(key, minimum=1)
+    section.finish()
+    return value
+
+
+def _operator(entry: Table) -> OperatorLimit:
+    patterns = entry.strings("match")
+    if not patterns:
+        raise entry.error("match", "is missing: name at least one operator, such as 'aten.prelu'")
+    for pattern in patterns:
+        if "." not in pattern:
+            raise entry.error("match", f"{pattern!r} has no namespace; did you mean 'aten.{pattern}'?")
+    arguments = entry.table("arguments")
+    limit = OperatorLimit(
+        match=patterns,
+        inplace=entry.flag("inplace"),
+        dtypes=entry.dtypes("dtypes", ELEMENT_BYTES),
+        input_ranks=entry.numbers("input_ranks"),
+        output_ranks=entry.numbers("output_ranks"),
+        arguments=arguments.raw() if arguments is not None else {},
+        reason=entry.text("reason"),
+        instead=entry.text("instead"),
+        severity=entry.member("severity", Severity, Severity.WARNING),
+    )
+    entry.finish()
+    return limit

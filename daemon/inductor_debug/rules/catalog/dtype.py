@@ -1,0 +1,78 @@
+"""The rule `dtype`: number formats the accelerator does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules import wording
+from inductor_debug.rules.base import Constraint
+from inductor_debug.rules.ops import Op, Recording, TensorMeta
+from inductor_debug.rules.roots import Root, Roots, Trouble, fold_inherited
+
+
+class DtypeRule(Constraint):
+    """Finds the ops and values that bring an unsupported dtype into the model."""
+
+    id = "dtype"
+    order = 1
+    summary = "A tensor has a dtype that the accelerator does not support."
+    what = """
+        An accelerator computes with a handful of number formats. Somewhere a tensor of another one comes into
+        being, and the ops after it carry it on. The finding stands at the expression that *introduces* the dtype and
+        says how many ops inherit it; converting back later ends the chain and is no second finding.
+
+        Some accelerators accept a dtype but store it as a smaller one (int64 as int32). That is told as well: it works
+        as long as the values fit. Ops that refuse a dtype the accelerator otherwise has are `unsupported-op`."""
+    why = """
+        Unsupported dtypes end in a compile error at best. At worst the runtime falls back to the CPU for a single op,
+        with two copies across the bus in every step, or rounds silently."""
+    example = """
+        ```python
+        scores = (q @ k.transpose(-2, -1)).double()   # float64 starts here
+        weights = scores.softmax(dim=-1)              # inherits it
+        return weights.float() @ v                    # and here it ends
+        ```
+
+        Other usual introducers: `torch.tensor(numpy_value)` and `torch.from_numpy` (float64 is NumPy's default),
+        `dtype=torch.float64` in factories, `model.double()`, complex numbers in rotary embeddings, `torch.fft`."""
+    fix = """
+        Remove the conversion, or name a supported dtype at the expression: `.float()` instead of `.double()`,
+        `torch.from_numpy(a).to(torch.float32)`. If one computation needs the precision, do it outside the compiled
+        function. When a parameter is the cause, the finding stands at the line that declares it: give the layer a
+        `dtype=` there or convert the model."""
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether the profile lists dtypes."""
+        return bool(profile.dtypes)
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Folds every dtype that is not supported as it is."""
+        known: dict[str, Trouble | None] = {name: None for name in profile.dtypes if name not in profile.stored_as}
+        known |= {name: Trouble(name, stored.severity) for name, stored in profile.stored_as.items()}
+
+        def trouble_of(meta: TensorMeta) -> Trouble | None:
+            if meta.dtype not in known:
+                known[meta.dtype] = Trouble(meta.dtype)
+            return known[meta.dtype]
+
+        fold_inherited(recording, roots, trouble_of, _starts_anew)
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """What the dtype is and who introduces it."""
+        subjects = list(dict.fromkeys(root.subject for root in found))
+        forbidden = [name for name in subjects if name not in profile.stored_as]
+        where = wording.whereabouts(found, "it" if len(subjects) == 1 else "them")
+        if forbidden:
+            verb = "is" if len(forbidden) == 1 else "are"
+            return f"{wording.listing(forbidden)} {verb} not supported by accelerator '{profile.name}'; {where}."
+        stored = profile.stored_as[subjects[0]]
+        reason = f": {stored.reason}" if stored.reason else ""
+        return f"accelerator '{profile.name}' stores {subjects[0]} as {stored.dtype}{reason}; {where}."
+
+
+def _starts_anew(op: Op, made: Trouble, taken: list[Trouble]) -> bool:
+    """An op that is told to make another troubled dtype than those it was given introduces that one itself."""
+    if any(made.subject == trouble.subject for trouble in taken):
+        return False
+    return op.arguments.get("dtype") == made.subject or all(made.severity != trouble.severity for trouble in taken)

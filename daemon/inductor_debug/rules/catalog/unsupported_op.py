@@ -1,0 +1,97 @@
+"""The rule `unsupported-op`: operators the accelerator cannot run, always or under conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inductor_debug.accelerators.capabilities import OperatorLimit
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules import wording
+from inductor_debug.rules.base import Constraint
+from inductor_debug.rules.ops import Op, Recording
+from inductor_debug.rules.roots import Root, Roots
+
+
+class UnsupportedOpRule(Constraint):
+    """Finds operators that the profile denies."""
+
+    id = "unsupported-op"
+    order = 6
+    summary = "The accelerator cannot run an operator, or cannot run it with these arguments."
+    what = """
+        The profile of the accelerator denies operators by name, by overload or by pattern, and may add conditions: an
+        argument (`transposed=True`), the rank of the input (3-d convolution), the dtype of the input (`rsqrt` on
+        float32). Names are those of ATen, the operators that torch itself is made of; one line of Python may run
+        several. Each place in your source is one finding, with the number of times it runs a denied operator."""
+    why = """
+        Backends differ in what they do with an operator they lack: an error while compiling, a slow and silent detour
+        over the CPU, or wrong numbers. All three are cheaper to meet in the editor."""
+    example = """
+        ```python
+        self.act = nn.PReLU()                   # aten.prelu: denied by the mock accelerator
+        self.up = nn.ConvTranspose2d(64, 32, 2) # aten.convolution with transposed=True
+        x = F.relu(x, inplace=True)             # aten.relu_: in-place activations
+        ```"""
+    fix = """
+        Use what the message suggests. If nothing is suggested, express the operator through others, or move it out of
+        the compiled function. For an op that is denied for one dtype only, convert its input."""
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether the profile denies anything."""
+        return bool(profile.operators)
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Every op that a limit names and whose conditions hold is a root of its own."""
+        limits: dict[str, tuple[OperatorLimit, ...]] = {}
+        for op in recording.ops:
+            candidates = limits.get(op.overload)
+            if candidates is None:
+                candidates = limits[op.overload] = profile.limits_on(op.overload)
+            for limit in candidates:
+                if _holds(limit, op):
+                    root = roots.of_op(op, _subject(limit, op), limit.severity)
+                    root.detail = _advice(limit)
+                    root.cover(op)
+                    break
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """Which operators are denied, why, and what to use instead."""
+        subject, others = found[0].subject, [root.subject for root in found[1:]]
+        times = f" ({len(found[0].covers)} times here)" if len(found[0].covers) > 1 else ""
+        more = f"; the same expression also runs {wording.listing(others)}" if others else ""
+        return f"{subject} is not supported by accelerator '{profile.name}'{times}{found[0].detail}{more}."
+
+
+def _holds(limit: OperatorLimit, op: Op) -> bool:
+    """Whether every condition of `limit` is true of `op`."""
+    if limit.dtypes and not any(meta.dtype in limit.dtypes for meta in op.inputs):
+        return False
+    if limit.input_ranks and not (op.inputs and len(op.inputs[0].shape) in limit.input_ranks):
+        return False
+    if limit.output_ranks and not (op.outputs and len(op.outputs[0].shape) in limit.output_ranks):
+        return False
+    return all(name in op.arguments and _same(op.arguments[name], wanted) for name, wanted in limit.arguments.items())
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(value, (list, tuple)) and isinstance(wanted, list):
+        return len(value) == len(wanted) and all(map(_same, value, wanted))
+    return type(value) is type(wanted) and bool(value == wanted)
+
+
+def _subject(limit: OperatorLimit, op: Op) -> str:
+    conditions = [f"{name}={value}" for name, value in limit.arguments.items()]
+    if limit.dtypes:
+        conditions.append(wording.listing(meta.dtype for meta in op.inputs if meta.dtype in limit.dtypes) + " input")
+    if limit.input_ranks:
+        conditions.append(f"a {len(op.inputs[0].shape)}-dimensional input")
+    if limit.output_ranks:
+        conditions.append(f"a {len(op.outputs[0].shape)}-dimensional result")
+    given = f" with {' and '.join(conditions)}" if conditions else ""
+    return wording.operator(op.overload) + given
+
+
+def _advice(limit: OperatorLimit) -> str:
+    reason = f": {limit.reason}" if limit.reason else ""
+    return reason + (f"; use {limit.instead} instead" if limit.instead else "")

@@ -1,0 +1,81 @@
+"""Judges a recording against an accelerator's profile: ops in, findings out.
+
+The judge folds: one finding for each rule and root expression, with a count, however many layers repeat it. It decides
+neither what is strict nor what is silenced (`engine.policy`) and never looks at source text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug_schema import Finding, Location, Related, Stage
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules import places, wording
+from inductor_debug.rules.base import Constraint
+from inductor_debug.rules.ops import Op, Origin, Recording
+from inductor_debug.rules.places import Places
+from inductor_debug.rules.registry import constraints
+from inductor_debug.rules.roots import Root, Roots
+
+
+def judge(recording: Recording, profile: Profile, *, stage: Stage, target: str, fallback: Location) -> list[Finding]:
+    """Everything in `recording` that `profile` does not allow, one finding for each rule and root expression.
+
+    Args:
+        recording: the ops of one stage of one target.
+        profile: what the accelerator can do.
+        stage: the stage that made the recording.
+        target: the target's name.
+        fallback: the place to show where no frame of a root lies in the project.
+
+    Returns:
+        Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
+    """
+    findings: list[Finding] = []
+    for rule in constraints():
+        if rule.applies(profile):
+            roots = Roots(Places(fallback))
+            rule.inspect(recording, profile, roots)
+            groups = roots.by_place()
+            findings += [_finding(rule, group, recording, profile, stage, target) for group in groups]
+    return findings
+
+
+def _finding(
+    rule: Constraint, group: Sequence[Root], recording: Recording, profile: Profile, stage: Stage, target: str
+) -> Finding:
+    place, cause = group[0].place, group[0].cause
+    covered = set[int]().union(*(root.covers for root in group))
+    first = recording.ops[min(covered)]
+    return Finding(
+        rule=rule.id,
+        severity=min((root.severity for root in group), key=lambda severity: severity.rank),
+        message=rule.message(group, profile),
+        path=place.path,
+        range=place.range,
+        stage=stage,
+        target=target,
+        op=cause.overload if isinstance(cause, Op) else None,
+        module=(cause.module if isinstance(cause, Op) else _owner(cause) or first.module) or None,
+        count=len(covered),
+        related=places.limited(place, _related(group)),
+    )
+
+
+def _owner(origin: Origin) -> str:
+    """The module that holds a parameter: `encoder.fc` for `encoder.fc.weight`."""
+    return origin.name.rpartition(".")[0] if origin.kind in ("parameter", "buffer") else ""
+
+
+def _related(group: Sequence[Root]) -> list[Related]:
+    found: list[Related] = []
+    for root in group:
+        for source in root.sources.values():
+            found += places.library_frames(source.frames)
+    for root in group:
+        for op in root.uses:
+            found += places.use(op.frames, f"used by {wording.operator(op.overload)} here")
+    for root in group:
+        found += places.callers(root.cause.frames)
+    return found

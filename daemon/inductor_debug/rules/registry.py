@@ -1,0 +1,67 @@
+"""Finds rules: every class of `rules.catalog`, one file each, without a list to keep.
+
+The registry never runs a rule.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from functools import lru_cache
+
+from inductor_debug.rules import catalog
+from inductor_debug.rules.base import Constraint, Page, Rule
+
+__all__ = ["Page", "UnknownRuleError", "all_rules", "constraints", "find", "page"]
+
+
+class UnknownRuleError(LookupError):
+    """There is no rule of that id; the message suggests the nearest one."""
+
+
+@lru_cache(maxsize=1)
+def all_rules() -> tuple[Rule, ...]:
+    """One instance of every rule: constraints first, then the rules about the run."""
+    found = [_rule_in(module.name) for module in pkgutil.iter_modules(catalog.__path__)]
+    return tuple(sorted(found, key=lambda rule: (rule.order, rule.id)))
+
+
+def constraints() -> tuple[Constraint, ...]:
+    """The rules that judge ops."""
+    return tuple(rule for rule in all_rules() if isinstance(rule, Constraint))
+
+
+def find(rule_id: str) -> Rule:
+    """The rule of that id.
+
+    Raises:
+        UnknownRuleError: no rule has it.
+    """
+    by_id = {rule.id: rule for rule in all_rules()}
+    if rule_id in by_id:
+        return by_id[rule_id]
+    near = difflib.get_close_matches(rule_id, by_id, n=1, cutoff=0.5)
+    advice = f"did you mean {near[0]!r}?" if near else f"the rules are {', '.join(by_id)}"
+    raise UnknownRuleError(f"there is no rule {rule_id!r}; {advice}")
+
+
+def page(rule_id: str) -> str:
+    """The page of a rule as Markdown.
+
+    Raises:
+        UnknownRuleError: no rule has that id.
+    """
+    return find(rule_id).page.text
+
+
+def _rule_in(name: str) -> Rule:
+    module = importlib.import_module(f"{catalog.__name__}.{name}")
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise TypeError(f"{module.__name__} must define exactly one rule, not {len(classes)}")
+    return classes[0]()

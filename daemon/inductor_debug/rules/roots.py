@@ -1,0 +1,170 @@
+"""Root causes while they are being collected: which op or origin introduced something, and which ops carry it on.
+
+Roots of one rule are folded by the expression in the project that caused them as soon as they are met, so that twelve
+layers running the same line are one root and sets of roots stay small however deep the model is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import Location, Severity
+
+from inductor_debug.rules.ops import Op, Origin, Recording, TensorMeta
+from inductor_debug.rules.places import Places
+
+
+@dataclass(eq=False, slots=True)
+class Root:
+    """One cause of trouble, folded over everything that happens at its `place`.
+
+    `cause` is the first op or origin met there, `subject` what is forbidden (a dtype, a size, an operator), `detail`
+    what else a message should say of it.
+    `introduced` holds the indexes of the ops that introduce it, `covers` those of all ops that it concerns, roots
+    included. `uses` are ops worth showing as consumers. `severity` overrides the usual warning.
+    """
+
+    cause: Op | Origin
+    place: Location
+    subject: str
+    severity: Severity = Severity.WARNING
+    detail: str = ""
+    introduced: set[int] = field(default_factory=set)
+    covers: set[int] = field(default_factory=set)
+    uses: list[Op] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+    sources: dict[Location, Op | Origin] = field(default_factory=dict)
+
+    def cover(self, op: Op) -> None:
+        """Counts `op` among those that the root concerns."""
+        self.covers.add(op.index)
+
+    def used_by(self, op: Op) -> None:
+        """Counts `op` and keeps it to be shown as a consumer."""
+        if op.index not in self.covers:
+            self.covers.add(op.index)
+            self.uses.append(op)
+
+
+RootSet = tuple[Root, ...]
+"""The roots that a value inherits; almost always none or one."""
+
+
+class Roots:
+    """All roots of one rule in one recording, by place and subject, in the order in which they were met."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._roots: dict[tuple[Location, str], Root] = {}
+
+    def of_op(self, op: Op, subject: str, severity: Severity = Severity.WARNING) -> Root:
+        """The root that `op` is, or belongs to, for `subject`. Does not cover the op yet."""
+        root = self._at(op, self._places.primary(op.frames), subject, severity)
+        root.introduced.add(op.index)
+        innermost = op.frames[0].location if op.frames else root.place
+        root.sources.setdefault(innermost, op)
+        return root
+
+    def of_origin(self, origin: Origin, user: Op, subject: str, severity: Severity = Severity.WARNING) -> Root:
+        """The root that an outside value is; `user` is the op that first meets it, for values nobody declared."""
+        declared = self._places.has_project_frame(origin.frames)
+        place = self._places.primary(origin.frames if declared else user.frames)
+        root = self._at(origin, place, subject, severity)
+        if all(known.name != origin.name for known in root.origins):
+            root.origins.append(origin)
+        innermost = origin.frames[0].location if origin.frames else place
+        root.sources.setdefault(innermost, origin)
+        return root
+
+    def _at(self, cause: Op | Origin, place: Location, subject: str, severity: Severity) -> Root:
+        key = (place, subject)
+        root = self._roots.get(key)
+        if root is None:
+            root = self._roots[key] = Root(cause, place, subject, severity)
+        return root
+
+    def by_place(self) -> list[list[Root]]:
+        """Roots that concern at least one op, grouped by place, in the order in which they were met."""
+        groups: dict[Location, list[Root]] = {}
+        for root in self._roots.values():
+            if root.covers:
+                groups.setdefault(root.place, []).append(root)
+        return list(groups.values())
+
+
+def union(sets: Iterable[RootSet]) -> RootSet:
+    """All roots of several values, each once, in order."""
+    seen: dict[int, Root] = {}
+    for roots in sets:
+        for root in roots:
+            seen.setdefault(id(root), root)
+    return tuple(seen.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a tensor: the forbidden `subject` and how bad it is."""
+
+    subject: str
+    severity: Severity = Severity.WARNING
+
+
+def fold_inherited(
+    recording: Recording,
+    roots: Roots,
+    trouble_of: Callable[[TensorMeta], Trouble | None],
+    starts_anew: Callable[[Op, Trouble, list[Trouble]], bool] = lambda op, made, taken: False,
+) -> None:
+    """Folds a property that values hand on: a dtype, a size in memory, a rank.
+
+    An op that produces a troubled tensor from good ones is a root; one that consumes troubled tensors inherits
+    their roots, whether or not it gets rid of the trouble; troubled values that no op made have their origin as root.
+
+    Args:
+        recording: the ops in the order in which they ran.
+        roots: receives the roots.
+        trouble_of: what is wrong with a tensor, if anything; called often, so it must be cheap.
+        starts_anew: decides whether an op that consumes trouble introduces trouble of its own all the same.
+    """
+    inherited: dict[int, RootSet] = {}
+    for op in recording.ops:
+        taken: list[Trouble] = []
+        handed: list[RootSet] = []
+        for meta in op.inputs:
+            trouble = trouble_of(meta)
+            if trouble is not None:
+                taken.append(trouble)
+                handed.append(_roots_of(meta, trouble, op, recording, roots, inherited))
+        for root in union(handed):
+            root.cover(op)
+        for meta in op.outputs:
+            trouble = trouble_of(meta)
+            if trouble is None or meta.value in inherited:
+                continue
+            if not taken or starts_anew(op, trouble, taken):
+                root = roots.of_op(op, trouble.subject, trouble.severity)
+                root.cover(op)
+                inherited[meta.value] = (root,)
+            else:
+                inherited[meta.value] = _like(trouble, handed)
+
+
+def _roots_of(
+    meta: TensorMeta, trouble: Trouble, op: Op, recording: Recording, roots: Roots, inherited: dict[int, RootSet]
+) -> RootSet:
+    known = inherited.get(meta.value)
+    if known is None:
+        origin = recording.origins.get(meta.value)
+        if origin is not None:
+            root = roots.of_origin(origin, op, trouble.subject, trouble.severity)
+        else:
+            root = roots.of_op(op, trouble.subject, trouble.severity)
+        known = inherited[meta.value] = (root,)
+    return known
+
+
+def _like(trouble: Trouble, handed: list[RootSet]) -> RootSet:
+    """Of the roots that inputs hand on, those of the same subject where there are any."""
+    everything = union(handed)
+    return tuple(root for root in everything if root.subject == trouble.subject) or everything
