@@ -31,6 +31,8 @@ COMMANDS = {
     "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
+    "watch": Command("inductor_debug.cli.watch", "run the daemon headless and show findings after every save"),
+    "bench": Command("inductor_debug.cli.bench.command", "measure the speed that we promise"),
 }
 
 DESCRIPTION = "Says whether PyTorch models compile and run on an accelerator, and which expression is to blame if not."

@@ -9,8 +9,8 @@ import json
 from inductor_debug.cli.bench import latency
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds `bench` and its options."""
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds the parser of `bench`."""
     parser = subparsers.add_parser(
         "bench",
         help="measure the speed that we promise",
@@ -22,6 +22,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--models", default=",".join(known), help="comma-separated subset of: %(default)s")
     parser.add_argument("--repeat", type=int, default=15, help="edits for each small model (default: %(default)s)")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
+    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
