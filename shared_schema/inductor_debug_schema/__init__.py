@@ -5,6 +5,7 @@ only the standard library, because workers load it inside the user's own interpr
 """
 
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
+from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.findings import (
     FileReport,
     FileStatus,
@@ -30,6 +31,7 @@ from inductor_debug_schema.positions import Location, Position, Range, Related
 
 __all__ = [
     "EVENT_TYPES",
+    "AnalysisNotification",
     "Event",
     "FileReport",
     "FileStatus",

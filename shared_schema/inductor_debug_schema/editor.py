@@ -1,0 +1,35 @@
+"""What the daemon tells an editor beside the Language Server Protocol.
+
+Small by construction: findings travel as diagnostics, only their number is here, and big things are artifacts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from inductor_debug_schema.findings import FileStatus, Stage, TargetReport
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisNotification:
+    """`inductorDebug/analysis`: how far the analysis of one document has come.
+
+    `state` is one of "queued", "running", "done", "failed", "cancelled" and "stale" (`engine.analysis.AnalysisState`).
+    `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
+    analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
+    message too big (`targets_left_out`).
+    """
+
+    uri: str
+    version: Union[int, None]
+    generation: int
+    state: str
+    stage: Union[Stage, None]
+    findings: int
+    seconds: float
+    cause: str = ""
+    status: Union[FileStatus, None] = None
+    accelerator: str = ""
+    targets: list[TargetReport] = field(default_factory=list)
+    targets_left_out: int = 0
