@@ -1,30 +1,45 @@
 """The ladder that turns what everybody said into one `Settings` for a file.
 
-Nearest first, each rung overriding the ones below, key by key:
+Nearest first, each rung overriding the ones below, key by key (and `severity` rule by rule):
 1. the command line,
 2. the editor's settings (`inductorDebug.*`),
 3. the environment (`MOCK_STRICT`, `MOCK_ALIGNMENT`, `MOCK_MAX_MEMORY`),
 4. `[tool.inductor-debug]` in the nearest pyproject.toml,
 5. the defaults of `Settings`.
+
+A setting that cannot be used is an error on whichever rung it stands, overridden or not. Nothing here runs user code.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inductor_debug_schema import Severity, TargetSetting
+
+from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile, with_environment
+from inductor_debug.engine.pyproject import Pyprojects, project_root
+from inductor_debug.engine.setting_values import EDITOR_KEYS, Rung
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 
 __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
+
+_ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
+_FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter")
+PROFILE_SECONDS = 2.0
+"""How long a profile of the user's own is trusted: it may extend other files, whose changes nobody tells us of."""
 
 
 class SettingsResolver:
     """Callable as the engine's `settings_for`: absolute path in, `Settings` out.
 
     `command_line` and `editor` map setting names to values: `accelerator`, `stages` (list of names), `trigger`,
-    `strict`, `severity`, `exclude`, `timeout`, `memory_limit`, `interpreter`; `command_line` also knows `config`, a file to use
-    in place of the nearest pyproject.toml. Keys in camelCase work as well; a value of None means "not said".
-    Both may be replaced at any time with `update`.
+    `strict`, `severity`, `exclude`, `timeout`, `memory_limit`, `interpreter`; `command_line` also knows `config`, a
+    file to use in place of the nearest pyproject.toml. Keys in camelCase work as well; None means "not said", and what
+    else the editor says is not ours. Relative paths are relative to the working folder (command line), the project root
+    (editor) or the file they stand in.
     """
 
     def __init__(
@@ -35,18 +50,135 @@ class SettingsResolver:
         environ: Mapping[str, str] | None = None,
         workspace_folders: Sequence[str] = (),
     ) -> None:
-        raise NotImplementedError
+        self._command_line = dict(command_line or {})
+        self._config: str | None = self._command_line.pop("config", None)
+        self._editor = dict(editor or {})
+        self._environ = os.environ if environ is None else environ
+        self._folders = tuple(os.path.abspath(folder) for folder in workspace_folders)
+        self._pyprojects = Pyprojects()
+        self._profiles: dict[tuple[str, ...], tuple[float, dict[str, Any]]] = {}
 
     def update(
         self, *, editor: Mapping[str, Any] | None = None, workspace_folders: Sequence[str] | None = None
     ) -> None:
         """Replaces what the editor said; None leaves it as it was. Call `Engine.settings_changed` afterwards."""
-        raise NotImplementedError
+        if editor is not None:
+            self._editor = dict(editor)
+        if workspace_folders is not None:
+            self._folders = tuple(os.path.abspath(folder) for folder in workspace_folders)
 
     def __call__(self, path: str) -> Settings:
-        """Resolves the settings of the file at the absolute `path`.
+        """Resolves the settings of the file or folder at the absolute `path`; "" stands for a document without a file.
 
         Raises:
             ConfigurationError: a setting on any rung is unknown, ill-typed or unusable.
         """
-        raise NotImplementedError
+        path = path or os.path.join(self._folders[0] if self._folders else os.getcwd(), "untitled.py")
+        root = project_root(path, self._folders)
+        project = self._project_rung(path)
+        rungs = [
+            Rung("command line", os.getcwd()).read(self._command_line, EDITOR_KEYS),
+            Rung("editor settings", root).read(self._editor, EDITOR_KEYS, lenient=True),
+            self._environment_rung(),
+        ]
+        if project is not None:
+            rungs.append(project)
+        accelerator, profile = self._accelerator(rungs)
+        said = {key: value for key in _FIELDS if (value := _first(rungs, key)) is not None}
+        if "interpreter" in said:
+            said["interpreter"] = _interpreter(said["interpreter"], root)
+        return Settings(
+            project_root=root,
+            profile=profile,
+            accelerator=accelerator,
+            severity=_severities(rungs),
+            exclude=_first(rungs, "exclude") or (),
+            targets=_targets_of(path, project),
+            configuration_path=project.path if project is not None else None,
+            **said,
+        )
+
+    def _project_rung(self, path: str) -> Rung | None:
+        if self._config is not None:
+            return self._pyprojects.rung(os.path.abspath(self._config), required=True)
+        return self._pyprojects.nearest(path)
+
+    def _environment_rung(self) -> Rung:
+        rung = Rung("environment", os.getcwd())
+        strict = self._environ.get("MOCK_STRICT", "")
+        if strict not in ("", "0", "1"):
+            raise rung.error("MOCK_STRICT", f"must be 1 or 0, not {strict!r}")
+        if strict:
+            rung.values["strict"] = strict == "1"
+        return rung
+
+    def _accelerator(self, rungs: list[Rung]) -> tuple[str, dict[str, Any]]:
+        """The accelerator's name (or absolute path) and its document."""
+        for rung in rungs:
+            if "accelerator" in rung.values:
+                name = _located(rung.values["accelerator"], rung.folder)
+                return name, self._profile(name, rung)
+        return Settings.accelerator, self._profile(Settings.accelerator, Rung("defaults", os.getcwd()))
+
+    def _profile(self, name: str, rung: Rung) -> dict[str, Any]:
+        variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}
+        key = (name, *(f"{variable}={value}" for variable, value in variables.items()))
+        kept = self._profiles.get(key)
+        now = time.monotonic()
+        if kept is not None and (not os.path.isabs(name) or now - kept[0] < PROFILE_SECONDS):
+            return kept[1]
+        try:
+            document = with_environment(load_document(name), variables)
+            read_profile(document)
+        except ProfileError as error:
+            raise _configuration_error(error, rung) from None
+        self._profiles[key] = (now, document)
+        return document
+
+
+def _configuration_error(error: ProfileError, rung: Rung) -> ConfigurationError:
+    """Blames the profile's file, the variable that changed it, or else the setting that named it."""
+    if error.key in _ENVIRONMENT_PROFILE_KEYS:
+        return ConfigurationError(error.message, source="environment", key=error.key)
+    if error.path and os.path.exists(error.path):
+        return ConfigurationError(
+            error.message, source="accelerator profile", path=error.path, key=error.key or None, line=error.line
+        )
+    return rung.error("accelerator", f"{error.path}: {error.message}" if error.path else error.message)
+
+
+def _first(rungs: list[Rung], key: str) -> Any:
+    return next((rung.values[key] for rung in rungs if key in rung.values), None)
+
+
+def _severities(rungs: list[Rung]) -> dict[str, Severity | None]:
+    levels: dict[str, Severity | None] = {}
+    for rung in reversed(rungs):
+        levels.update(rung.values.get("severity", {}))
+    return levels
+
+
+def _located(accelerator: str, folder: str) -> str:
+    """A profile's path made absolute; a name stays a name."""
+    if accelerator.endswith(".toml") or "/" in accelerator or os.sep in accelerator:
+        return os.path.normpath(os.path.join(folder, os.path.expanduser(accelerator)))
+    return accelerator
+
+
+def _interpreter(interpreter: str, root: str) -> str:
+    expanded = os.path.expanduser(interpreter)
+    if "/" in expanded or os.sep in expanded:
+        return os.path.normpath(os.path.join(root, expanded))
+    return expanded
+
+
+def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
+    """The targets that pyproject.toml declares for the file at `path`."""
+    if project is None:
+        return ()
+    found = []
+    for key, said in project.values.get("targets", {}).items():
+        file, _, name = key.partition("::")
+        if os.path.normpath(os.path.join(project.folder, file)) == os.path.normpath(path):
+            found.append(TargetSetting(name, said.get("init"), said.get("inputs")))
+    return tuple(found)

@@ -1,14 +1,32 @@
-"""The engine. (Signatures; the body follows.)"""
+"""The engine: documents and files in, updates and reports out. `serve` and `check` are two faces of it.
+
+It keeps the open documents (a `Lane` each), watches which files they depend on, and owns the `Runner`. It knows neither
+the protocol of editors nor torch, starts no thread, and must be used from one event loop.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+from inductor_debug_schema import FileReport, Finding
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.batch import Batch
+from inductor_debug.engine.documents import Document
+from inductor_debug.engine.endings import internal_finding
+from inductor_debug.engine.files import read_source
+from inductor_debug.engine.lane import Lane
+from inductor_debug.engine.pool import PoolFactory
+from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.settings import ConfigurationError, Settings
-from inductor_debug_schema import FileReport
+from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.watching import Watch
+
+_LOG = logging.getLogger(__name__)
 
 __all__ = ["AnalysisState", "AnalysisUpdate", "ConfigurationError", "Engine", "Settings"]
 
@@ -16,8 +34,8 @@ __all__ = ["AnalysisState", "AnalysisUpdate", "ConfigurationError", "Engine", "S
 class Engine:
     """Documents in, updates out.
 
-    All methods are called in the event loop; the listener runs there, too. `jobs` bounds the workers at once (default:
-    the number of cores). `pool_factory` takes WorkerPool's keyword arguments.
+    All methods are called in the event loop; the listener runs there, too, once for every accepted update. `jobs`
+    bounds the workers at once (default: the number of cores). `cache_folder` is where logs go (default: the user's).
     """
 
     def __init__(
@@ -25,72 +43,151 @@ class Engine:
         *,
         settings_for: Callable[[str], Settings],
         listener: Callable[[AnalysisUpdate], None],
-        pool_factory: Callable[..., Any] | None = None,
+        pool_factory: PoolFactory = WorkerPool,
         cache_folder: Path | None = None,
         jobs: int | None = None,
     ) -> None:
-        raise NotImplementedError
+        self._settings_for = settings_for
+        self._listener = listener
+        self._runner = Runner(pool_factory, cache_folder, jobs)
+        self._lanes: dict[str, Lane] = {}
+        self._leaving: set[Lane] = set()
+        self._watch = Watch(self._on_disk_change)
+        self._open = True
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         """A document was opened. `path` is absolute, or "" where the document is no file (untitled)."""
-        raise NotImplementedError
+        if not self._open:
+            return
+        self.close(uri)
+        saved = read_source(path) if path else None
+        document = Document(uri, path, version, text, saved if isinstance(saved, str) else None)
+        lane = Lane(document, settings_for=self._settings_for, runner=self._runner, listener=self._listener)
+        self._lanes[uri] = lane
+        lane.opened()
 
     def change(self, uri: str, version: int, text: str) -> None:
         """The whole new text of an open document."""
-        raise NotImplementedError
+        lane = self._lanes.get(uri)
+        if lane is not None:
+            lane.changed(version, text)
 
     def save(self, uri: str, text: str | None = None) -> None:
         """The document was written to disk."""
-        raise NotImplementedError
+        lane = self._lanes.get(uri)
+        if lane is not None:
+            lane.saved(text)
+            self._watch.notice([lane.document.path], existed=True)
 
     def close(self, uri: str) -> None:
         """Stops its analysis and drops its findings; no update follows."""
-        raise NotImplementedError
+        lane = self._lanes.pop(uri, None)
+        if lane is not None:
+            lane.closed()
+            self._leaving = {left for left in (*self._leaving, lane) if left.ending}
 
     def files_changed(self, paths: list[str]) -> None:
-        """Files changed on disk, made, changed or deleted (didChangeWatchedFiles)."""
-        raise NotImplementedError
+        """Files were made, changed or deleted on disk (didChangeWatchedFiles)."""
+        if self._open:
+            self._watch.notice(paths)
 
     def settings_changed(self) -> None:
         """Settings may have changed: analyses again what they concern, shows anew what only policy concerns."""
-        raise NotImplementedError
+        for lane in list(self._lanes.values()):
+            lane.settings_changed()
 
     def analyze(self, uri: str, cause: str) -> None:
         """The user asked for it: runs even with trigger "manual", past the cache and after a crash."""
-        raise NotImplementedError
+        lane = self._lanes.get(uri)
+        if lane is not None:
+            lane.asked(cause)
 
     def cancel(self, uri: str | None = None) -> None:
         """Stops the analysis of one document, or of all."""
-        raise NotImplementedError
+        for lane in list(self._lanes.values()):
+            if uri is None or lane.document.uri == uri:
+                lane.cancelled()
 
     def prewarm(self, path: str) -> None:
-        """Starts the worker pool that files like the absolute `path` (a file or folder) will need, in the background."""
-        raise NotImplementedError
+        """Starts the worker pool that files like the absolute `path` (a file or folder) will need, in the background.
+
+        Raises:
+            ConfigurationError: the settings for it cannot be used.
+        """
+        self._runner.prewarm(self._settings_for(path))
 
     def latest(self, uri: str) -> AnalysisUpdate | None:
         """The newest update of an open document, if there was one."""
-        raise NotImplementedError
+        lane = self._lanes.get(uri)
+        return lane.gate.latest if lane is not None else None
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running for the document; None if it is not open."""
-        raise NotImplementedError
+        await self._watch.settled()
+        lane = self._lanes.get(uri)
+        return await lane.settled() if lane is not None else None
 
     async def check(self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None) -> FileReport:
-        """Analyses the file on disk as a whole. `on_progress` gets updates with version None.
+        """Analyses the file on disk as a whole. `on_progress` gets updates with version None, RUNNING until the last.
 
         Raises:
             ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
         """
-        raise NotImplementedError
+        path = os.path.abspath(path)
+        settings = self._settings_for(path)
+        batch = Batch(self._runner, path, settings, on_progress)
+        text = read_source(path)
+        if isinstance(text, Finding):
+            return batch.end(failed(path, "", text))
+        work = Work(path, text, settings)
+        results = self._runner.known(work)
+        if results is None:
+            try:
+                results = await self._runner.run(work, batch.progress)
+            except Exception as error:
+                _LOG.exception("the check of %s failed", path)
+                results = failed(path, text, internal_finding(error, path, text), broken=True)
+        return batch.end(results)
 
     def log_paths(self) -> list[Path]:
-        """The logs of the worker pools (user code's output), for "show log"."""
-        raise NotImplementedError
+        """The logs of the worker pools (user code's output), the most recently used last."""
+        return self._runner.log_paths()
 
     async def restart(self) -> None:
         """Stops everything, forgets every cached result and analyses the open documents again."""
-        raise NotImplementedError
+        for lane in self._lanes.values():
+            lane.cancelled()
+        await self._stopped()
+        self._runner.forget()
+        for lane in list(self._lanes.values()):
+            lane.reconsider("restarted")
 
     async def shutdown(self) -> None:
         """Stops everything for good. Returns when no worker is left."""
-        raise NotImplementedError
+        self._open = False
+        self._watch.close()
+        for uri in list(self._lanes):
+            self.close(uri)
+        await self._stopped()
+
+    async def _stopped(self) -> None:
+        await asyncio.gather(*(lane.ended() for lane in (*self._lanes.values(), *self._leaving)))
+        await self._runner.close()
+
+    def _on_disk_change(self, paths: set[str], new: bool) -> None:
+        """Files were noticed to have changed; `new` says that some came or went, which can change what imports find."""
+        if new:
+            self._runner.forget()
+        settings = any(path.endswith(".toml") for path in paths)
+        for lane in list(self._lanes.values()):
+            if lane.document.path in paths:
+                lane.disk_changed()
+            if settings:
+                lane.settings_changed()
+            if lane.depends_on(paths - {lane.document.path}):
+                lane.reconsider(_because(paths))
+
+
+def _because(paths: set[str]) -> str:
+    names = sorted(os.path.basename(path) for path in paths)
+    return f"{names[0]} changed" if len(names) == 1 else f"{len(names)} files changed"

@@ -1,0 +1,67 @@
+"""One file of a batch check: tells of its progress as if it were a document, and makes its report.
+
+There is only one generation and nothing to be stale against. It starts nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from inductor_debug_schema import Event, FileReport, Stage, StageFinished, StageStarted
+
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.merge import Results
+from inductor_debug.engine.runner import Runner
+from inductor_debug.engine.settings import Settings
+
+
+class Batch:
+    """The check of the file at the absolute `path`; `listener` may be None."""
+
+    def __init__(
+        self, runner: Runner, path: str, settings: Settings, listener: Callable[[AnalysisUpdate], None] | None
+    ) -> None:
+        self._runner = runner
+        self._path = path
+        self._settings = settings
+        self._listener = listener
+        self._started = time.monotonic()
+
+    def progress(self, results: Results, event: Event | None) -> None:
+        """Tells how far it has come."""
+        if self._listener is not None:
+            self._tell(AnalysisState.RUNNING, self._runner.report(results, self._settings), stage_of(event))
+
+    def end(self, results: Results) -> FileReport:
+        """Makes the report and tells that it is the last."""
+        report = self._runner.report(results, self._settings)
+        self._tell(AnalysisState.FAILED if results.broken else AnalysisState.DONE, report, None)
+        return report
+
+    def _tell(self, state: AnalysisState, report: FileReport, stage: Stage | None) -> None:
+        if self._listener is None:
+            return
+        self._listener(
+            AnalysisUpdate(
+                uri=Path(self._path).as_uri(),
+                path=self._path,
+                version=None,
+                generation=0,
+                state=state,
+                stage=stage,
+                report=report,
+                seconds=time.monotonic() - self._started,
+                cause="check",
+            )
+        )
+
+
+def stage_of(event: Event | None) -> Stage:
+    """The stage that an event speaks of; before the first one the file is being loaded."""
+    if isinstance(event, StageStarted):
+        return event.stage
+    if isinstance(event, StageFinished):
+        return event.report.stage
+    return Stage.LOAD

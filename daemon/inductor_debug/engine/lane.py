@@ -1,0 +1,296 @@
+"""One document's road from an event to an update.
+
+What happens to a document (opened, typed, saved, a dependency changed, a command) leads to one of three things:
+- *request*: a new generation; whatever ran for an older one is killed; the text is answered from cache, by a fault
+  that needs no worker, or by a job (QUEUED, RUNNING stage by stage, then DONE or FAILED);
+- *wait*: a new generation that runs nothing, because unsaved top-level code never runs (STALE). The last findings
+  stay, moved along with the edit. Where the text does not parse, a `syntax-error` finding joins them; a *saved* text
+  that does not parse shows that finding alone, exactly as `check` does;
+- nothing, where what runs or is shown is still right.
+
+A job that crashed or timed out is never started again by itself: the next edit, save or command does that. Updates
+leave through the document's `Gate` only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from inductor_debug_schema import Event, FileReport, FileStatus, Finding, StageFinished
+
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.batch import stage_of
+from inductor_debug.engine.documents import Document, Verdict
+from inductor_debug.engine.endings import configuration_finding, internal_finding
+from inductor_debug.engine.files import read_source
+from inductor_debug.engine.gate import Gate, Listener
+from inductor_debug.engine.merge import Carried, Results
+from inductor_debug.engine.runner import Runner, Work, failed
+from inductor_debug.engine.scheduling import Debounce
+from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
+from inductor_debug.engine.syntax import SyntaxFault
+
+_LOG = logging.getLogger(__name__)
+
+TOP_LEVEL_CHANGED = "waiting for a save: the edit is not only inside functions"
+NOT_SAVED = "waiting for a save: the file is not on disk"
+NOT_PARSED = "waiting for an edit: the text does not parse"
+NOT_ASKED = "waiting for a save or a command"
+
+
+class Lane:
+    """One open document; see the module's text."""
+
+    def __init__(
+        self, document: Document, *, settings_for: Callable[[str], Settings], runner: Runner, listener: Listener
+    ) -> None:
+        self.document = document
+        self.gate = Gate(document, listener)
+        self._settings_for = settings_for
+        self._runner = runner
+        self._debounce = Debounce()
+        self._settings: Settings | None = None
+        self._job: _Job | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        self._results: Results | None = None
+        self._carried: Carried | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is queued or running."""
+        return self._job is not None
+
+    # What happens to a document.
+
+    def opened(self) -> None:
+        """The document was opened."""
+        self.reconsider("opened")
+
+    def changed(self, version: int, text: str) -> None:
+        """The document has a new text."""
+        same = self.document.text == text
+        self.document.version = version
+        self.document.text = text
+        delay = self._debounce.delay()
+        if same and self.busy:
+            return
+        settings = self._resolve("edited")
+        if settings is None:
+            return
+        if settings.trigger is Trigger.ON_TYPE:
+            self._consider(settings, "edited", delay=delay)
+        elif not self.busy:  # a job that runs goes on: it tells of the saved text
+            self._wait(NOT_ASKED)
+
+    def saved(self, text: str | None) -> None:
+        """The document was written to disk as it is, or as `text`."""
+        if text is not None:
+            self.document.text = text
+        self.document.saved = self.document.text
+        if self._job is not None and self._job.begun and self._job.work.text == self.document.text:
+            return
+        settings = self._resolve("saved")
+        if settings is None:
+            return
+        if settings.trigger is Trigger.MANUAL:
+            self._wait(NOT_ASKED)
+        else:
+            self._request(settings, "saved")
+
+    def disk_changed(self) -> None:
+        """Something other than the editor may have written or removed the file."""
+        text = read_source(self.document.path)
+        now = None if isinstance(text, Finding) else text
+        if now != self.document.saved:
+            self.document.saved = now
+            if now is not None:
+                self.reconsider("changed on disk")
+
+    def reconsider(self, cause: str) -> None:
+        """Something that matters to the analysis is different now: does what the trigger asks for."""
+        settings = self._resolve(cause)
+        if settings is None:
+            return
+        on_save = settings.trigger is Trigger.ON_SAVE and not self.document.dirty
+        if settings.trigger is Trigger.ON_TYPE or on_save:
+            self._consider(settings, cause)
+        elif not self.busy:
+            self._wait(NOT_ASKED)
+
+    def asked(self, cause: str) -> None:
+        """The user asked for an analysis: past the cache and whatever the trigger."""
+        settings = self._resolve(cause)
+        if settings is not None:
+            self._consider(settings, cause, fresh=True)
+
+    def settings_changed(self) -> None:
+        """Settings may be different now."""
+        before = self._settings
+        settings = self._resolve("settings changed")
+        if settings is None or settings == before:
+            return
+        if self._results is not None and not self.busy:
+            self.gate.replace(self._runner.report(self._results, settings), self._results.text)
+        self.reconsider("settings changed")
+
+    def cancelled(self) -> None:
+        """The user stopped it."""
+        if self.busy:
+            self._stop()
+            self.gate.show_again(AnalysisState.CANCELLED)
+            self.gate.begin("cancelled")
+
+    def closed(self) -> None:
+        """The document was closed: nothing is delivered any more."""
+        self.gate.shut()
+        self._stop()
+
+    def depends_on(self, paths: set[str]) -> bool:
+        """Whether a change of one of these files may change the findings."""
+        source = self._results
+        if self._job is not None:
+            source = self._job.results
+            if source is None or not source.loaded:  # which version the worker reads is anybody's guess
+                return self._in_project(paths)
+        if source is None:
+            return False
+        if not paths.isdisjoint(source.dependencies):
+            return True
+        return any(finding.rule == "import-error" for finding in source.general) and self._in_project(paths)
+
+    async def settled(self) -> AnalysisUpdate | None:
+        """Waits until nothing is queued or running."""
+        while self._job is not None:
+            await asyncio.wait([self._job.task])
+        return self.gate.latest
+
+    @property
+    def ending(self) -> bool:
+        """Whether stopped jobs are still on their way out."""
+        return bool(self._ending)
+
+    async def ended(self) -> None:
+        """Waits until the jobs that were stopped are gone."""
+        if self._ending:
+            await asyncio.wait(list(self._ending))
+
+    # What follows from it.
+
+    def _resolve(self, cause: str) -> Settings | None:
+        """The settings that hold now; None where they forbid to run, which the document then says."""
+        document = self.document
+        try:
+            self._settings = self._settings_for(document.path)
+        except ConfigurationError as error:
+            self._settings = None
+            finding = configuration_finding(error, document.path, document.text)
+            results = failed(document.path, document.text, finding, broken=True)
+            self._answer(self._begin(cause), results, Settings(os.path.dirname(document.path)))
+            return None
+        if document.path and self._settings.excludes(document.path):
+            report = FileReport(document.path, FileStatus.NO_TARGET)
+            self.gate.show(self._begin("excluded"), AnalysisState.DONE, report, document.text)
+            return None
+        return self._settings
+
+    def _consider(self, settings: Settings, cause: str, *, delay: float = 0.0, fresh: bool = False) -> None:
+        verdict = self.document.verdict()
+        if verdict is Verdict.RUN:
+            self._request(settings, cause, delay=delay, fresh=fresh)
+        elif isinstance(verdict, SyntaxFault) and self._runner.parser_speaks_for(settings):
+            alone = failed(self.document.path, self.document.text, verdict.finding(self.document.path))
+            self._wait(NOT_PARSED, self._runner.report(alone, settings).findings)
+        else:
+            self._wait(NOT_SAVED if self.document.saved is None else TOP_LEVEL_CHANGED)
+
+    def _wait(self, cause: str, extra: list[Finding] | None = None) -> None:
+        self._begin(cause)
+        self.gate.show_again(AnalysisState.STALE, extra or ())
+
+    def _request(self, settings: Settings, cause: str, *, delay: float = 0.0, fresh: bool = False) -> None:
+        document = self.document
+        if not document.path:
+            self._wait(NOT_SAVED)
+            return
+        generation = self._begin(cause)
+        work = Work(document.path, document.text, settings)
+        known = self._runner.fault(work) if fresh else self._runner.known(work)
+        if known is not None:
+            self._answer(generation, known, settings)
+            return
+        self._carried = self._carried.moved_to(work.text) if self._carried is not None else None
+        self.gate.show_again(AnalysisState.QUEUED)
+        self._job = _Job(work, asyncio.get_running_loop().create_task(self._run(generation, work, delay)))
+
+    async def _run(self, generation: int, work: Work, delay: float) -> None:
+        if delay:
+            await asyncio.sleep(delay)
+        begun = time.monotonic()
+        told = False
+
+        def progress(results: Results, event: Event | None) -> None:
+            nonlocal told
+            if generation != self.gate.generation or self._job is None:
+                return
+            self._job.results = results
+            if isinstance(event, StageFinished) and not told:
+                told = True
+                self._debounce.first_findings = time.monotonic() - begun
+            report = self._runner.report(results, work.settings, self._carried)
+            self.gate.show(generation, AnalysisState.RUNNING, report, work.text, stage_of(event))
+
+        if self._job is not None:
+            self._job.begun = True
+        try:
+            results = await self._runner.run(work, progress)
+        except Exception as error:
+            _LOG.exception("the analysis of %s failed", work.path)
+            results = failed(work.path, work.text, internal_finding(error, work.path, work.text), broken=True)
+        if generation == self.gate.generation:
+            self._job = None
+            self._answer(generation, results, work.settings)
+
+    def _answer(self, generation: int, results: Results, settings: Settings) -> None:
+        """The end of a generation."""
+        self._results = results
+        self._carried = Carried.of(results)
+        state = AnalysisState.FAILED if results.broken else AnalysisState.DONE
+        self.gate.show(generation, state, self._runner.report(results, settings), results.text)
+        if self.document.text != results.text:
+            self.gate.show_again(AnalysisState.STALE)
+
+    def _begin(self, cause: str) -> int:
+        """A new generation; what ran for the older one is killed."""
+        self._stop()
+        return self.gate.begin(cause)
+
+    def _stop(self) -> None:
+        if self._job is None:
+            return
+        if self._job.results is not None:
+            self._carried = Carried.of(self._job.results, self._carried)
+        task, self._job = self._job.task, None
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        task.cancel()
+
+    def _in_project(self, paths: set[str]) -> bool:
+        if self._settings is None:
+            return False
+        root = Path(self._settings.project_root)
+        return any(path.endswith(".py") and root in Path(path).parents for path in paths)
+
+
+class _Job:
+    """Work in hand: its task, whether its delay is over, and what it has found so far."""
+
+    def __init__(self, work: Work, task: asyncio.Task[None]) -> None:
+        self.work = work
+        self.task = task
+        self.begun = False
+        self.results: Results | None = None

@@ -1,0 +1,237 @@
+"""What a run has told so far, and how the findings of its stages and targets become one list.
+
+Two stages that look at the same expression find the same thing; the user is told once, in the words of the stage that
+looked deeper. What only the preview saw stays: it sees the code that graph breaks hide. Severity, comments and
+fingerprints are not decided here (`engine.policy`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import (
+    Event,
+    FileReport,
+    FileStatus,
+    Finding,
+    Finished,
+    Loaded,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageStarted,
+    StageState,
+    TargetReport,
+)
+
+from inductor_debug.engine.texts import difference
+
+Part = tuple[str, Stage]
+"""A target's name and a stage of it."""
+Key = tuple[str, str, object]
+
+_STAGES = list(Stage)
+
+
+def key_of(finding: Finding) -> Key:
+    """What makes two findings the same one: rule, file and expression."""
+    return finding.rule, finding.path, finding.range
+
+
+@dataclass
+class Results:
+    """All events of one run of one text, in a form that can be asked at any time.
+
+    `general` are the worker's findings of no target; `reason` is the engine's own, why there is no more to come.
+    `status` is None until the run has ended. `complete` says that every target
+    was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
+    """
+
+    path: str
+    text: str
+    lines: dict[str, int] = field(default_factory=dict)
+    reports: dict[Part, StageReport] = field(default_factory=dict)
+    parts: dict[Part, list[Finding]] = field(default_factory=dict)
+    general: list[Finding] = field(default_factory=list)
+    reason: Finding | None = None
+    dependencies: list[str] = field(default_factory=list)
+    loaded: bool = False
+    running: Part | None = None
+    status: FileStatus | None = None
+    complete: bool = False
+    broken: bool = False
+
+    def accept(self, event: Event) -> None:
+        """Takes in what a worker sent."""
+        if isinstance(event, Loaded):
+            self.loaded = True
+            self.lines = {target.name: target.line for target in event.targets}
+            self.dependencies = list(event.dependencies)
+        elif isinstance(event, StageStarted):
+            self.running = (event.target, event.stage)
+        elif isinstance(event, StageFinished):
+            part = (event.target, event.report.stage)
+            self.lines.setdefault(event.target, 0)
+            self.reports[part] = event.report
+            self.parts[part] = list(event.findings)
+            self.running = None
+        elif isinstance(event, Finished):
+            self.general = list(event.findings)
+            self.status = event.status
+            self.dependencies = list(dict.fromkeys([*self.dependencies, *event.dependencies]))
+
+    def close(self, stages: Iterable[Stage]) -> None:
+        """The run is over and finished by itself: settles status and completeness."""
+        done = [report.state is StageState.DONE for report in self.reports.values()]
+        wanted = len(self.lines) * len(list(stages))
+        if self.status is FileStatus.FAILED and self._some_target_seen():
+            self.status = FileStatus.CLEAN
+        failed = self.status in (None, FileStatus.FAILED)
+        self.complete = not failed and all(done) and len(done) == wanted
+
+    def fail(self, status: FileStatus, finding: Finding, *, broken: bool) -> None:
+        """There is no more to come: what was found stays, and `finding` says why."""
+        self.status = status
+        self.broken = broken
+        self.complete = False
+        self.reason = finding
+
+    def targets(self) -> list[TargetReport]:
+        """Targets in the order of the file, with the stages that have ended."""
+        return [
+            TargetReport(name, line, [self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports])
+            for name, line in self.lines.items()
+        ]
+
+    def findings(self, carried: Carried | None = None) -> list[Finding]:
+        """All findings so far, united; those of `carried` stand in for stages that have not ended."""
+        parts = self.parts if carried is None else {**carried.missing_in(self), **self.parts}
+        general = self.general if self.reason is None else [self.reason, *self.general]
+        if carried is not None and not self.loaded and self.status is None:
+            general = [*general, *carried.general]
+        return unite(general, parts, self.reports)
+
+    def report(self, findings: list[Finding]) -> FileReport:
+        """The file's report with `findings`, which policy has made of ours."""
+        status = self.status or FileStatus.CLEAN
+        if status in (FileStatus.CLEAN, FileStatus.FINDINGS):
+            status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
+        return FileReport(self.path, status, self.targets(), findings)
+
+    def _some_target_seen(self) -> bool:
+        return any(report.state is StageState.DONE for report in self.reports.values())
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Findings of an earlier run, kept in view until the stage that may find them again has run."""
+
+    path: str
+    text: str
+    parts: Mapping[Part, list[Finding]]
+    general: list[Finding]
+
+    @staticmethod
+    def of(results: Results, earlier: Carried | None = None) -> Carried:
+        """What stays of `results` (which may have broken off) and of what it had itself carried."""
+        if results.status is not None or earlier is None:
+            return Carried(results.path, results.text, results.parts, results.general)
+        general = results.general if results.loaded else [*results.general, *earlier.general]
+        return Carried(results.path, results.text, {**earlier.missing_in(results), **results.parts}, general)
+
+    def moved_to(self, text: str) -> Carried:
+        """The same findings at their places in the changed text of the file."""
+        parts = {part: moved(found, self.path, self.text, text) for part, found in self.parts.items()}
+        return Carried(self.path, text, parts, moved(self.general, self.path, self.text, text))
+
+    def missing_in(self, results: Results) -> dict[Part, list[Finding]]:
+        """The parts that `results` does not have yet.
+
+        What an ended stage of the new run no longer finds is gone, even if a later stage had found it, too: otherwise a
+        mended line would keep its squiggle until the slowest stage has run.
+        """
+        kept: dict[Part, list[Finding]] = {}
+        for part, found in self.parts.items():
+            target, stage = part
+            if part in results.parts or (results.loaded and target not in results.lines):
+                continue
+            settled = {
+                key_of(finding)
+                for (name, other), earlier in self.parts.items()
+                if name == target and other is not stage and (name, other) in results.parts
+                for finding in earlier
+            }
+            kept[part] = [finding for finding in found if key_of(finding) not in settled]
+        return kept
+
+
+def unite(
+    general: Iterable[Finding], parts: Mapping[Part, list[Finding]], reports: Mapping[Part, StageReport]
+) -> list[Finding]:
+    """One list, without doubles: by (rule, path, range), then by (message, path, range).
+
+    Within a target the later stage's finding wins; across targets the first target's does, with the larger count. A
+    `capture-error` of one stage is dropped where a later stage of the target got through without it.
+    """
+    united: dict[Key, Finding] = {}
+    for finding in general:
+        united.setdefault(key_of(finding), finding)
+    order = {name: index for index, name in enumerate(dict.fromkeys(target for target, _ in parts))}
+    for target, stage in sorted(parts, key=lambda part: (order[part[0]], _STAGES.index(part[1]))):
+        for finding in parts[target, stage]:
+            if finding.rule == "capture-error" and _overcome(finding, target, stage, parts, reports):
+                continue
+            known = united.get(key_of(finding))
+            united[key_of(finding)] = finding if known is None else _both(known, finding, same=known.target == target)
+    return _without_echoes(united.values())
+
+
+def _overcome(
+    finding: Finding,
+    target: str,
+    stage: Stage,
+    parts: Mapping[Part, list[Finding]],
+    reports: Mapping[Part, StageReport],
+) -> bool:
+    for (name, later), report in reports.items():
+        if name != target or _STAGES.index(later) <= _STAGES.index(stage) or report.state is not StageState.DONE:
+            continue
+        if key_of(finding) not in {key_of(other) for other in parts.get((name, later), ())}:
+            return True
+    return False
+
+
+def _both(known: Finding, finding: Finding, *, same: bool) -> Finding:
+    if same:
+        return finding if finding.related else dataclasses.replace(finding, related=known.related)
+    return dataclasses.replace(known, count=max(known.count, finding.count))
+
+
+def _without_echoes(findings: Iterable[Finding]) -> list[Finding]:
+    """Two rules may say the same sentence about the same place; the more severe one stays."""
+    said: dict[tuple[str, str, object], Finding] = {}
+    for finding in findings:
+        place = (finding.message, finding.path, finding.range)
+        if place not in said or finding.severity.rank < said[place].severity.rank:
+            said[place] = finding
+    return list(said.values())
+
+
+def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:
+    """Findings of the text `old` at their places in `new`; those whose text is gone are left out."""
+    hunk = difference(old, new)
+    if hunk is None:
+        return list(findings)
+    result = []
+    for finding in findings:
+        span = hunk.moved(finding.range) if finding.path == path else finding.range
+        if span is None:
+            continue
+        related = [
+            dataclasses.replace(place, range=hunk.moved(place.range) or place.range) if place.path == path else place
+            for place in finding.related
+        ]
+        result.append(dataclasses.replace(finding, range=span, related=related))
+    return result

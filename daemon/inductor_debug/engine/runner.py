@@ -1,0 +1,227 @@
+"""From a text to its results: faults that need no worker, the cache, the pools, one job.
+
+Knows nothing of documents, generations or listeners; the lanes and `Engine.check` both stand on it. One pool serves
+each (interpreter, project root); the least recently used idle one is closed when there are too many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import itertools
+import os
+import sys
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Finished, JobRequest
+
+from inductor_debug.engine.cache import ResultCache, key_of
+from inductor_debug.engine.endings import conclude
+from inductor_debug.engine.files import SourceFiles, size_fault
+from inductor_debug.engine.merge import Carried, Results
+from inductor_debug.engine.policy import apply_policy
+from inductor_debug.engine.pool import Pool, PoolFactory
+from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.sources import Source, source_of
+from inductor_debug.engine.syntax import SyntaxFault, parse
+
+MOST_POOLS = 3
+"""Fork servers kept at once; each holds a torch."""
+LOGS_KEPT = 20
+
+Progress = Callable[[Results, "Event | None"], None]
+"""Told the results so far: None when a worker gets the job, then after every event but the last."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A text to analyse as the file at the absolute `path`."""
+
+    path: str
+    text: str
+    settings: Settings
+
+
+@dataclass
+class _Station:
+    """A pool, how many jobs it has now, and where its user code's output goes."""
+
+    pool: Pool
+    log: Path
+    jobs: int = 0
+
+
+class Runner:
+    """Runs work, at most `jobs` at once."""
+
+    def __init__(self, pool_factory: PoolFactory, cache_folder: Path | None, jobs: int | None) -> None:
+        self._pool_factory = pool_factory
+        self._folder = cache_folder or _default_folder()
+        self._slots = asyncio.Semaphore(jobs or os.cpu_count() or 1)
+        self._stations: OrderedDict[tuple[str, str], _Station] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._cache = ResultCache()
+        self._numbers = itertools.count(1)
+        self._files = SourceFiles()
+
+    def known(self, work: Work) -> Results | None:
+        """The results that need no worker: cached ones, or why the text cannot run."""
+        return self._cache.get(self._key(work)) or self.fault(work)
+
+    def fault(self, work: Work) -> Results | None:
+        """Why the text cannot run at all; None if nothing is known against it."""
+        finding = size_fault(work.path, work.text)
+        if finding is None and self.parser_speaks_for(work.settings):
+            tree = parse(work.text)
+            finding = tree.finding(work.path) if isinstance(tree, SyntaxFault) else None
+        return None if finding is None else failed(work.path, work.text, finding)
+
+    async def run(self, work: Work, on_event: Progress) -> Results:
+        """Runs the work in a worker. Cancelling the awaiting task kills it."""
+        results = Results(work.path, work.text)
+
+        def receive(event: Event) -> None:
+            results.accept(event)
+            if not isinstance(event, Finished):
+                on_event(results, event)
+
+        station = self._station(work.settings)
+        station.jobs += 1
+        try:
+            async with self._slots:
+                await station.pool.start()
+                on_event(results, None)
+                started = time.time_ns()
+                end = await station.pool.run(self._request(work), receive, timeout=work.settings.timeout)
+        finally:
+            station.jobs -= 1
+        conclude(results, end, work.settings)
+        if not results.broken:
+            self._cache.put(self._key(work), results, started)
+        return results
+
+    def report(self, results: Results, settings: Settings, carried: Carried | None = None) -> FileReport:
+        """The report to show for `results`, with policy applied."""
+
+        def source_for(path: str) -> Source | None:
+            return source_of(results.text) if path == results.path else self._files(path)
+
+        return results.report(
+            apply_policy(
+                results.findings(carried),
+                path=results.path,
+                settings=settings,
+                source_for=source_for,
+                complete=results.complete,
+            )
+        )
+
+    def parser_speaks_for(self, settings: Settings) -> bool:
+        """Whether the daemon's own parser knows the same Python as the project's interpreter.
+
+        If it does not, only a worker can tell a syntax error from newer syntax.
+        """
+        if settings.interpreter == sys.executable:
+            return True
+        station = self._stations.get(_station_key(settings))
+        version = station.pool.python_version if station else None
+        ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return version is not None and (version == ours or version.startswith(f"{ours}."))
+
+    def prewarm(self, settings: Settings) -> None:
+        """Starts the pool for these settings in the background."""
+        self._keep(asyncio.ensure_future(self._station(settings).pool.start()))
+
+    def log_paths(self) -> list[Path]:
+        """The logs of the pools, most recently used last."""
+        return [station.log for station in self._stations.values()]
+
+    def forget(self) -> None:
+        """Empties the cache."""
+        self._cache.clear()
+
+    async def close(self) -> None:
+        """Closes every pool; they start anew when they are needed again."""
+        stations = list(self._stations.values())
+        self._stations.clear()
+        await asyncio.gather(*(station.pool.close() for station in stations), return_exceptions=True)
+        if self._closing:
+            await asyncio.gather(*self._closing, return_exceptions=True)
+
+    def _key(self, work: Work) -> str:
+        station = self._stations.get(_station_key(work.settings))
+        version = station.pool.torch_version if station else None
+        return key_of(work.path, work.text, work.settings.run_digest(), version)
+
+    def _request(self, work: Work) -> JobRequest:
+        settings = work.settings
+        return JobRequest(
+            job=next(self._numbers),
+            path=work.path,
+            text=work.text,
+            project_root=settings.project_root,
+            stages=list(settings.stages),
+            profile=settings.profile,
+            targets=list(settings.targets),
+            memory_limit=settings.memory_limit,
+        )
+
+    def _station(self, settings: Settings) -> _Station:
+        key = _station_key(settings)
+        if key not in self._stations:
+            log = _log_path(self._folder / "logs", *key)
+            pool = self._pool_factory(
+                interpreter=settings.interpreter, project_root=settings.project_root, log_path=log
+            )
+            self._stations[key] = _Station(pool, log)
+            self._close_superfluous(key)
+        self._stations.move_to_end(key)
+        return self._stations[key]
+
+    def _close_superfluous(self, wanted: tuple[str, str]) -> None:
+        idle = [key for key, station in self._stations.items() if station.jobs == 0 and key != wanted]
+        for key in idle[: max(0, len(self._stations) - MOST_POOLS)]:
+            self._keep(asyncio.ensure_future(self._stations.pop(key).pool.close()))
+
+    def _keep(self, task: asyncio.Future[None]) -> None:
+        """Holds on to a background task, which the loop itself only knows weakly."""
+        assert isinstance(task, asyncio.Task)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+def failed(path: str, text: str, finding: Finding, *, broken: bool = False) -> Results:
+    """Results that consist of the reason why there are none."""
+    results = Results(path, text)
+    results.fail(FileStatus.FAILED, finding, broken=broken)
+    return results
+
+
+def _station_key(settings: Settings) -> tuple[str, str]:
+    return settings.interpreter, settings.project_root
+
+
+def _default_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "inductor-debug"
+
+
+def _log_path(folder: Path, interpreter: str, project_root: str) -> Path:
+    """A log of this process and pool; the oldest logs of others are removed."""
+    digest = hashlib.blake2b(f"{interpreter}\0{project_root}".encode(), digest_size=4).hexdigest()
+    name = f"{Path(project_root).name or 'root'}-{digest}-{os.getpid()}.log"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        logs = sorted(folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="inductor-debug-")) / name
+    for log in logs[: max(0, len(logs) + 1 - LOGS_KEPT)]:
+        with contextlib.suppress(OSError):
+            log.unlink()
+    return folder / name

@@ -1,0 +1,101 @@
+"""What policy has to know of a source file: its ignore comments, the functions its lines belong to, its text.
+
+Built once for a text and shared (`source_of`), because several findings of several updates ask for the same one. Works
+on any text, whether it parses or not. Never reads a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from inductor_debug_schema import Range
+
+from inductor_debug.capture.comments import Ignore, ignores
+from inductor_debug.engine.syntax import SyntaxFault, parse
+from inductor_debug.engine.texts import slice_of, split_lines
+
+_BETWEEN_STATEMENTS = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text, looked at lazily."""
+
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return split_lines(self.text)
+
+    @cached_property
+    def ignores(self) -> list[Ignore]:
+        """All ignore comments, in order; text inside of strings is none."""
+        return ignores(self.text)
+
+    def statement_line(self, line: int) -> int:
+        """The first line of the statement that continues over `line`; `line` itself where none does."""
+        return self._statement_lines.get(line, line)
+
+    def text_of(self, span: Range) -> str:
+        """The text in `span`."""
+        return slice_of(self.lines, span)
+
+    def qualname(self, line: int) -> str:
+        """The dotted name of the innermost class or function around a zero-based line; "" at module level."""
+        name = ""
+        for first, last, qualified in self._scopes:  # outer scopes come before those inside of them
+            if first <= line <= last:
+                name = qualified
+        return name
+
+    @cached_property
+    def _scopes(self) -> list[tuple[int, int, str]]:
+        tree = parse(self.text)
+        scopes: list[tuple[int, int, str]] = []
+        if not isinstance(tree, SyntaxFault):
+            _collect_scopes(tree.body, "", scopes)
+        return scopes
+
+    @cached_property
+    def _statement_lines(self) -> dict[int, int]:
+        """The first line of its statement, for every line that continues one."""
+        begun: dict[int, int] = {}
+        first: int | None = None
+        reader = io.StringIO("\n".join(self.lines) + "\n").readline
+        try:
+            for token in tokenize.generate_tokens(reader):
+                line = token.start[0] - 1
+                if token.type == tokenize.NEWLINE:
+                    if first is not None:
+                        begun.update((between, first) for between in range(first + 1, line + 1))
+                    first = None
+                elif first is None and token.type not in _BETWEEN_STATEMENTS:
+                    first = line
+        except (tokenize.TokenError, SyntaxError):
+            pass  # the part before the fault is known; nothing after it runs anyway
+        return begun
+
+
+@lru_cache(maxsize=16)
+def source_of(text: str) -> Source:
+    """The shared `Source` of a text."""
+    return Source(text)
+
+
+def _collect_scopes(body: list[ast.stmt], prefix: str, scopes: list[tuple[int, int, str]]) -> None:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = f"{prefix}{node.name}"
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            scopes.append((first - 1, (node.end_lineno or node.lineno) - 1, name))
+            _collect_scopes(node.body, f"{name}.", scopes)
+            continue
+        for part in ("body", "orelse", "finalbody"):
+            _collect_scopes(getattr(node, part, []), prefix, scopes)
+        for branch in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+            _collect_scopes(branch.body, prefix, scopes)

@@ -1,0 +1,104 @@
+"""Python's own parser, asked in the daemon: does a text parse, where does it not, and what of it runs on import.
+
+Answers come without any worker, so that a typing slip is shown at once. Nothing is ever executed or compiled to code.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import warnings
+from dataclasses import dataclass
+
+from inductor_debug_schema import Finding, Position, Range, Severity, Stage
+
+from inductor_debug.engine.texts import first_line_range, index_of_utf16, split_lines, utf16_length
+
+SYNTAX_RULE = "syntax-error"
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """Why a text does not parse, and where."""
+
+    message: str
+    range: Range
+
+    def finding(self, path: str) -> Finding:
+        """The fault as a finding in the file at `path`."""
+        return Finding(SYNTAX_RULE, Severity.ERROR, self.message, path, self.range, Stage.LOAD)
+
+
+def parse(text: str) -> ast.Module | SyntaxFault:
+    """Parses a module's text; never raises for what stands in it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escape sequences: the user's own tools tell
+            return ast.parse(text.removeprefix("\ufeff"))
+    except SyntaxError as error:
+        return SyntaxFault(_sentence(error), _range(error, text))
+    except ValueError as error:  # null bytes, before Python 3.12
+        return SyntaxFault(f"The file cannot be parsed: {error}.", _null_range(text))
+    except (RecursionError, MemoryError):
+        return SyntaxFault("The file is nested too deeply to be parsed.", first_line_range(text))
+
+
+def top_level_digest(tree: ast.Module) -> bytes:
+    """A digest of all that runs when the module is imported: everything but the bodies of functions.
+
+    Decorators, defaults, annotations, class bodies and module-level lambdas are part of it; positions, comments and
+    formatting are not. The tree is used up: its function bodies are emptied.
+    """
+    _blank(tree)
+    return hashlib.blake2b(
+        ast.dump(tree, annotate_fields=False).encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
+
+
+def _blank(node: ast.AST) -> None:
+    """Empties function bodies in place. Only statements can hold a `def`, so expressions are not visited."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        node.body = []
+        return
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, name, ()):
+            if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                _blank(child)
+
+
+def _sentence(error: SyntaxError) -> str:
+    message = error.msg or "invalid syntax"
+    return f"{message[0].upper()}{message[1:]}"
+
+
+def _range(error: SyntaxError, text: str) -> Range:
+    lines = split_lines(text)
+    start = _position(lines, error.lineno, error.offset)
+    if start is None:
+        return _null_range(text) if "\0" in text else first_line_range(text)
+    end = _position(lines, error.end_lineno, error.end_offset)
+    if end is not None and end > start:
+        return Range(start, end)
+    line = lines[start.line].rstrip()
+    index = min(index_of_utf16(line, start.character), max(len(line) - 1, 0))  # at the end: the last character
+    return Range(
+        Position(start.line, utf16_length(line[:index])),
+        Position(start.line, max(utf16_length(line[: index + 1]), 1)),
+    )
+
+
+def _position(lines: list[str], line: int | None, offset: int | None) -> Position | None:
+    """Converts the parser's one-based line and character; beyond the end it is the end."""
+    if line is None or line < 1:
+        return None
+    if line > len(lines):
+        return Position(len(lines) - 1, utf16_length(lines[-1]))
+    content = lines[line - 1]
+    index = min(max((offset or 1) - 1, 0), len(content))
+    return Position(line - 1, utf16_length(content[:index]))
+
+
+def _null_range(text: str) -> Range:
+    before = split_lines(text.partition("\0")[0])
+    character = utf16_length(before[-1])
+    return Range(Position(len(before) - 1, character), Position(len(before) - 1, character + 1))

@@ -1,0 +1,166 @@
+"""A pool without processes, for tests of everything above the workers.
+
+Its findings are a pure function of the text: every `BAD` is one, of rule `dtype` in both stages; `PREVIEW` and `MOCK` are found by
+that stage alone. Special words in the text make the job end in special ways (see `FakePool.run`). A job can be held at
+any event with `FakePool.hold`, so that tests need no sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inductor_debug.engine.outcomes import JobEnd, Outcome
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finding,
+    Finished,
+    JobRequest,
+    Loaded,
+    Position,
+    Range,
+    Severity,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageStarted,
+    StageState,
+    TargetFound,
+)
+
+TARGET = "Model"
+_WORDS = {Stage.PREVIEW: ("BAD", "PREVIEW"), Stage.MOCK: ("BAD", "MOCK")}
+
+
+def findings_of(path: str, text: str, stage: Stage) -> list[Finding]:
+    """What the fake worker finds in `text`: each of the stage's words, at its place."""
+    return [
+        Finding(
+            "dtype",
+            Severity.WARNING,
+            f"{match[0]} is bad",
+            path,
+            Range(Position(number, match.start()), Position(number, match.end())),
+            stage,
+            TARGET,
+            f"aten.{match[0].lower()}",
+        )
+        for number, line in enumerate(re.split("\r\n|\r|\n", text))
+        for match in re.finditer("|".join(_WORDS[stage]), line)
+    ]
+
+
+@dataclass
+class FakePool:
+    """`requests` are all jobs that ever reached it, `killed` those that were cancelled."""
+
+    interpreter: str = ""
+    project_root: str = ""
+    log_path: Path = Path()
+    requests: list[JobRequest] = field(default_factory=list)
+    killed: list[int] = field(default_factory=list)
+    starts: int = 0
+    closes: int = 0
+    dependencies: list[str] = field(default_factory=list)
+    torch_version: str | None = None
+    python_version: str | None = None
+    _held: asyncio.Event | None = None
+    _reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def start(self) -> None:
+        self.starts += 1
+        self.torch_version, self.python_version = "2.13.0", "3.11.0"
+
+    async def close(self) -> None:
+        self.closes += 1
+
+    def hold(self) -> asyncio.Event:
+        """Jobs stop before their next event until the returned event is set."""
+        self._held = asyncio.Event()
+        self._reached.clear()
+        return self._held
+
+    async def reached(self) -> None:
+        """Waits until a job is held."""
+        await self._reached.wait()
+
+    async def run(self, request: JobRequest, on_event: Callable[[Event], None], *, timeout: float) -> JobEnd:
+        """Plays a job. `CRASH`, `HANG`, `HOG`, `NOTORCH` and `RAISES` in the text make it end so; `IMPORTFAIL` fails to load."""
+        self.requests.append(request)
+        try:
+            return await self._play(request, on_event)
+        except asyncio.CancelledError:
+            self.killed.append(request.job)
+            raise
+
+    async def _play(self, request: JobRequest, on_event: Callable[[Event], None]) -> JobEnd:
+        text, path = request.text, request.path
+        await self._pause()
+        if "NOTORCH" in text:
+            return JobEnd(Outcome.START_FAILED, "there is no torch in python3: install torch==2.13.0")
+        if "RAISES" in text:
+            raise RuntimeError("a fault of ours")
+        if "IMPORTFAIL" in text:
+            finding = Finding(
+                "import-error",
+                Severity.ERROR,
+                "no module named helper",
+                path,
+                Range(Position(0, 0), Position(0, 1)),
+                Stage.LOAD,
+            )
+            on_event(Finished(FileStatus.FAILED, [finding]))
+            return JobEnd(Outcome.FINISHED)
+        if "NOTHING" in text:
+            on_event(Loaded([], list(self.dependencies), [], 0.0))
+            on_event(Finished(FileStatus.NO_TARGET))
+            return JobEnd(Outcome.FINISHED)
+        on_event(Loaded([TargetFound(TARGET, 0, "fake")], list(self.dependencies), [], 0.0))
+        found = 0
+        for stage in request.stages:
+            await self._pause()
+            on_event(StageStarted(TARGET, stage))
+            await self._pause()
+            if stage is Stage.MOCK and "CRASH" in text:
+                return JobEnd(Outcome.CRASHED, "killed by SIGSEGV", "first line\nFatal Python error", line=1)
+            if stage is Stage.MOCK and "HANG" in text:
+                return JobEnd(Outcome.TIMEOUT, "stopped", "")
+            if stage is Stage.MOCK and "HOG" in text:
+                return JobEnd(Outcome.OUT_OF_MEMORY, "killed", "")
+            findings = findings_of(path, text, stage)
+            found += len(findings)
+            on_event(StageFinished(TARGET, StageReport(stage, StageState.DONE, 0.01, 1, 3), findings))
+        await self._pause()
+        on_event(Finished(FileStatus.FINDINGS if found else FileStatus.CLEAN))
+        return JobEnd(Outcome.FINISHED)
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(0)
+        if self._held is not None:
+            self._reached.set()
+            await self._held.wait()
+
+
+class FakePools:
+    """A pool factory that remembers what it made; `pool` is the only one where a test has one project."""
+
+    def __init__(self) -> None:
+        self.made: list[FakePool] = []
+        self.dependencies: list[str] = []
+
+    def __call__(self, *, interpreter: str, project_root: str, log_path: Path) -> FakePool:
+        self.made.append(FakePool(interpreter, project_root, log_path, dependencies=self.dependencies))
+        return self.made[-1]
+
+    @property
+    def pool(self) -> FakePool:
+        assert len(self.made) == 1
+        return self.made[0]
+
+    @property
+    def requests(self) -> list[JobRequest]:
+        return [request for pool in self.made for request in pool.requests]
