@@ -24,6 +24,7 @@ from inductor_debug.cli.formats import View, renderer
 from inductor_debug.cli.output import Output, OutputError, require_writable, write_whole
 from inductor_debug.cli.runner import InterruptedRunError, Plan
 from inductor_debug.cli.runner import run as run_files
+from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, Tool, summary
 from inductor_debug.report.places import Places, repository_root
@@ -36,18 +37,14 @@ NO_TARGET = (
 )
 
 
-def run(arguments: argparse.Namespace, *, pool_factory: Callable[..., Any] | None = None) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Checks what the command line names; returns the exit code.
-
-    Args:
-        arguments: as `add_parser` parses them.
-        pool_factory: makes worker pools in place of `WorkerPool`, for tests.
 
     Raises:
         BrokenPipeError: the reader of standard output went away.
     """
     try:
-        return _Check(arguments, pool_factory).run()
+        return _Check(arguments).run()
     except (PathError, OutputError, ConfigurationError, baselines.BaselineError) as error:
         return console.fail(str(error))
     except InterruptedRunError as interruption:
@@ -57,9 +54,8 @@ def run(arguments: argparse.Namespace, *, pool_factory: Callable[..., Any] | Non
 class _Check:
     """One run of the command."""
 
-    def __init__(self, arguments: argparse.Namespace, pool_factory: Callable[..., Any] | None) -> None:
+    def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
-        self._pool_factory = pool_factory
         self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ)
         self._files: list[CheckedFile] = []
         self._started = time.perf_counter()
@@ -110,9 +106,7 @@ class _Check:
         return baselines.read(self._arguments.baseline) if self._arguments.baseline is not None else None
 
     def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
-        from inductor_debug.engine.supervisor import WorkerPool
-
-        plan = Plan(candidates, self._settings_for, self._arguments.jobs, self._pool_factory or WorkerPool)
+        plan = Plan(candidates, self._settings_for, self._arguments.jobs, supervisor.WorkerPool)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 

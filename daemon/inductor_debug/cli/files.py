@@ -79,7 +79,7 @@ def _below(given: str, excluded: Callable[[str], bool]) -> Iterator[Candidate]:
 
 
 def _unreadable(problem: OSError, given: str) -> Candidate:
-    shown = os.fsdecode(problem.filename) if problem.filename else given
+    shown = os.path.normpath(os.fsdecode(problem.filename)) if problem.filename else given
     return Candidate(shown, os.path.abspath(shown), False, problem.strerror or str(problem))
 
 

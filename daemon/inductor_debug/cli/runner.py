@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from inductor_debug_schema import FileReport, FileStatus
 
@@ -26,6 +26,7 @@ from inductor_debug.cli.files import Candidate
 from inductor_debug.engine.analysis import AnalysisUpdate
 from inductor_debug.engine.configuration import ConfigurationError, Settings
 from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.report.model import CheckedFile, Tool
 
 
@@ -36,7 +37,7 @@ class Plan:
     candidates: Sequence[Candidate]
     settings_for: Callable[[str], Settings]
     jobs: int
-    pool_factory: Callable[..., Any]
+    pool_factory: PoolFactory
 
 
 class InterruptedRunError(Exception):
@@ -133,13 +134,13 @@ async def _check(
 class _Pools:
     """Makes worker pools and remembers them, to ask for the versions they found."""
 
-    def __init__(self, factory: Callable[..., Any]) -> None:
+    def __init__(self, factory: PoolFactory) -> None:
         self._factory = factory
-        self._pools: list[tuple[str, Any]] = []
+        self._pools: list[tuple[str, Pool]] = []
 
-    def make(self, **arguments: Any) -> Any:
-        pool = self._factory(**arguments)
-        self._pools.append((str(arguments.get("interpreter", "")), pool))
+    def make(self, *, interpreter: str, project_root: str, log_path: Path) -> Pool:
+        pool = self._factory(interpreter=interpreter, project_root=project_root, log_path=log_path)
+        self._pools.append((interpreter, pool))
         return pool
 
     def tool(self) -> Tool:

@@ -148,7 +148,20 @@ class Renderer(Protocol):
         ...
 
 
-_ABOUT_THE_RUN = frozenset({"capture-error", "import-error", "timeout", "crash"})
+_ABOUT_THE_RUN = frozenset(
+    {
+        "capture-error",
+        "configuration",
+        "crash",
+        "environment",
+        "import-error",
+        "internal-error",
+        "out-of-memory",
+        "syntax-error",
+        "timeout",
+        "unreadable",
+    }
+)
 
 
 def is_about_the_run(finding: Finding) -> bool:

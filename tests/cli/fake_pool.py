@@ -1,0 +1,101 @@
+"""A worker pool without processes: every file says in its text what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from inductor_debug.engine.outcomes import JobEnd, Outcome
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finding,
+    Finished,
+    JobRequest,
+    Loaded,
+    Position,
+    Range,
+    Severity,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageState,
+    TargetFound,
+)
+
+
+class FakePool:
+    """Finds one `dtype` warning for every `.double()` in a text.
+
+    A text with the words "no target", "crash", "timeout", "raise", "graph break" or "wait" does what they say.
+    """
+
+    closed: ClassVar[int] = 0
+    started: ClassVar[list[str]] = []
+    requests: ClassVar[list[JobRequest]] = []
+    torch_version: str | None = "2.13.0"
+    python_version: str | None = "3.11.2"
+
+    def __init__(self, *, interpreter: str, project_root: str, log_path: Path) -> None:
+        self.interpreter = interpreter
+
+    async def start(self) -> None:
+        """Nothing to start."""
+
+    async def close(self) -> None:
+        """Counts, so that tests can see that nothing is left."""
+        type(self).closed += 1
+
+    async def run(self, request: JobRequest, on_event: Callable[[Event], None], *, timeout: float) -> JobEnd:
+        self.started.append(request.path)
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        text = request.text
+        if "wait" in text:
+            await asyncio.Event().wait()
+        if "crash" in text:
+            return JobEnd(Outcome.CRASHED, "killed by SIGSEGV", "the last words\n", line=0)
+        if "timeout" in text:
+            return JobEnd(Outcome.TIMEOUT)
+        found = [] if "no target" in text else [TargetFound("Model", 0, "directive")]
+        on_event(Loaded(found, [], [], 0.01))
+        failed = "raise" in text
+        if found:
+            findings = [_raised(request.path)] if failed else _findings(request.path, text)
+            report = StageReport(Stage.PREVIEW, StageState.FAILED if failed else StageState.DONE, 0.02, ops=7)
+            on_event(StageFinished("Model", report, findings))
+            report = StageReport(Stage.MOCK, StageState.SKIPPED if failed else StageState.DONE, 0.03, graphs=1, ops=7)
+            on_event(StageFinished("Model", report, []))
+        on_event(Finished(_status(found, failed, text)))
+        return JobEnd(Outcome.FINISHED)
+
+
+def _status(found: list[TargetFound], failed: bool, text: str) -> FileStatus:
+    if not found:
+        return FileStatus.NO_TARGET
+    if failed:
+        return FileStatus.FAILED
+    return FileStatus.FINDINGS if ".double()" in text or "graph break" in text else FileStatus.CLEAN
+
+
+def _findings(path: str, text: str) -> list[Finding]:
+    findings = []
+    for number, line in enumerate(text.split("\n")):
+        for word, rule, severity in (
+            (".double()", "dtype", Severity.WARNING),
+            ("graph break", "graph-break", Severity.WARNING),
+            ("int64", "dtype", Severity.INFORMATION),
+        ):
+            if word in line:
+                end = line.index(word) + len(word)
+                area = Range(Position(number, len(line) - len(line.lstrip())), Position(number, end))
+                message = f"{word} is not supported"
+                findings.append(Finding(rule, severity, message, path, area, Stage.PREVIEW, "Model"))
+    return findings
+
+
+def _raised(path: str) -> Finding:
+    area = Range(Position(0, 0), Position(0, 1))
+    return Finding("capture-error", Severity.ERROR, "ValueError: no", path, area, Stage.PREVIEW, "Model")
