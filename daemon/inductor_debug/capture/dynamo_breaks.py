@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from inductor_debug.capture.dynamo_positions import TracedFrame, TracedStack, current_stack, stack_of_translator
 from inductor_debug.capture.expressions import SourcePositions
@@ -79,6 +79,36 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
         else:
             for reason in utils.graph_break_reasons[known:]:
                 on_break(RawBreak("", reason.reason, stack_of_summaries(reason.user_stack)))
+
+
+class Suspendable(Protocol):
+    """Something that must not watch Dynamo at work."""
+
+    def suspend(self) -> None:
+        """Called before Dynamo compiles a function."""
+
+    def resume(self) -> None:
+        """Called when it is done."""
+
+
+@contextmanager
+def suspended_while_compiling(observer: Suspendable) -> Iterator[None]:
+    """Suspends `observer` whenever Dynamo compiles, until it is left."""
+    from torch._dynamo import callback
+
+    def start(_: Any) -> None:
+        observer.suspend()
+
+    def end(_: Any) -> None:
+        observer.resume()
+
+    callback.on_compile_start(start)
+    callback.on_compile_end(end)
+    try:
+        yield
+    finally:
+        callback.callback_handler.remove_start_callback(start)
+        callback.callback_handler.remove_end_callback(end)
 
 
 def stack_of_summaries(summaries: Any) -> TracedStack:

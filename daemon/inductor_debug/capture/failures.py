@@ -67,6 +67,8 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
         return Fault.NEEDS_VALUE, message
     if isinstance(error, _LIMITED):
         return Fault.LIMITATION, message
+    if isinstance(error, (RecursionError, MemoryError)):
+        return Fault.USER, message
     if failed is not None and failed.error is error:
         confirmed = real_error(failed)
         if confirmed is None:

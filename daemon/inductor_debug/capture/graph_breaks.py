@@ -14,7 +14,7 @@ from torch._dynamo import graph_break_hints
 
 from inductor_debug.capture.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo_positions import TracedStack
-from inductor_debug.capture.failures import innermost, place
+from inductor_debug.capture.failures import place
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Frame
@@ -27,6 +27,12 @@ _FIELDS = re.compile(
 )
 _HINT = re.compile(r"\n  Hint: (.*?)(?=\n  Hint: |\Z)", re.DOTALL)
 _LINK = re.compile(r"please visit:? (https?://\S+)")
+OBSERVED_EXCEPTION = "Graph break: Observed exception."
+"""How the finding of a break begins that only says that the traced code raises."""
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_COMPUTED_AS = "The branch condition involves a tensor computed as follows"
+_REPORT_IT = "Please report an issue to PyTorch."
+_MOST_HINTS = 2
 _WHOLE_FUNCTION = ("Skipping the function", "then skipping the rest of the function", "Skipping the frame")
 
 
@@ -81,7 +87,7 @@ class BreakCollector:
             Finding(
                 rule="graph-break",
                 severity=severity,
-                message=_message(explanation, frames),
+                message=_message(explanation, raw.stack),
                 path=location.path,
                 range=location.range,
                 stage=Stage.MOCK,
@@ -133,7 +139,7 @@ def explain(raw: RawBreak) -> Explanation:
     hints = tuple(_one_line(hint) for hint in _HINT.findall(match["hints"]))
     return Explanation(
         kind=match["kind"].strip(),
-        text=_one_line(match["explanation"]),
+        text=_one_line(match["explanation"].split(_COMPUTED_AS, 1)[0]),
         hints=hints,
         link=link and link[1].rstrip("."),
         skipped=skipped,
@@ -148,12 +154,13 @@ def _severity(explanation: Explanation) -> Severity:
     return Severity.WARNING
 
 
-def _message(explanation: Explanation, frames: tuple[Frame, ...]) -> str:
+def _message(explanation: Explanation, stack: TracedStack) -> str:
     parts = [f"Graph break: {explanation.kind.rstrip('.')}.", _sentence(explanation.text)]
-    parts += [_sentence(hint) for hint in explanation.hints if hint not in _GENERIC_HINTS]
+    hints = [_sentence(hint) for hint in explanation.hints if hint not in _GENERIC_HINTS and hint != _REPORT_IT]
+    parts += hints[:_MOST_HINTS]
     if explanation.skipped:
-        index = innermost(frames)
-        name = f"`{frames[index].function}`" if index is not None else "The function"
+        # Dynamo gives up on the function that it was asked to compile, not on those that it inlined.
+        name = f"`{stack[-1].function}`" if stack else "The function"
         parts.append(f"{name} cannot be resumed after it, so it runs eagerly.")
     return " ".join(part for part in parts if part)
 
@@ -164,4 +171,4 @@ def _sentence(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return _ADDRESS.sub("", " ".join(text.split()))

@@ -32,25 +32,33 @@ _REGION_NAMES = {"tag_activation_checkpoint": "checkpoint", "wrap_activation_che
 
 
 class NodeAttribution:
-    """Attribution by the node that runs: its frames, and the module it was traced in."""
+    """Attribution by the node that runs: its frames, and the module it was traced in.
 
-    def __init__(self, sources: SourceMap, module_names: dict[int, str]) -> None:
+    Between graphs, code runs as it is written, and its ops belong where the Python stack says.
+    """
+
+    def __init__(
+        self, sources: SourceMap, module_names: dict[int, str], stack: Callable[[Any], tuple[Frame, ...]]
+    ) -> None:
         self._sources = sources
+        self._stack = stack
         self._names = {str(number): name for number, name in module_names.items()}
         self._paths = frozenset(module_names.values())
         self._node: Node | None = None
         self._frames: tuple[Frame, ...] | None = None
         self.callers: tuple[Frame, ...] = ()
 
-    def at(self, node: Node) -> None:
-        """The next ops belong to `node`."""
+    def at(self, node: Node | None) -> None:
+        """The next ops belong to `node`, or to the code that runs between graphs."""
         self._node = node
         self._frames = None
 
     def frames(self) -> tuple[Frame, ...]:
         """The traced frames of the node, then those of the Python code that called the graph."""
+        if self._node is None:
+            return self._stack(sys._getframe(1))
         if self._frames is None:
-            own = frames_of(stack_of_node(self._node), self._sources) if self._node is not None else ()
+            own = frames_of(stack_of_node(self._node), self._sources)
             self._frames = self._sources.intern([*own, *self.callers]) if self.callers else own
         return self._frames
 
@@ -84,25 +92,31 @@ class GraphRunner:
 
         def run(*args: Any) -> tuple[Any, ...]:
             self._attribution.callers = callers(sys._getframe(1))
-            if examples is None:
-                with self._recorder:
+            try:
+                if examples is None:
                     return self._run(graph_module, args)  # type: ignore[no-any-return]
-            result = graph_module.forward(*args)
-            self._record_symbolic(graph_module, examples, args, result)
-            return result  # type: ignore[no-any-return]
+                return self._run_symbolic(graph_module, examples, args)
+            finally:
+                self._attribution.at(None)
 
         return run
 
-    def _record_symbolic(self, graph_module: GraphModule, examples: list[Any], args: Any, result: Any) -> None:
-        for example, argument in zip(examples, args, strict=False):
-            self._alias(example, argument)
-        mode = next((example.fake_mode for example in examples if isinstance(example, FakeTensor)), None)
-        environment = getattr(mode, "shape_env", None)
-        silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
-        with mode or contextlib.nullcontext(), silent, self._recorder:
-            made = self._run(graph_module, examples)
-        for symbolic, actual in zip(pytree.tree_leaves(made), pytree.tree_leaves(result), strict=False):
-            self._alias(actual, symbolic)
+    def _run_symbolic(self, graph_module: GraphModule, examples: list[Any], args: Any) -> tuple[Any, ...]:
+        self._recorder.suspend()
+        try:
+            result: tuple[Any, ...] = graph_module.forward(*args)
+            for example, argument in zip(examples, args, strict=False):
+                self._alias(example, argument)
+            mode = next((example.fake_mode for example in examples if isinstance(example, FakeTensor)), None)
+            environment = getattr(mode, "shape_env", None)
+            silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
+            with mode or contextlib.nullcontext(), silent, self._recorder:
+                made = self._run(graph_module, examples)
+            for symbolic, actual in zip(pytree.tree_leaves(made), pytree.tree_leaves(result), strict=False):
+                self._alias(actual, symbolic)
+            return result
+        finally:
+            self._recorder.resume()
 
     def _alias(self, alias: Any, tensor: Any) -> None:
         if isinstance(alias, torch.Tensor) and isinstance(tensor, torch.Tensor) and alias is not tensor:

@@ -14,15 +14,15 @@ import torch
 from inductor_debug_schema import Finding, Severity, Stage, StageReport, StageState
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.dynamo_breaks import listen, stack_of_summaries
+from inductor_debug.capture.dynamo_breaks import listen, stack_of_summaries, suspended_while_compiling
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.failures import Fault, capture_error, classify, describe, frames_of_error, where
-from inductor_debug.capture.graph_breaks import BreakCollector, frames_of
+from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
-from inductor_debug.capture.recorder import Recorder
+from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
@@ -67,8 +67,8 @@ class _MockRun:
         self.graphs = 0
         self.breaks = BreakCollector(target, sources)
         origins = OriginTable(target)
-        self._attribution = NodeAttribution(sources, ModulePath(target.module).names)
-        self.recorder = Recorder(self._attribution, origins)
+        self._attribution = NodeAttribution(sources, ModulePath(target.module).names, self._stack)
+        self.recorder = CompiledRecorder(self._attribution, origins)
         self._runner = GraphRunner(self.recorder, self._attribution, origins)
 
     def execute(self) -> BaseException | None:
@@ -77,9 +77,10 @@ class _MockRun:
         args, kwargs = pytree.tree_map(lambda leaf: leaf, (self.target.args, self.target.kwargs))
         ambient = self.target.fake_mode or contextlib.nullcontext()
         with quiet(), hooked_positions(), listen(self.breaks.add, self.breaks.add_limit), ambient:
+            compiled = torch.compile(self.target.function, backend=self._backend, dynamic=self.target.dynamic)
             try:
-                compiled = torch.compile(self.target.function, backend=self._backend, dynamic=self.target.dynamic)
-                _call(compiled, args, kwargs)
+                with suspended_while_compiling(self.recorder), self.recorder:
+                    _call(compiled, args, kwargs)
             except (Exception, SystemExit) as raised:
                 return _with_stack(raised)
         return None
@@ -88,20 +89,24 @@ class _MockRun:
         self.graphs += 1
         return self._runner.compiled(graph_module, self._callers)
 
+    def _stack(self, frame: Any) -> tuple[Frame, ...]:
+        return self.sources.stack(frame, _call.__code__)
+
     def _callers(self, frame: Any) -> tuple[Frame, ...]:
         """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
-        return self.sources.stack(frame, _call.__code__)[1:]
+        return self._stack(frame)[1:]
 
     def explain(self, error: BaseException | None) -> tuple[list[Finding], list[str], bool]:
         """Findings, notes and whether to try again on real tensors."""
         findings = list(self.breaks.findings)
         if error is None:
-            if self.graphs == 0:
+            if self.graphs == 0 and not findings and self.recorder.recording.ops:
                 findings.append(self._nothing_captured())
             return findings, [], False
+        # Where the target raises, the exception itself says more than that Dynamo saw it coming.
+        findings = [finding for finding in findings if not finding.message.startswith(OBSERVED_EXCEPTION)]
         if _is_dynamos(error):
-            findings += self._explain_dynamo(error)
-            return findings, [], False
+            return [*findings, self._explain_dynamo(error)], [], False
         frames = frames_of_error(error, self.sources)
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         place = where(frames)
@@ -112,11 +117,13 @@ class _MockRun:
             return findings, [_NEEDS_VALUE_NOTE.format(prefix, message)], True
         return findings, [_LIMITATION_NOTE.format(prefix, message)], False
 
-    def _explain_dynamo(self, error: BaseException) -> list[Finding]:
+    def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)
-        cause = error.__cause__ or error.__context__ or error
-        message = f"torch.compile could not capture this: {describe(cause)}"
-        return [capture_error(message, frames, self.target, Stage.MOCK)]
+        cause: BaseException | None = error
+        while cause is not None and _is_dynamos(cause):
+            cause = cause.__cause__ or cause.__context__
+        message = f"torch.compile cannot capture this: {describe(cause or error)}"
+        return capture_error(message, frames, self.target, Stage.MOCK)
 
     def _nothing_captured(self) -> Finding:
         place = self.target.location

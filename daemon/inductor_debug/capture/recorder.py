@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+import torch._dynamo
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from inductor_debug.capture.metadata import TensorTable, size
 from inductor_debug.capture.origins import OriginTable
@@ -52,7 +53,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Args:
         attribution: where ops belong.
         origins: what is known of tensors that no op made; it is asked when one is first met.
-        higher_order: runs a higher-order op and has its bodies recorded; None runs it unrecorded.
     """
 
     supports_higher_order_operators = True
@@ -61,7 +61,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self,
         attribution: Attribution,
         origins: OriginTable,
-        higher_order: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any] | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.recording = Recording()
@@ -71,13 +70,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.region: tuple[str, ...] = ()
         self.paused = False
         self._origins = origins
-        self._higher_order = higher_order
         self._made: set[int] = set()
+        self._suspended = False
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # torch 2.11 to 2.13: True would wrap every call of `__torch_dispatch__` in a guard against Dynamo, which
-        # never runs while the recorder is entered.
+        # torch 2.11 to 2.13: True would wrap every call of `__torch_dispatch__` in a guard against Dynamo, which a
+        # preview does not need; `CompiledRecorder` has one.
         return False
 
     @classmethod
@@ -85,10 +84,28 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """The recorder observes only; Dynamo and higher-order ops need not avoid it (torch 2.11 to 2.13)."""
         return True
 
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Dynamo may compile under the recorder, which is suspended while it does (torch 2.13)."""
+        return True
+
+    def suspend(self) -> None:
+        """Takes the recorder off the mode stack, if it is on top of it."""
+        if not self._suspended and _get_current_dispatch_mode() is self:
+            self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+            self._suspended = True
+
+    def resume(self) -> None:
+        """Puts the recorder back where `suspend` took it from."""
+        if self._suspended:
+            self._suspended = False
+            self.__enter__()  # type: ignore[no-untyped-call]
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
-            return self._run_higher_order(func, args, kwargs)
+            # Bodies are recorded by who runs the graph (`graph_runner`); here only the result is wanted.
+            return func(*args, **kwargs)
         if self.paused or func.namespace == "prim":
             return func(*args, **kwargs)
         for kind in types:
@@ -102,11 +119,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if result is not NotImplemented:
                 return result
         return self._record(func, info, args, kwargs)
-
-    def _run_higher_order(self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._higher_order is None or self.paused:
-            return operator(*args, **kwargs)
-        return self._higher_order(operator, args, kwargs)
 
     def _record(self, func: Any, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         inputs: list[torch.Tensor] = []
@@ -192,6 +204,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for meta in metas:
             self._made.add(meta.value)
         return metas
+
+
+class CompiledRecorder(Recorder):  # type: ignore[no-untyped-call]
+    """A recorder for code that runs under `torch.compile`: Dynamo must not try to compile the recorder's own code."""
+
+    __torch_dispatch__ = torch._dynamo.disable(Recorder.__torch_dispatch__)  # type: ignore[no-untyped-call]
 
 
 def _collect(value: Any, into: list[torch.Tensor]) -> None:
