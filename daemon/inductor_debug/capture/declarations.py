@@ -20,6 +20,7 @@ from torch.nn.modules.module import (
 )
 
 from inductor_debug.capture.expressions import SourcePositions
+from inductor_debug.capture.loading import run_user_code
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.rules.ops import Frame
 
@@ -75,12 +76,12 @@ class Declarations:
     def _on_tensor(self, module: torch.nn.Module, name: str, tensor: torch.Tensor | None) -> None:
         if tensor is not None:
             self._kept.append(module)
-            self._tensors[id(module), name] = self._sources.stack(sys._getframe(1))
+            self._tensors[id(module), name] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
 
     def _on_module(self, module: torch.nn.Module, name: str, child: torch.nn.Module | None) -> None:
         if child is not None:
             self._kept.append(child)
-            self._modules[id(child)] = self._sources.stack(sys._getframe(1))
+            self._modules[id(child)] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
 
     def _with_value(self, frames: Frames) -> Frames:
         """Points at `value` where the innermost frame stands at the target of `target = value`."""

@@ -104,9 +104,7 @@ class _Reader:
             where = self._range(comment.line, comment.column, comment.line, comment.column + len(comment.text))
             anchor = self._anchor(comment.line + len(block)) if comment.alone else None
             if anchor is None:
-                self._fault(
-                    "A directive stands alone, above a top-level class, function or assignment.", where
-                )
+                self._fault("A directive stands alone, above a top-level class, function or assignment.", where)
                 continue
             name, line = anchor
             directive = found.setdefault(line, Directive(name, line, where))

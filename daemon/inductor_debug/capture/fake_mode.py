@@ -1,8 +1,8 @@
 """The rungs of model building: what tensors are made of while user code runs, and what fake ones cannot do.
 
 Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`FakeTensorMode`, its exceptions, its
-converter and `CONSTANT_NUMEL_LIMIT`) and `no_dispatch`. Where the constant machinery is gone, the middle rung behaves
-like the first one and the ladder goes on to real tensors.
+converter and `CONSTANT_NUMEL_LIMIT`), `no_dispatch` and `_disable_current_modes`. Where the constant machinery
+is gone, the middle rung behaves like the first one and the ladder goes on to real tensors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from inductor_debug.capture.target import BuildMode
 
@@ -86,6 +86,11 @@ def is_limitation(error: BaseException) -> bool:
             return True
         pending += [found.__cause__, found.__context__]
     return isinstance(error, NotImplementedError) and _raised_in_torch(error)
+
+
+def without_modes() -> contextlib.AbstractContextManager[Any]:
+    """Ordinary tensors again, whatever mode is on: libraries that are imported must not come to hold fake ones."""
+    return _disable_current_modes()
 
 
 def is_fake(value: Any) -> bool:

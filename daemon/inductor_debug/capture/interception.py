@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.loading import run_user_code
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.rules.ops import Frame
 
@@ -90,7 +91,7 @@ class Interceptor:
             return functools.partial(self._compile, fullgraph=fullgraph, dynamic=dynamic, disable=disable, **options)
         if disable or not callable(model) or isinstance(model, type):
             return model
-        frames = self._sources.stack(sys._getframe(1))
+        frames = self._sources.stack(sys._getframe(1), run_user_code.__code__)
         offer = None
         if frames and frames[0].in_project:
             offer = CompiledCall(*_subject(model), dynamic, fullgraph, frames)
@@ -124,7 +125,7 @@ class Interceptor:
             _bind(offer, args[0])
             args = args[1:]
         offer.args, offer.kwargs = _snapshot(args), _snapshot(kwargs)
-        offer.called_at = self._sources.stack(sys._getframe(3))
+        offer.called_at = self._sources.stack(sys._getframe(3), run_user_code.__code__)
         offer.training = offer.module is not None and offer.module.training
         self.calls.append(offer)
 

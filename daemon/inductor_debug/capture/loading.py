@@ -16,8 +16,8 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -71,8 +71,8 @@ def place_of(path: str) -> ModulePlace:
 
 @contextmanager
 def search_path(place: ModulePlace, project_root: str) -> Iterator[None]:
-    """Sets `sys.path` and `sys.argv` as `python file.py` does, with the project's root and its `src` folder added."""
-    before, arguments = list(sys.path), list(sys.argv)
+    """Sets `sys.path` and `sys.argv` as `python file.py` in the project's root does, `src` added."""
+    before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
     folder = os.path.dirname(place.path)
     # A package's own folder comes last: its `types.py` must not become everybody's `types`.
     first = [folder] if folder == place.root else [place.root]
@@ -80,30 +80,48 @@ def search_path(place: ModulePlace, project_root: str) -> Iterator[None]:
     sys.path[:] = list(dict.fromkeys([*first, *(entry for entry in before if entry), folder]))
     sys.argv[:] = [place.path]
     importlib.invalidate_caches()
+    if os.path.isdir(project_root):
+        os.chdir(project_root)
     try:
         yield
     finally:
         sys.path[:], sys.argv[:] = before, arguments
+        os.chdir(directory)
 
 
 @contextmanager
-def overlay(place: ModulePlace, text: str) -> Iterator[None]:
+def overlay(place: ModulePlace, text: str) -> Iterator[Overlay]:
     """Makes `place.name` importable from `text`, and `linecache` quote it."""
-    finder = _OverlayFinder(place, text)
+    finder = Overlay(place, text)
     lines = io.StringIO(text, newline=None).readlines()
     # Entries without a modification time are never checked against the disk.
     linecache.cache[place.path] = (len(text), None, lines, place.path)
     sys.meta_path.insert(0, finder)
     try:
-        yield
+        yield finder
     finally:
         sys.meta_path.remove(finder)
 
 
-def execute(place: ModulePlace) -> ModuleType:
-    """Imports the file, and the packages around it first. Raises whatever its code raises."""
-    sys.modules.pop(place.name, None)
-    return importlib.import_module(place.name)
+@contextmanager
+def library_imports(around: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]:
+    """Runs the code of installed modules inside `around()` when they are imported, whatever the importer runs in."""
+    before = SourceFileLoader.exec_module
+    with around():
+        pass  # whatever it imports itself must be there before it is needed for importing
+
+    def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
+        if is_installed(self.path) or is_standard(self.path):
+            with around():
+                before(self, module)
+        else:
+            before(self, module)
+
+    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        SourceFileLoader.exec_module = before  # type: ignore[method-assign]
 
 
 def loaded_since(before: dict[str, ModuleType]) -> LoadedModules:
@@ -151,12 +169,21 @@ def is_standard(file: str) -> bool:
     return file.startswith(_standard_folders())
 
 
+def run_user_code(code: Callable[[], Any]) -> Any:
+    """Calls `code`. All user code that is not a stage's runs below this frame, which is where its stacks are cut off."""
+    return code()
+
+
 class _OverlayLoader(SourceFileLoader):
     """Loads one file from a text. Byte code is neither read nor written."""
 
-    def __init__(self, place: ModulePlace, text: str) -> None:
+    def __init__(self, overlay: Overlay, place: ModulePlace, text: str) -> None:
         super().__init__(place.name, place.path)
-        self._text = text
+        self._overlay, self._text = overlay, text
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._overlay.module = module
+        super().exec_module(module)
 
     def get_code(self, fullname: str) -> CodeType:
         return compile(self._text, self.path, "exec", dont_inherit=True)
@@ -168,20 +195,35 @@ class _OverlayLoader(SourceFileLoader):
         return self._text.encode("utf-8", "surrogatepass") if path == self.path else super().get_data(path)
 
 
-class _OverlayFinder(MetaPathFinder):
+class Overlay(MetaPathFinder):
+    """Answers imports of one module with a text; `module` is what was executed last, to its end or not."""
+
     def __init__(self, place: ModulePlace, text: str) -> None:
         self._place, self._text = place, text
+        self.module: ModuleType | None = None
+
+    def execute(self) -> None:
+        """Imports the file, and the packages around it first. Raises whatever its code raises."""
+        sys.modules.pop(self._place.name, None)
+        self.module = None
+        try:
+            importlib.import_module(self._place.name)
+        finally:
+            # A failed import takes its module back; what was executed of it is still worth a look.
+            if self.module is not None:
+                sys.modules[self._place.name] = self.module
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """The file's module for its name, nothing for any other."""
         if fullname != self._place.name:
             return None
         folders = [os.path.dirname(self._place.path)] if self._place.package else None
         return importlib.util.spec_from_file_location(
             fullname,
             self._place.path,
-            loader=_OverlayLoader(self._place, self._text),
+            loader=_OverlayLoader(self, self._place, self._text),
             submodule_search_locations=folders,
         )
 

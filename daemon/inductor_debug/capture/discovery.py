@@ -1,0 +1,297 @@
+"""Finds what a loaded file offers for compilation, by all the conventions, best known intention first.
+
+The order: directive comments, `pyproject.toml`, `get_inputs()`, `example_inputs()`, calls of what `torch.compile`
+returned. A later convention does not offer again what an earlier one did. Nothing is built here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+from inductor_debug_schema import Location, TargetSetting
+
+from inductor_debug.capture.definitions import Definitions
+from inductor_debug.capture.directives import read_directives
+from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
+from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
+
+
+def discover(
+    module: ModuleType,
+    path: str,
+    text: str,
+    settings: list[TargetSetting],
+    interceptor: Interceptor,
+    sources: SourceMap,
+) -> Discovered:
+    """Everything that the loaded `module` offers.
+
+    Args:
+        module: the executed file; half executed where it raised after a target was seen.
+        path: absolute path of the file.
+        text: what was executed.
+        settings: targets from `pyproject.toml`.
+        interceptor: what was passed to `torch.compile` meanwhile.
+        sources: turns places into frames.
+    """
+    return _Discovery(module, path, text, settings, interceptor, sources).run()
+
+
+class _Discovery:
+    def __init__(
+        self,
+        module: ModuleType,
+        path: str,
+        text: str,
+        settings: list[TargetSetting],
+        interceptor: Interceptor,
+        sources: SourceMap,
+    ) -> None:
+        self.module, self.path, self.sources, self.interceptor = module, path, sources, interceptor
+        self.names: dict[str, Any] = vars(module)
+        self.definitions = Definitions(path, text, sources)
+        self.result = Discovered()
+        self.seen: set[int] = set()
+        directives, faults = read_directives(text)
+        self.result.complaints += [Complaint(fault.message, Location(path, fault.range)) for fault in faults]
+        self.wishes = [wish_of_directive(item, path, self.names, sources) for item in directives]
+        self.wishes += [
+            wish_of_setting(item, self.names, self.definitions.location(item.name) or self.definitions.start)
+            for item in settings
+        ]
+
+    def run(self) -> Discovered:
+        conventions = (self._wished, self._get_inputs, self._example_inputs, self._compiled)
+        for convention in conventions:
+            fresh: set[int] = set()
+            for offer in convention():
+                if self.seen.isdisjoint(offer.identity):
+                    fresh.update(offer.identity)
+                    self.result.offers.append(offer)
+            self.seen |= fresh
+        self._complain_of_idle_wishes()
+        return self.result
+
+    # Directives and settings
+
+    def _wished(self) -> Iterator[Offer]:
+        for wish in self.wishes:
+            if wish.name not in self.names:
+                self._complain(f"The file defines no {wish.name!r} that could be compiled.", wish.location)
+                wish.used = True
+                continue
+            subject = unwrap(self.names[wish.name])
+            if wish.inputs is None and not (_is_function(subject) and _needs_no_arguments(subject)):
+                continue
+            wish.used = True
+            inputs = wish.inputs or Recipe(tuple, wish.location, f"the inputs of {wish.name}")
+            offer = self._offer(wish.name, subject, wish.origin, inputs)
+            if offer is not None:
+                yield offer
+
+    def _complain_of_idle_wishes(self) -> None:
+        for wish in self.wishes:
+            if not wish.used:
+                self._complain(
+                    f"{wish.name} is not analysed: give inputs=(...), or define get_inputs() or example_inputs().",
+                    wish.location,
+                )
+
+    # Functions beside the class
+
+    def _get_inputs(self) -> Iterator[Offer]:
+        if not callable(self.names.get("get_inputs")):
+            return
+        model = "Model" if "Model" in self.names else self._likeliest()
+        if model is None:
+            self._complain("There is get_inputs(), but no class Model beside it.", self._location("get_inputs"))
+            return
+        init = self._call_of("get_init_inputs") if callable(self.names.get("get_init_inputs")) else None
+        offer = self._offer(model, unwrap(self.names[model]), Origin.GET_INPUTS, self._call_of("get_inputs"), init)
+        if offer is not None:
+            yield offer
+
+    def _example_inputs(self) -> Iterator[Offer]:
+        if callable(self.names.get("example_inputs")):
+            model = self._likeliest()
+            if model is None:
+                self._complain(
+                    "There is example_inputs(), but no model: no instance and no class that needs no arguments.",
+                    self._location("example_inputs"),
+                )
+            else:
+                subject = unwrap(self.names[model])
+                offer = self._offer(model, subject, Origin.EXAMPLE_INPUTS, self._call_of("example_inputs"))
+                if offer is not None:
+                    yield offer
+        for name in self.definitions.classes():
+            kind = self.names.get(name)
+            if isinstance(kind, type) and isinstance(vars(kind).get("example_inputs"), staticmethod | classmethod):
+                yield from self._example_inputs_of(name, kind)
+
+    def _example_inputs_of(self, name: str, kind: type) -> Iterator[Offer]:
+        inputs = Recipe(
+            kind.example_inputs,  # type: ignore[attr-defined]
+            self._location(name),
+            f"{name}.example_inputs()",
+            self.definitions.returned("example_inputs", name),
+        )
+        instance = next((key for key in self._instances() if type(unwrap(self.names[key])) is kind), None)
+        if instance is None and not _needs_no_arguments(kind) and self._init_of(name) is None:
+            self._complain(
+                f"{name} needs arguments to be built: add `# inductor-debug: init=(...)` above it, or an instance.",
+                self._location(name),
+            )
+            return
+        use_instance = instance is not None and self._init_of(name) is None
+        subject = unwrap(self.names[instance]) if use_instance and instance is not None else kind
+        offer = self._offer(name, subject, Origin.EXAMPLE_INPUTS, inputs)
+        if offer is not None:
+            yield offer
+
+    def _likeliest(self) -> str | None:
+        """The name that a lone `example_inputs` means: an instance called model, the last instance, or class."""
+        instances = list(self._instances())
+        if instances:
+            return "model" if "model" in instances else instances[-1]
+        classes = [
+            name
+            for name in self.definitions.classes()
+            if isinstance(kind := self.names.get(name), type)
+            and issubclass(kind, torch.nn.Module)
+            and (_needs_no_arguments(kind) or self._init_of(name) is not None)
+        ]
+        return "Model" if "Model" in classes else (classes[-1] if classes else None)
+
+    def _instances(self) -> Iterator[str]:
+        """Names of the module-level models, except of imported ones."""
+        for name, value in self.names.items():
+            if isinstance(value, torch.nn.Module) and self.definitions.location(name) is not None:
+                yield name
+
+    def _call_of(self, function: str) -> Recipe:
+        return Recipe(
+            self.names[function], self._location(function), f"{function}()", self.definitions.returned(function)
+        )
+
+    # Intercepted calls
+
+    def _compiled(self) -> Iterator[Offer]:
+        instances: set[int] = set()
+        for call in self.interceptor.calls:
+            subject = call.module if call.module is not None else call.function
+            if id(subject) not in instances:
+                instances.add(id(subject))
+                yield self._offer_of_call(call)
+        for call in self.interceptor.offered:
+            if call.kwargs is None and call.compiled_at and call.compiled_at[0].location.path == self.path:
+                line = call.compiled_at[0].location.range.start.line + 1
+                self.result.notes.append(f"{call.name}, compiled in line {line}, was not called while the file loaded.")
+
+    def _offer_of_call(self, call: CompiledCall) -> Offer:
+        kind = type(call.module) if call.module is not None else None
+        defined = kind.__name__ if kind is not None else call.name
+        own = getattr(kind or call.function, "__module__", None) == self.module.__name__
+        here = next((frame.location for frame in call.compiled_at if frame.location.path == self.path), None)
+        location = (self.definitions.location(defined) if own else None) or here or self.definitions.start
+        where = here or location
+        wish = self._use_wish(defined)
+        return Offer(
+            name=call.name,
+            origin=Origin.COMPILE,
+            location=location,
+            model=Recipe(lambda: call.function, where, call.name),
+            inputs=Recipe(lambda: (call.args, call.kwargs), where, f"the call of {call.name}", call.called_at),
+            identity=_identity(call.module if call.module is not None else call.function, self.module.__name__),
+            training=wish.training if wish.training is not None else call.training if call.module is not None else None,
+            dynamic=wish.dynamic if wish.dynamic is not None else call.dynamic,
+            fullgraph=wish.fullgraph or call.fullgraph,
+        )
+
+    # What all conventions share
+
+    def _offer(
+        self, name: str, subject: Any, origin: Origin, inputs: Recipe, init: Recipe | None = None
+    ) -> Offer | None:
+        wish = self._use_wish(name)
+        location = self._location(name)
+        if not callable(subject):
+            self._complain(f"{name} is neither a class, a function nor a model.", location)
+            return None
+        init = wish.init or init
+        call = _call_of_recipe(inputs)
+        return Offer(
+            name=name,
+            origin=origin,
+            location=location,
+            model=self._model(name, subject, init, location),
+            inputs=Recipe(call, inputs.location, inputs.what, inputs.frames),
+            identity=_identity(subject, self.module.__name__),
+            training=wish.training,
+            dynamic=wish.dynamic,
+            fullgraph=wish.fullgraph,
+        )
+
+    def _model(self, name: str, subject: Any, init: Recipe | None, location: Location) -> Recipe:
+        if not isinstance(subject, type):
+            return Recipe(lambda: subject, location, name)
+
+        def build() -> Any:
+            args, kwargs = as_call(init.run()) if init is not None else ((), {})
+            return subject(*args, **kwargs)
+
+        return Recipe(build, init.location if init is not None else location, f"the constructor of {name}")
+
+    def _use_wish(self, name: str) -> Wish:
+        """What the user said of a name, taken note of; an empty wish where that is nothing."""
+        wish = self._wish_for(name)
+        if wish is None:
+            return Wish(name, Origin.DIRECTIVE, self.definitions.start, None, None)
+        wish.used = True
+        return wish
+
+    def _wish_for(self, name: str) -> Wish | None:
+        """What the user said of a name; of an instance, also what was said of its class."""
+        kind = type(unwrap(self.names.get(name))).__name__
+        return next((wish for wish in self.wishes if wish.name in (name, kind)), None)
+
+    def _init_of(self, name: str) -> Recipe | None:
+        wish = self._wish_for(name)
+        return wish.init if wish is not None else None
+
+    def _location(self, name: str) -> Location:
+        return self.definitions.location(name) or self.definitions.start
+
+    def _complain(self, message: str, location: Location) -> None:
+        self.result.complaints.append(Complaint(message, location))
+
+
+def _call_of_recipe(inputs: Recipe) -> Callable[[], Any]:
+    return lambda: as_call(inputs.run())
+
+
+def _identity(subject: Any, module: str) -> tuple[int, ...]:
+    """The class for a class of this `module` and its instances, the code for a function, else the object itself."""
+    subject = unwrap(subject)
+    kind = subject if isinstance(subject, type) else type(subject)
+    if kind.__module__ == module:
+        return (id(kind),)
+    return (id(getattr(subject, "__code__", subject)),)
+
+
+def _is_function(subject: Any) -> bool:
+    return callable(subject) and not isinstance(subject, type) and not isinstance(subject, torch.nn.Module)
+
+
+def _needs_no_arguments(subject: Any) -> bool:
+    try:
+        inspect.signature(subject).bind()
+    except (TypeError, ValueError):
+        return False
+    return True

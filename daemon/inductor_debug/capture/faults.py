@@ -1,0 +1,118 @@
+"""Findings about what keeps a file from being analysed: syntax, imports, exceptions before any target runs.
+
+One place decides which rule a fault belongs to and which words the user reads. What a running target raises is told by
+its stages (`failures`).
+"""
+
+from __future__ import annotations
+
+from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
+
+from inductor_debug.capture.failures import describe, place
+from inductor_debug.capture.offers import Complaint
+from inductor_debug.capture.source_text import SourceText, utf16_length
+from inductor_debug.capture.spans import SourceMap
+
+_WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
+_OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
+
+
+def syntax_finding(path: str, text: str, error: Exception) -> Finding:
+    """A text that cannot be parsed, at the place that Python's parser names."""
+    if isinstance(error, SyntaxError):
+        return _finding("syntax-error", f"{type(error).__name__}: {error.msg}", Location(path, _range(text, error)))
+    words = "nested too deeply" if isinstance(error, RecursionError | MemoryError) else str(error)
+    return _finding("syntax-error", f"The file cannot be parsed: {words}.", Location(path, _null_range(text)))
+
+
+def raised_finding(
+    error: BaseException, what: str, sources: SourceMap, fallback: Location, target: str = ""
+) -> Finding:
+    """What user code raised while the file was loaded or a target was made.
+
+    Args:
+        error: the exception.
+        what: what was going on ("loading the file", "the constructor of Model").
+        sources: turns the traceback into places.
+        fallback: where to point when the traceback holds no line of the user's.
+        target: the target that is lost by it, if it is only one.
+    """
+    if isinstance(error, SyntaxError) and error.filename and sources.in_project(error.filename):
+        return _broken_import(error, sources, fallback)
+    location, related = place(sources.frames_of_traceback(error.__traceback__), fallback, "raised in {}")
+    if isinstance(error, ImportError):
+        return _finding("import-error", _import_words(error), location, target, related)
+    if isinstance(error, SystemExit):
+        return _finding("capture-error", _exit_words(error, what), location, target, related)
+    message = f"{describe(error)} (in {what})."
+    return _finding("capture-error", message + _hint(error), location, target, related)
+
+
+def complaint_finding(complaint: Complaint) -> Finding:
+    """A directive or a convention that the user got wrong."""
+    where = complaint.location
+    return Finding("directive", Severity.WARNING, complaint.message, where.path, where.range, Stage.LOAD)
+
+
+def _finding(
+    rule: str, message: str, where: Location, target: str = "", related: list[Related] | None = None
+) -> Finding:
+    return Finding(
+        rule, Severity.ERROR, message, where.path, where.range, Stage.LOAD, target=target, related=related or []
+    )
+
+
+def _import_words(error: ImportError) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"There is no module named {error.name!r} in the interpreter that runs this file."
+    return describe(error)
+
+
+def _exit_words(error: SystemExit, what: str) -> str:
+    code = "" if error.code is None else repr(error.code)
+    return f"sys.exit({code}) was called in {what}: nothing after it can be analysed."
+
+
+def _hint(error: BaseException) -> str:
+    words = str(error)
+    if "huggingface" in words.lower() or "offline mode" in words.lower():
+        return _OFFLINE_HINT
+    if isinstance(error, FileNotFoundError):
+        return _WEIGHTS_HINT
+    return ""
+
+
+def _broken_import(error: SyntaxError, sources: SourceMap, fallback: Location) -> Finding:
+    """A file of the user's that was imported and does not parse."""
+    path = error.filename or fallback.path
+    text = sources.text(path)
+    importer, related = place(sources.frames_of_traceback(error.__traceback__), fallback, "raised in {}")
+    related.insert(0, Related(importer.path, importer.range, "imported here"))
+    where = Location(path, _range("\n".join(text.lines) if text is not None else "", error))
+    return _finding("syntax-error", f"{type(error).__name__}: {error.msg}", where, "", related)
+
+
+def _range(text: str, error: SyntaxError) -> Range:
+    lines = SourceText(text).lines
+    start = _position(lines, error.lineno, error.offset)
+    end = _position(lines, error.end_lineno, error.end_offset) if error.end_offset else start
+    if end <= start:
+        length = utf16_length(lines[start.line])
+        end = Position(start.line, min(start.character + 1, length))
+        if end <= start:  # past the end of a line: point at its last character
+            start = Position(start.line, max(length - 1, 0))
+    return Range(start, end)
+
+
+def _position(lines: list[str], lineno: int | None, offset: int | None) -> Position:
+    line = min(max((lineno or 1) - 1, 0), len(lines) - 1)
+    return Position(line, utf16_length(lines[line][: max((offset or 1) - 1, 0)]))
+
+
+def _null_range(text: str) -> Range:
+    before, found, _ = text.partition("\0")
+    if not found:
+        return Range(Position(0, 0), Position(0, 0))
+    lines = SourceText(before).lines
+    start = Position(len(lines) - 1, utf16_length(lines[-1]))
+    return Range(start, Position(start.line, start.character + 1))

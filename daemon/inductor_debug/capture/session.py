@@ -1,0 +1,208 @@
+"""One job from beginning to end: load the file, build its targets, run the stages, judge, and tell as it goes.
+
+`analyze` runs in a process of its own that ends with it, so it cleans up only what a later step would trip over. It
+never raises for a fault of user code: those become findings. Previews of all targets come before any slower stage.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finding,
+    Finished,
+    JobRequest,
+    Loaded,
+    Location,
+    Position,
+    Range,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageStarted,
+    StageState,
+    TargetFound,
+)
+
+from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.capture.building import BuildError, Load, Workshop
+from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
+from inductor_debug.capture.loading import preloadable
+from inductor_debug.capture.mock import run_mock
+from inductor_debug.capture.offers import Offer
+from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.judge import judge
+
+Emit = Callable[[Event], None]
+
+_RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
+    Stage.PREVIEW: run_preview,
+    Stage.MOCK: run_mock,
+}
+_REAL_SHARE = 8
+_REAL_LIMIT = 1 << 30
+"""Real tensors may take an eighth of the job's memory, and no more than 1 GiB."""
+
+
+def analyze(request: JobRequest, emit: Emit) -> None:
+    """Analyses one file and emits `Loaded`, `StageStarted`, `StageFinished` and `Finished`.
+
+    A file that does not parse emits `Finished` alone.
+
+    Raises:
+        ProfileError: the request's profile is not one; the engine validates it beforehand.
+    """
+    _stay_offline()
+    text = request.text.removeprefix("\ufeff")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(ast.parse(text, request.path), request.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+        return
+    _Session(request, emit).run()
+
+
+@dataclass
+class _Running:
+    """One target on its way through the stages. `real` replaces `target` once fake tensors have shown too little."""
+
+    offer: Offer
+    target: BuiltTarget | None = None
+    real: BuiltTarget | None = None
+    analysed: bool = False
+    findings: int = 0
+
+
+class _Session:
+    def __init__(self, request: JobRequest, emit: Emit) -> None:
+        self._request, self._emit = request, emit
+        self._profile = read_profile(request.profile)
+        self._sources = SourceMap(request.project_root, {request.path: request.text})
+        bound = min(request.memory_limit // _REAL_SHARE, _REAL_LIMIT)
+        self._workshop = Workshop(request, self._sources, bound)
+        self._findings: list[Finding] = []
+        self._told_devices: set[str] = set()
+
+    def run(self) -> None:
+        with self._workshop.open():
+            load = self._load()
+            running = [_Running(offer) for offer in load.discovered.offers]
+            for stage in self._request.stages:
+                for item in running:
+                    self._run_stage(stage, item, load)
+            self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
+
+    def _load(self) -> Load:
+        started = time.perf_counter()
+        load = self._workshop.load()
+        if load.error is not None:
+            start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
+            self._findings.append(raised_finding(load.error, "loading the file", self._sources, start))
+        else:
+            # After an exception half the file is missing, and complaints about the other half would mislead.
+            self._findings += map(complaint_finding, load.discovered.complaints)
+        found = [TargetFound(o.name, o.location.range.start.line, o.origin.value) for o in load.discovered.offers]
+        notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
+        dependencies = self._workshop.dependencies()
+        seconds = time.perf_counter() - started
+        self._emit(Loaded(found, dependencies, preloadable(load.modules), seconds, notes))
+        return load
+
+    def _run_stage(self, stage: Stage, item: _Running, load: Load) -> None:
+        started = time.perf_counter()
+        self._emit(StageStarted(item.offer.name, stage))
+        runner = _RUNNERS.get(stage)
+        if stage is self._request.stages[0]:
+            try:
+                item.target = self._workshop.build(item.offer, load)
+            except BuildError as error:
+                where = error.location
+                finding = raised_finding(error.cause, error.what, self._sources, where, item.offer.name)
+                self._finish(item, StageReport(stage, StageState.FAILED, time.perf_counter() - started), [finding])
+                return
+        if runner is None or item.target is None:
+            why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
+            self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
+            return
+        report, findings = self._observe(stage, runner, item, load)
+        self._finish(item, replace(report, seconds=time.perf_counter() - started), findings)
+
+    def _observe(
+        self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load
+    ) -> tuple[StageReport, list[Finding]]:
+        """Runs a stage, a second time with real tensors where fake ones could not go on."""
+        assert item.target is not None
+        target = item.real or item.target
+        outcome, findings = self._judged(stage, runner, target)
+        notes = [*target.notes, *outcome.report.notes]
+        report = outcome.report
+        if outcome.retry_real and target.fake_mode is not None:
+            real = self._workshop.rebuild_real(item.offer, load, target)
+            if isinstance(real, str):
+                notes.append(real)
+            else:
+                item.real = real
+                again, more = self._judged(stage, runner, real)
+                report, findings = again.report, _merged(more, findings)
+                notes += [*real.notes, *again.report.notes]
+        return replace(report, notes=list(dict.fromkeys(notes + self._new_device_notes()))), findings
+
+    def _judged(
+        self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
+    ) -> tuple[StageOutcome, list[Finding]]:
+        # Dynamo would trace the redirection itself, so only what runs eagerly is run under it.
+        around = self._workshop.eagerly() if stage is Stage.PREVIEW else contextlib.nullcontext()
+        with around:
+            outcome = runner(target, self._sources)
+        judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
+        return outcome, [*outcome.findings, *judged]
+
+    def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
+        item.analysed = item.analysed or report.state is StageState.DONE
+        item.findings += len(findings)
+        self._emit(StageFinished(item.offer.name, report, findings))
+
+    def _status(self, load: Load, running: list[_Running]) -> FileStatus:
+        if not running:
+            return FileStatus.FAILED if load.error is not None else FileStatus.NO_TARGET
+        if not any(item.analysed for item in running):
+            return FileStatus.FAILED
+        return FileStatus.FINDINGS if self._findings or any(item.findings for item in running) else FileStatus.CLEAN
+
+    def _new_device_notes(self) -> list[str]:
+        fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]
+        self._told_devices.update(fresh)
+        return fresh
+
+
+def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:
+    """Both lists, one finding for each rule and place; of two, the one that covers more ops."""
+    found: dict[object, Finding] = {}
+    for finding in (*first, *second):
+        key = (finding.rule, finding.path, finding.range)
+        if key not in found or finding.count > found[key].count:
+            found[key] = finding
+    return list(found.values())
+
+
+def _stay_offline() -> None:
+    """A check that starts while the user types must not fetch gigabytes of weights."""
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        os.environ.setdefault(name, "1")
+    constants = sys.modules.get("huggingface_hub.constants")
+    if constants is not None and os.environ["HF_HUB_OFFLINE"] == "1":
+        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]

@@ -1,0 +1,79 @@
+"""What users say of a target outside its code: directive comments and settings, brought to one form.
+
+Expressions become recipes that are evaluated in the file's namespace, later and elsewhere. Those of a directive keep
+their places in the comment, so that an exception points into it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug_schema import Location, TargetSetting
+
+from inductor_debug.capture.directives import Argument, Directive
+from inductor_debug.capture.expressions import SourcePositions
+from inductor_debug.capture.offers import Origin, Recipe
+from inductor_debug.capture.spans import SourceMap
+
+
+@dataclass(slots=True)
+class Wish:
+    """How the user wants the target `name` to be made; None leaves a thing to other conventions."""
+
+    name: str
+    origin: Origin
+    location: Location
+    init: Recipe | None
+    inputs: Recipe | None
+    training: bool | None = None
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    used: bool = False
+
+
+def wish_of_directive(directive: Directive, path: str, names: dict[str, Any], sources: SourceMap) -> Wish:
+    """The wish of a comment in the file at `path`, whose namespace is `names`."""
+    made = {
+        key: _recipe_of_argument(key, argument, path, names, sources) for key, argument in directive.arguments.items()
+    }
+    return Wish(
+        directive.name,
+        Origin.DIRECTIVE,
+        Location(path, directive.range),
+        made.get("init"),
+        made.get("inputs"),
+        directive.training,
+        directive.flags.get("dynamic"),
+        directive.flags.get("fullgraph", False),
+    )
+
+
+def wish_of_setting(setting: TargetSetting, names: dict[str, Any], location: Location) -> Wish:
+    """The wish of a table in `pyproject.toml`; complaints point at `location`, having no file of their own."""
+    init = _recipe_of_setting(setting.name, "init", setting.init, names, location)
+    inputs = _recipe_of_setting(setting.name, "inputs", setting.inputs, names, location)
+    return Wish(setting.name, Origin.CONFIGURATION, location, init, inputs)
+
+
+def _recipe_of_argument(key: str, argument: Argument, path: str, names: dict[str, Any], sources: SourceMap) -> Recipe:
+    code = compile(argument.tree, path, "eval", dont_inherit=True)
+    body = argument.tree.body
+    positions = SourcePositions(body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+    frame = sources.frame_from_positions(path, "directive", positions)
+    return Recipe(
+        lambda: eval(code, names),
+        Location(path, argument.range),
+        f"{key} of the directive",
+        (frame,) if frame is not None else (),
+    )
+
+
+def _recipe_of_setting(
+    name: str, key: str, expression: str | None, names: dict[str, Any], location: Location
+) -> Recipe | None:
+    if expression is None:
+        return None
+    source = expression.strip()
+    what = f"{key} of target {name!r} in pyproject.toml"
+    return Recipe(lambda: eval(compile(source, f"<{what}>", "eval"), names), location, what)
