@@ -1,0 +1,295 @@
+"""`inductor-debug check` from words to exit code, over the real engine and a pool without processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from fake_pool import FakePool
+from inductor_debug_schema import Stage
+
+DOUBLE = "y = x.double()\n"
+CLEAN = "y = x.half()\n"
+Write = Callable[[str, str], Path]
+
+
+def test_a_finding_is_shown_with_its_source_and_fails_the_command(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    ran = command("check", "model.py")
+    assert ran.code == 1
+    assert ran.out.startswith(
+        "model.py:1:1: warning[dtype] .double() is not supported\n   |\n 1 | y = x.double()\n   | ^^^^^^^^^^^^^^\n"
+    )
+    assert ran.out.splitlines()[-1].startswith("1 finding (1 warning) in 1 file, ")
+    assert ran.err == ""
+
+
+def test_a_clean_file_passes(command: Command, write: Write) -> None:
+    write("model.py", CLEAN)
+    ran = command("check", "model.py")
+    assert ran.code == 0
+    assert ran.out.startswith("no findings in 1 file, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
+        (DOUBLE, ["--strict"], 1),
+        (DOUBLE, ["--warn"], 0),
+        ("y = x.double()  # and a graph break\n", ["--warn"], 0),
+        ("y = x  # int64\n", [], 0),
+        ("y = 1  # no target\n", [], 0),
+        ("y = 1  # raise\n", [], 2),
+        ("y = 1  # raise\n", ["--warn"], 2),
+        ("y = 1  # crash\n", [], 2),
+        ("y = 1  # timeout\n", [], 2),
+        ("def f(:\n", [], 2),
+    ],
+)
+def test_exit_codes(command: Command, write: Write, text: str, words: list[str], code: int) -> None:
+    write("model.py", text)
+    assert command("check", "model.py", *words).code == code
+
+
+def test_strict_makes_constraint_violations_errors_and_nothing_else(command: Command, write: Write) -> None:
+    write("model.py", "y = x.double()\nz = y  # graph break\n")
+    out = command("check", "model.py", "--strict").out
+    assert "error[dtype]" in out
+    assert "warning[graph-break]" in out
+
+
+def test_a_named_file_without_targets_is_mentioned(command: Command, write: Write) -> None:
+    write("model.py", "x = 1  # no target\n")
+    ran = command("check", "model.py")
+    assert ran.code == 0
+    assert "model.py: nothing in it to compile" in ran.err
+    assert command("check", "model.py", "--quiet").err == ""
+
+
+def test_a_folder_with_files_without_targets_is_no_error(command: Command, write: Write) -> None:
+    write("pkg/setup.py", "x = 1  # no target\n")
+    write("pkg/model.py", DOUBLE)
+    ran = command("check", "pkg")
+    assert ran.code == 1
+    assert ran.err == ""
+    assert "1 finding (1 warning) in 1 of 2 files, 1 file without targets" in ran.out
+
+
+def test_an_empty_folder_is_mentioned_and_passes(command: Command, project: Path) -> None:
+    (project / "empty").mkdir()
+    ran = command("check", "empty")
+    assert ran.code == 0
+    assert "no Python files in empty" in ran.err
+
+
+def test_results_come_in_the_order_of_the_files(command: Command, write: Write) -> None:
+    for number in range(9):
+        write(f"m{number}.py", DOUBLE)
+    out = command("check", "m8.py", ".", "--jobs", "4").out
+    order = [line.split(":")[0] for line in out.splitlines() if "warning[" in line]
+    assert order == ["m8.py", *(f"m{number}.py" for number in range(8))]
+
+
+@pytest.mark.parametrize("name", ["with space.py", "müdel 日本.py", "--odd.py", "a:b.py", "100%.py"])
+def test_odd_names(command: Command, write: Write, name: str) -> None:
+    write(name, DOUBLE)
+    ran = command("check", "--", name)
+    assert ran.code == 1
+    assert ran.out.startswith(f"{name}:1:1: warning[dtype]")
+    for format_name in ("json", "sarif", "github", "junit"):
+        assert command("check", "--format", format_name, "--", name).code == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", "no findings"),
+        (b"\x00\x01\x02ELF", "binary"),
+        (b"\n\nx = '\xff'\n", "0xff"),
+        (b"def f(:\n", "syntax-error"),
+        (b"# -*- coding: no-such-coding -*-\n", "encoding"),
+    ],
+)
+def test_files_that_are_no_python_are_explained(command: Command, project: Path, content: bytes, part: str) -> None:
+    (project / "odd.py").write_bytes(content)
+    ran = command("check", "odd.py")
+    assert ran.code == (0 if not content else 2)
+    assert part in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["gone.py"], "gone.py does not exist"),
+        (["model.py", "--accelerator", "abacus"], "abacus"),
+        (["model.py", "--accelerator", "gone.toml"], "gone.toml"),
+        (["model.py", "--baseline", "gone.json"], "cannot read the baseline gone.json"),
+        (["model.py", "--output", "gone/out.txt"], "cannot write gone/out.txt"),
+        (["model.py", "--output", "."], "cannot write .: it is a folder"),
+        (["model.py", "--write-baseline", "gone/known.json"], "cannot write gone/known.json"),
+        (["model.py", "--config", "gone.toml"], "gone.toml"),
+        (["model.py", "--stages", "mock,deep"], "unknown stage 'deep'"),
+        (["model.py", "--stages", ","], "no stage named"),
+        (["model.py", "--jobs", "0"], "'0' is not a number of at least 1"),
+        (["model.py", "--timeout", "soon"], "'soon' is not a positive number of seconds"),
+        (["model.py", "--timeout", "inf"], "'inf' is not a positive number"),
+        (["model.py", "--strict", "--warn"], "not allowed with"),
+        (["model.py", "--format", "xml"], "invalid choice"),
+        (["model.py", "--verb"], "unrecognized arguments"),
+        ([], "required"),
+    ],
+)
+def test_bad_usage_is_told_in_a_line_and_runs_nothing(
+    command: Command, write: Write, words: list[str], complaint: str
+) -> None:
+    write("model.py", DOUBLE)
+    ran = command("check", *words)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert complaint in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
+    assert FakePool.started == []
+
+
+def test_a_mistake_in_the_configuration_names_file_line_and_key(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    write("pyproject.toml", "[tool.inductor-debug]\naccelerator = 'mock'\ntimeout = 'soon'\n")
+    ran = command("check", "model.py")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert "pyproject.toml:3: tool.inductor-debug.timeout: must be a number" in ran.err
+
+
+def test_the_command_line_outweighs_the_project(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    write("pyproject.toml", "[tool.inductor-debug]\nstages = ['preview', 'mock']\naccelerator = 'spyre'\n")
+    ran = command("check", "model.py", "--stages", "preview", "--accelerator", "mock", "--format", "json")
+    assert json.loads(ran.out)["accelerator"] == "mock"
+    assert FakePool.requests[0].stages == [Stage.PREVIEW]
+
+
+def test_what_the_project_excludes_is_left_out_of_folders(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    write("old/legacy.py", DOUBLE)
+    write("pyproject.toml", "[tool.inductor-debug]\nexclude = ['old']\n")
+    assert "in 1 file," in command("check", ".").out
+    assert "in 1 file," in command("check", "old/legacy.py").out
+    assert "old/legacy.py" in command("check", ".", "--exclude", "model.py").out
+
+
+def test_a_known_finding_does_not_fail_and_a_new_one_does(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    written = command("check", ".", "--write-baseline", "known.json")
+    assert written.code == 0
+    assert "1 finding written to known.json" in written.out
+    assert command("check", ".", "--baseline", "known.json").code == 0
+    write("model.py", "\n\n" + DOUBLE + "z = w.double()\n")
+    ran = command("check", ".", "--baseline", "known.json")
+    assert ran.code == 1
+    assert "model.py:4:1" in ran.out
+    assert "model.py:3:1" not in ran.out
+    assert "1 known to the baseline" in ran.out
+
+
+def test_a_fixed_finding_is_reported(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    command("check", ".", "--write-baseline", "known.json")
+    write("model.py", CLEAN)
+    ran = command("check", ".", "--baseline", "known.json")
+    assert ran.code == 0
+    assert "1 of the baseline fixed" in ran.out
+
+
+def test_a_baseline_can_be_renewed_in_place(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    command("check", ".", "--write-baseline", "known.json")
+    write("other.py", DOUBLE)
+    renewed = command("check", ".", "--baseline", "known.json", "--write-baseline", "known.json")
+    assert renewed.code == 0
+    assert command("check", ".", "--baseline", "known.json").code == 0
+
+
+def test_a_failure_can_be_known_too(command: Command, write: Write) -> None:
+    write("model.py", "y = 1  # raise\n")
+    assert command("check", ".", "--write-baseline", "known.json").code == 0
+    assert command("check", ".", "--baseline", "known.json").code == 0
+
+
+def test_the_output_file_is_whole_and_the_terminal_gets_the_summary(
+    command: Command, write: Write, project: Path
+) -> None:
+    write("model.py", DOUBLE)
+    ran = command("check", "model.py", "--format", "json", "--output", "out.json")
+    assert ran.out == ""
+    assert "1 finding (1 warning) in 1 file" in ran.err
+    assert json.loads((project / "out.json").read_text())["summary"]["findings"] == 1
+    assert [path.name for path in project.iterdir() if path.name.endswith(".tmp")] == []
+
+
+def test_json_names_the_versions_that_ran_the_models(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    document = json.loads(command("check", "model.py", "--format", "json").out)
+    assert document["tool"]["torch"] == "2.13.0"
+    assert document["tool"]["python"] == "3.11.2"
+    finding = document["files"][0]["findings"][0]
+    assert finding["path"] == "model.py"
+    assert len(finding["fingerprint"]) == 16
+
+
+def test_sarif_paths_are_relative_to_the_repository(
+    command: Command, write: Write, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("pkg/model.py", DOUBLE)
+    monkeypatch.chdir(project / "pkg")
+    run = json.loads(command("check", "model.py", "--format", "sarif").out)["runs"][0]
+    location = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": "pkg/model.py", "uriBaseId": "%SRCROOT%"}
+    assert run["tool"]["driver"]["rules"][0]["help"]["markdown"].startswith("# dtype")
+
+
+def test_colour_on_demand_only(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    assert "\x1b[" not in command("check", "model.py").out
+    assert "\x1b[" in command("check", "model.py", "--color", "always").out
+
+
+def test_verbose_shows_the_stages(command: Command, write: Write) -> None:
+    write("model.py", CLEAN)
+    out = command("check", "model.py", "--verbose").out
+    assert "preview" in out
+    assert "mock" in out
+
+
+def test_quiet_shows_findings_only(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    ran = command("check", "model.py", "--quiet")
+    assert "warning[dtype]" in ran.out
+    assert "1 finding (" not in ran.out
+
+
+def test_nothing_is_left_running(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    command("check", "model.py")
+    assert FakePool.closed == 1
+
+
+def test_our_own_fault_costs_one_file_and_not_the_others(
+    command: Command, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.py", DOUBLE)
+    write("b.py", DOUBLE)
+    real = FakePool.run
+
+    async def run(self: FakePool, request: object, *rest: object, **named: object) -> object:
+        if str(getattr(request, "path", "")).endswith("a.py"):
+            raise ZeroDivisionError("ours")
+        return await real(self, request, *rest, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FakePool, "run", run)
+    ran = command("check", "a.py", "b.py")
+    assert ran.code == 2
+    assert "ours" in ran.out
+    assert "b.py:1:1: warning[dtype]" in ran.out

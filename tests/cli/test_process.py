@@ -1,0 +1,103 @@
+"""The command as a process: what it imports, how it takes signals, pipes and odd terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PROGRAM = """
+import sys
+sys.path.insert(0, {here!r})
+from fake_pool import FakePool
+from inductor_debug.engine import supervisor
+supervisor.WorkerPool = FakePool
+from inductor_debug.cli.main import main
+code = main(sys.argv[1:])
+{after}
+raise SystemExit(code)
+"""
+
+
+def start(*words: str, cwd: Path, after: str = "", **environ: str) -> subprocess.Popen[bytes]:
+    program = PROGRAM.format(here=str(HERE), after=after)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        cwd=cwd,
+        env={**os.environ, "XDG_CACHE_HOME": str(cwd / "cache"), **environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_a_check_never_imports_torch_nor_the_language_server(project: Path) -> None:
+    (project / "model.py").write_text("y = x.double()\n")
+    after = "print([name for name in ('torch', 'pygls', 'lsprotocol', 'numpy') if name in sys.modules])"
+    out, err = start("check", "model.py", cwd=project, after=after).communicate(timeout=60)
+    assert out.decode().splitlines()[-1] == "[]"
+    assert err == b""
+
+
+def test_the_command_itself_imports_no_subcommand(project: Path) -> None:
+    program = (
+        "import sys, inductor_debug.cli.main\n"
+        "print([name for name in sys.modules if name in ('asyncio', 'torch', 'msgpack', 'pygls')\n"
+        "       or name.startswith(('inductor_debug.engine', 'inductor_debug.rules', 'inductor_debug.report'))])"
+    )
+    out = subprocess.run([sys.executable, "-c", program], cwd=project, capture_output=True, check=True).stdout
+    assert out.decode().strip() == "[]"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_ends_it_at_once_without_a_traceback(project: Path, number: int, code: int) -> None:
+    (project / "a.py").write_text("y = x.double()\n")
+    (project / "b.py").write_text("y = 1  # wait\n")
+    process = start("check", "a.py", "b.py", "--jobs", "1", cwd=project)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"a.py:1:1")  # so b.py is next, and never ends by itself
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert b"Traceback" not in err
+
+
+def test_a_reader_that_goes_away_is_no_error_worth_a_traceback(project: Path) -> None:
+    for number in range(50):
+        (project / f"m{number}.py").write_text("y = x.double()\n" * 200)
+    process = start("check", ".", cwd=project)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 141
+    assert err == b""
+
+
+@pytest.mark.parametrize("format_name", ["text", "json", "sarif", "github", "junit"])
+def test_a_terminal_that_knows_ascii_only_gets_question_marks(project: Path, format_name: str) -> None:
+    (project / "model.py").write_text("s = '日本🙂'; y = x.double()\n", encoding="utf-8")
+    process = start(
+        "check", "model.py", "--format", format_name, cwd=project, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C"
+    )
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+    if format_name == "text":
+        assert b"s = '???'; y = x.double()" in out
+
+
+def test_a_file_name_that_is_not_utf8(project: Path) -> None:
+    name = os.fsdecode(b"m\xff.py")
+    (project / name).write_text("y = x.double()\n")
+    for format_name in ("text", "json", "sarif", "github", "junit"):
+        process = start("check", ".", "--format", format_name, cwd=project)
+        _, err = process.communicate(timeout=60)
+        assert b"Traceback" not in err
+        assert process.returncode == 1
