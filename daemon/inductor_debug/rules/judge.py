@@ -47,6 +47,7 @@ def _finding(
 ) -> Finding:
     place, cause = group[0].place, group[0].cause
     covered = set[int]().union(*(root.covers for root in group))
+    introduced = set[int]().union(*(root.introduced for root in group))
     first = recording.ops[min(covered)]
     return Finding(
         rule=rule.id,
@@ -58,7 +59,7 @@ def _finding(
         target=target,
         op=cause.overload if isinstance(cause, Op) else None,
         module=(cause.module if isinstance(cause, Op) else _owner(cause) or first.module) or None,
-        count=len(covered),
+        count=len(covered | introduced),
         related=places.limited(place, _related(group)),
     )
 

@@ -14,6 +14,9 @@ from inductor_debug_schema import Location, Severity
 from inductor_debug.rules.ops import Op, Origin, Recording, TensorMeta
 from inductor_debug.rules.places import Places
 
+_MOST_USES = 64
+"""Consumers kept for show; repeated layers would otherwise keep thousands."""
+
 
 @dataclass(eq=False, slots=True)
 class Root:
@@ -44,7 +47,8 @@ class Root:
         """Counts `op` and keeps it to be shown as a consumer."""
         if op.index not in self.covers:
             self.covers.add(op.index)
-            self.uses.append(op)
+            if len(self.uses) < _MOST_USES:
+                self.uses.append(op)
 
 
 RootSet = tuple[Root, ...]

@@ -1,0 +1,33 @@
+"""The page of `capture-error`."""
+
+from __future__ import annotations
+
+from inductor_debug.rules.base import RunRule
+
+
+class CaptureErrorRule(RunRule):
+    """The model raised while it was captured."""
+
+    id = "capture-error"
+    summary = "The model raised an exception while it was being captured."
+    what = """
+        The target was built and called with its example inputs, on tensors that have shapes but no data, and
+        raised. The finding stands at the innermost line of your code in the traceback, with the exception's own
+        message; callers are related places.
+
+        The same rule tells when part of a model cannot be captured although nothing is wrong with it, such as
+        recurrent layers that Dynamo runs uncaptured."""
+    why = """
+        The model would fail in the same way when it runs, most often because shapes do not fit. Until it is mended,
+        nothing after that line has been looked at."""
+    example = """
+        ```python
+        self.fc = nn.Linear(128, 10)
+        ...
+        return self.fc(x)      # x has 64 features: mat1 and mat2 shapes cannot be multiplied
+        ```"""
+    fix = """
+        Mend the expression, or the example inputs if those are wrong (the directive comment, `get_inputs`,
+        `example_inputs`). If the code needs values (`.item()`, weights from a file), make sure that it also works
+        on random ones. If it only fails here, without data, please report it: such models are run again on small
+        real tensors."""

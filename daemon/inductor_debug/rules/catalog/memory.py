@@ -1,0 +1,77 @@
+"""The rule `memory`: tensors too big for the accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules import wording
+from inductor_debug.rules.base import Constraint
+from inductor_debug.rules.ops import Recording, TensorMeta
+from inductor_debug.rules.roots import Root, Roots, Trouble, fold_inherited
+from inductor_debug.rules.sizes import at_least
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+class MemoryRule(Constraint):
+    """Finds tensors whose memory is larger than one tensor may have."""
+
+    id = "memory"
+    order = 4
+    summary = "A tensor needs more memory than the accelerator allows one tensor to have."
+    what = """
+        The accelerator bounds the size of a single allocation. What counts is the memory that a tensor really holds:
+        a view counts as nothing new, `expand` as the memory it repeats. The finding stands where the memory first
+        grows beyond the bound; ops that make more of the same size from it are counted, not reported again.
+
+        Sizes that are not known (dynamic shapes) count with the smallest value they can have, so a finding is never
+        a guess."""
+    why = """
+        Such a tensor cannot be allocated, however empty the device is. Models usually get there by an intermediate
+        nobody thinks of: the scores of attention written by hand grow with the square of the sequence length."""
+    example = """
+        ```python
+        # 32 heads, 32 768 tokens, float32: 128 GiB for one layer's scores
+        scores = q @ k.transpose(-2, -1)
+        ```"""
+    fix = """
+        Use the fused operator that never makes the intermediate (`F.scaled_dot_product_attention`), work in chunks,
+        use a narrower dtype, or broadcast instead of `repeat`. For a parameter, shard the layer. The bound can be
+        changed for an experiment with `MOCK_MAX_MEMORY` (bytes, mock accelerator)."""
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether the profile bounds memory."""
+        return profile.tensor_bytes is not None
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Folds tensors whose storage is certainly too big."""
+        limit = profile.tensor_bytes or 0
+
+        def trouble_of(meta: TensorMeta) -> Trouble | None:
+            size = meta.storage_bytes
+            if (size if isinstance(size, int) else at_least(size)) <= limit:
+                return None
+            return Trouble(f"{readable(at_least(size))} in one tensor of shape {_shape(meta)}")
+
+        fold_inherited(recording, roots, trouble_of)
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """How big the tensor is and who makes it."""
+        what = wording.listing(root.subject for root in found)
+        bound = f"more than the {readable(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
+        return f"{what} {'is' if len(found) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
+
+
+def readable(size: int) -> str:
+    """`16 GiB`, `1.5 MiB`, `100 bytes`."""
+    amount = float(size)
+    for unit in _UNITS[:-1]:
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} {_UNITS[-1]}"
+
+
+def _shape(meta: TensorMeta) -> str:
+    return f"({', '.join(map(str, meta.shape))})"
