@@ -97,6 +97,14 @@ def test_many_related_places_are_cut_unless_asked_for(model: Path) -> None:
     assert render(model.parent, file, verbose=True).count("note:") == 7
 
 
+def test_a_log_is_shown_line_by_line_and_no_source_twice(model: Path) -> None:
+    area = span_of(MODEL, "x.double()")
+    log = related(model, area, "The end of its log:\nfirst\nSegmentation fault")
+    shown = render(model.parent, checked(model, finding(model, area, related=[log])))
+    assert "  model.py:5:13: note: The end of its log:\n   | first\n   | Segmentation fault\n" in shown
+    assert shown.count("x.double()") == 1
+
+
 def test_verbose_shows_every_stage_of_every_target(model: Path) -> None:
     file = checked(model, targets=[target("Model"), target("Other", 9, state=StageState.FAILED)])
     shown = render(model.parent, file, verbose=True)

@@ -72,18 +72,20 @@ class TextReport:
         shown = finding.related if self._verbose else finding.related[:_FEW]
         lines: list[str] = []
         for related in shown:
-            lines += self._note(related, gutter)
+            lines += self._note(related, finding, gutter)
         if len(shown) < len(finding.related):
             rest = plural(len(finding.related) - len(shown), "related place")
             lines.append(self._remark(f"{rest} more with --verbose", gutter))
         return lines
 
-    def _note(self, related: Related, gutter: int) -> list[str]:
-        message = printable(related.message).replace("\n", " ")
+    def _note(self, related: Related, finding: Finding, gutter: int) -> list[str]:
+        headline, *more = printable(related.message).split("\n")
         label = self._styler.paint("note", Role.PLACE)
-        place = self._place(related.path, related.range, Role.FAINT)
-        snippet = Snippet(self._styler, "-", Role.INFORMATION)
-        return [f"  {place}: {label}: {message}", *self._excerpt(related.path, related.range, gutter, snippet)]
+        lines = [f"  {self._place(related.path, related.range, Role.FAINT)}: {label}: {headline}"]
+        if (related.path, related.range) != (finding.path, finding.range):  # else its source stands just above
+            snippet = Snippet(self._styler, "-", Role.INFORMATION)
+            lines += self._excerpt(related.path, related.range, gutter, snippet)
+        return lines + [" " * gutter + self._styler.paint(f" | {line}", Role.FAINT) for line in more]
 
     def _place(self, path: str, area: Range, role: Role = Role.PLACE) -> str:
         line, column = self._sources.shown_position(path, area.start)
