@@ -9,6 +9,7 @@ import difflib
 import importlib
 import pkgutil
 from functools import lru_cache
+from types import GenericAlias
 
 from inductor_debug.rules import catalog
 from inductor_debug.rules.base import Constraint, Page, Rule
@@ -60,7 +61,9 @@ def _rule_in(name: str) -> Rule:
     classes = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+        # On Python 3.10 an alias such as tuple[int, ...] passes for a type, and issubclass refuses it.
+        if isinstance(value, type) and not isinstance(value, GenericAlias)
+        if issubclass(value, Rule) and value.__module__ == module.__name__
     ]
     if len(classes) != 1:
         raise TypeError(f"{module.__name__} must define exactly one rule, not {len(classes)}")
