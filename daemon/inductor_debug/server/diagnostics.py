@@ -64,10 +64,10 @@ def diagnostics_of(findings: Sequence[Finding], client: Client, uri_of: UriOf) -
 
 def _without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
     """A helper module that several open files use has its findings once, though each of them finds them."""
-    first: dict[tuple[str, Range, str], Finding] = {}
-    for finding in findings:
-        first.setdefault((finding.rule, finding.range, finding.message), finding)
-    return sorted(first.values(), key=lambda finding: (finding.range, finding.severity.rank, finding.rule))
+    unique: dict[tuple[str, Range, str], Finding] = {}
+    for finding in sorted(findings, key=lambda finding: finding.severity.rank):
+        unique.setdefault((finding.rule, finding.range, finding.message), finding)
+    return sorted(unique.values(), key=lambda finding: (finding.range, finding.severity.rank, finding.rule))
 
 
 def _diagnostic(

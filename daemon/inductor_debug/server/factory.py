@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inductor_debug.server import commands, configuration, lifecycle, progress, publishing, synchronisation
+from inductor_debug.server import commands, configuration, lifecycle, notices, progress, publishing, synchronisation
 from inductor_debug.server.server import ServeOptions, Server
 
-FEATURES = (lifecycle, configuration, publishing, progress, synchronisation, commands)
+FEATURES = (lifecycle, configuration, publishing, progress, notices, synchronisation, commands)
 """Modules with a `register(server)`; updates reach those that listen in this order."""
 
 

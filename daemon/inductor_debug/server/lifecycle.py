@@ -66,6 +66,7 @@ def register(server: Server) -> None:
             folders = [types.WorkspaceFolder(uri=params.root_uri, name="")]
         server.configuration.start(params.initialization_options, folders)
         server.protocol.initialized = True
+        _watch_process(server, server.client.process_id)
         return types.InitializeResult(
             capabilities=capabilities(server.client),
             server_info=types.ServerInfo(name="inductor-debug", version=__version__),
@@ -74,8 +75,6 @@ def register(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
         server.spawn(_begin(server))
-        if server.client.process_id is not None:
-            server.spawn(watch_process(server, server.client.process_id))
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:
@@ -133,14 +132,20 @@ async def _register_watchers(server: Server) -> None:
         server.spawn(server.protocol.ask(types.CLIENT_REGISTER_CAPABILITY, params))
 
 
-async def watch_process(server: Server, process_id: int) -> None:
+def _watch_process(server: Server, process_id: int | None) -> None:
     """Ends the server when the client's process does.
 
     A process that cannot be seen from the start (another container's) is not watched; its input will end.
     """
-    if os.name != "posix" or not _alive(process_id):
-        logger.info("process %d of the client cannot be watched", process_id)
+    if process_id is None:
         return
+    if os.name == "posix" and _alive(process_id):
+        server.spawn(_until_gone(server, process_id))
+    else:
+        logger.info("process %d of the client cannot be watched", process_id)
+
+
+async def _until_gone(server: Server, process_id: int) -> None:
     while _alive(process_id):
         await asyncio.sleep(_POLL_SECONDS)
     logger.warning("the client (process %d) is gone", process_id)

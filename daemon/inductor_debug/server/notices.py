@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+START_UP_RULE = "environment"
+"""The engine's rule for "no worker could be started", which no edit of the model can mend."""
 _LONGEST = 2000
 
 logger = logging.getLogger(__name__)
@@ -25,18 +33,34 @@ class Notices:
 
     def __init__(self, send: Callable[[types.ShowMessageParams], None]) -> None:
         self._send = send
-        self._told: dict[str, str] = {}
+        self._told: dict[str, set[str]] = {}
 
     def tell(self, subject: str, text: str) -> None:
-        """Shows `text` unless it is what was last said about `subject`."""
-        if self._told.get(subject) == text:
+        """Shows `text` unless it was said about `subject` before."""
+        told = self._told.setdefault(subject, set())
+        if text in told:
             return
-        self._told[subject] = text
+        told.add(text)
         logger.warning("%s", text)
         if len(text) > _LONGEST:
             text = text[:_LONGEST] + "…"
         self._send(types.ShowMessageParams(type=types.MessageType.Error, message=f"inductor-debug: {text}"))
 
     def mended(self, subject: str) -> None:
-        """The problem is gone; should it come back, it is told again."""
+        """Nothing is wrong with `subject` any more; should anything be again, it is told again."""
         self._told.pop(subject, None)
+
+
+def register(server: Server) -> None:
+    """Tells when no worker can be started; the same finding stands in every document."""
+
+    def hear(update: AnalysisUpdate) -> None:
+        if not update.state.settled:
+            return
+        failures = [finding.message for finding in update.report.findings if finding.rule == START_UP_RULE]
+        if failures and update.state is AnalysisState.FAILED:
+            server.notices.tell("start-up", failures[0])
+        elif update.state is AnalysisState.DONE:
+            server.notices.mended("start-up")
+
+    server.listeners.append(hear)

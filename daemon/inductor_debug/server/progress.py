@@ -116,7 +116,7 @@ class ProgressBars:
 
 def is_typing(cause: str) -> bool:
     """Whether an analysis was caused by an edit, and not by something the user waits for."""
-    return "edit" in cause or "typ" in cause
+    return cause == "edited"
 
 
 def register(server: Server) -> None:

@@ -201,8 +201,9 @@ class Protocol(LanguageServerProtocol):
     def _refuse(self, identifier: Any, code: int, reason: str) -> None:
         if identifier is None:
             logger.warning("%s", reason[:500])
-        problem = types.ResponseError(code=code, message=reason[:2000])
-        self._send_data(types.ResponseErrorMessage(id=identifier, error=problem))
+        # Not lsprotocol's type, whose converter leaves out an id of null, which JSON-RPC asks for.
+        problem = {"code": code, "message": reason[:2000]}
+        self._send_data({"jsonrpc": self.VERSION, "id": identifier, "error": problem})
 
     def write_to(self, writer: Writer) -> None:
         """Sends every message from now on to `writer`."""

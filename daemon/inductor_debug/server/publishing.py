@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 0.15
 """How long a pull waits for the analysis to settle once there is something new to show."""
-_NOTHING_NEW = frozenset({AnalysisState.QUEUED, AnalysisState.STALE})
+_UNLESS_CHANGED = frozenset({AnalysisState.RUNNING, AnalysisState.STALE})
+"""States in which equal findings are not sent again for a new version; an end of an analysis always is."""
 
 
 class Publisher:
@@ -47,15 +48,13 @@ class Publisher:
 
     def hear(self, update: AnalysisUpdate) -> None:
         """Shows what an update changed. While nothing new is known, what is shown stays as it is."""
-        if update.uri not in self._server.documents or update.state in _NOTHING_NEW:
-            return
-        if update.state is AnalysisState.RUNNING and not any(target.stages for target in update.report.targets):
+        if update.uri not in self._server.documents or not _news(update):
             return
         before = self._found.get(update.uri, {})
         after: dict[str, list[Finding]] = {}
         for finding in update.report.findings:
             after.setdefault(self.uri_of(finding.path), []).append(finding)
-        if update.state is AnalysisState.RUNNING and before == after:
+        if update.state in _UNLESS_CHANGED and before == after:
             return
         self._found[update.uri] = after
         self._versions[update.uri] = update.version
@@ -155,6 +154,13 @@ class Publisher:
             self._waiting[uri].remove(news)
             if not self._waiting[uri]:
                 del self._waiting[uri]
+
+
+def _news(update: AnalysisUpdate) -> bool:
+    """Whether an update may know more than what the client has, which moves along with the edits by itself."""
+    if update.state is AnalysisState.RUNNING:
+        return any(target.stages for target in update.report.targets)
+    return update.state is not AnalysisState.QUEUED
 
 
 def _identify(diagnostics: list[types.Diagnostic]) -> str:

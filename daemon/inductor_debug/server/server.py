@@ -18,6 +18,8 @@ from pygls.lsp.server import LanguageServer
 
 from inductor_debug import __version__
 from inductor_debug.engine.engine import AnalysisUpdate, Engine
+from inductor_debug.engine.pool import PoolFactory
+from inductor_debug.engine.supervisor import WorkerPool
 from inductor_debug.server.client import Client
 from inductor_debug.server.configuration import Configuration
 from inductor_debug.server.documents import Document
@@ -39,7 +41,7 @@ class ServeOptions:
     cache_folder: Path | None = None
     jobs: int | None = None
     command_line: Mapping[str, Any] | None = None
-    pool_factory: Callable[..., Any] | None = None
+    pool_factory: PoolFactory | None = None
 
 
 class Server(LanguageServer):
@@ -77,7 +79,7 @@ class Server(LanguageServer):
             self._engine = Engine(
                 settings_for=self.configuration.settings_for,
                 listener=self._heard,
-                pool_factory=self._options.pool_factory,
+                pool_factory=self._options.pool_factory or WorkerPool,
                 cache_folder=self._options.cache_folder,
                 jobs=self._options.jobs,
             )

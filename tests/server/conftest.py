@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from server_harness import Editor, Process, editor
+
+PUSHED = {
+    "textDocument": {
+        "publishDiagnostics": {
+            "relatedInformation": True,
+            "codeDescriptionSupport": True,
+            "dataSupport": True,
+            "versionSupport": True,
+        }
+    }
+}
+PULLED = {
+    "textDocument": {**PUSHED["textDocument"], "diagnostic": {"relatedDocumentSupport": True}},
+    "workspace": {"diagnostics": {"refreshSupport": True}},
+}
+
+
+@pytest_asyncio.fixture
+async def make_editor(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
+    async with AsyncExitStack() as stack:
+
+        async def make(capabilities: Mapping[str, Any] = PUSHED, settings: Mapping[str, Any] | None = None) -> Editor:
+            return await stack.enter_async_context(editor(monkeypatch, capabilities, settings))
+
+        yield make
+
+
+@pytest_asyncio.fixture
+async def serve() -> AsyncIterator[Callable[..., Awaitable[Process]]]:
+    started: list[Process] = []
+
+    async def start(*arguments: str, environment: Mapping[str, str] | None = None) -> Process:
+        process = await Process.start(*arguments, environment=environment)
+        started.append(process)
+        return process
+
+    yield start
+    await asyncio.gather(*(process.kill() for process in started))
