@@ -7,6 +7,7 @@ neither torch nor asyncio.
 
 from __future__ import annotations
 
+import signal
 from enum import Enum
 
 from inductor_debug_schema import EVENT_TYPES, Event, JobRequest, WireError, from_wire, to_wire
@@ -18,6 +19,10 @@ FAILURE_PREFIX = "inductor-debug: "
 
 START_FAILED_STATUS = 78
 """EX_CONFIG of sysexits.h: something in the environment is missing or broken."""
+
+
+STACK_SIGNAL: int | None = getattr(signal, "SIGUSR2", None)
+"""Makes a worker write its Python stack to its output, even while it runs C code; None where there is no such thing."""
 
 
 class Kind(str, Enum):

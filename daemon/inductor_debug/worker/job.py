@@ -1,0 +1,123 @@
+"""The worker: one process, one job.
+
+It reads one `JobRequest` from its channel, hands it to the job function, sends what that emits, says `END` and is gone
+without unwinding anything that user code left behind. It decides nothing about the job itself; and it never answers
+for a process that user code forked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from inductor_debug_schema import Event, JobRequest
+
+from inductor_debug.worker import descriptors, processes
+from inductor_debug.worker.frames import FrameError, Message, read_frame, write_frame
+from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, event_message, read_job
+
+JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
+"""What a worker runs; `capture.session.analyze` outside of tests."""
+
+_GC_THRESHOLDS = (100_000, 20, 100)
+"""Tracing makes many long-lived objects: with Python's own thresholds a third of the time would go to collections."""
+
+
+def resolve(name: str) -> Any:
+    """Loads `package.module:attribute`."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def isolate() -> None:
+    """Prepares a fresh process for user code: own session, own orphans, no core dumps, readable crashes.
+
+    Standard streams must already lead to the log.
+    """
+    processes.adopt_orphans()
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("500")  # where memory runs out, the kernel should take the worker, not the editor
+    for stream_object in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream_object.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+    faulthandler.enable(file=2)
+    if STACK_SIGNAL is not None:
+        faulthandler.register(STACK_SIGNAL, file=2, all_threads=False)
+    gc.set_threshold(*_GC_THRESHOLDS)
+
+
+def work(read_end: int, write_end: int, function: JobFunction, *, sweep: bool = False) -> NoReturn:
+    """Waits for the job, does it, ends the process.
+
+    Args:
+        read_end: descriptor of the channel to read from.
+        write_end: descriptor to write to, the same one for a socket.
+        function: what to do with the request.
+        sweep: kill what the job left behind before ending; for a process without a fork server above it.
+    """
+    owner = os.getpid()
+    for descriptor in {read_end, write_end}:
+        descriptors.close_in_forked_children(descriptor)
+    message = _read_job_frame(read_end)
+    if message is None:
+        os._exit(0)
+
+    def send(answer: Message) -> None:
+        if os.getpid() != owner:
+            return
+        try:
+            write_frame(write_end, answer)
+        except OSError:
+            os._exit(0)  # nobody listens any more
+
+    last = _perform(message, function, send)
+    if os.getpid() != owner:
+        os._exit(0)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    send(last)
+    if sweep:
+        for pid in processes.descendants(owner):
+            processes.kill(pid)
+    os._exit(0)
+
+
+def _read_job_frame(descriptor: int) -> Message | None:
+    try:
+        return read_frame(descriptor)
+    except (OSError, FrameError):
+        return None
+
+
+def _perform(message: Message, function: JobFunction, send: Callable[[Message], None]) -> Message:
+    """Runs the job function; returns the last message of the conversation."""
+    try:
+        function(read_job(message), lambda event: send(event_message(event)))
+    except SystemExit as error:
+        return {"kind": Kind.EXIT.value, "status": _exit_status(error)}
+    except BaseException as error:
+        traceback.print_exc()
+        return {"kind": Kind.FAILED.value, "detail": f"{type(error).__name__}: {error}"}
+    return {"kind": Kind.END.value}
+
+
+def _exit_status(error: SystemExit) -> int:
+    """The status with which Python would have ended."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
