@@ -41,7 +41,7 @@ def command(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     """Runs `inductor-debug` with these words."""
     monkeypatch.setattr(supervisor, "WorkerPool", FakePool)
     monkeypatch.setattr(FakePool, "closed", 0)
-    for name in ("started", "requests"):
+    for name in ("started", "requests", "interpreters"):
         monkeypatch.setattr(FakePool, name, [])
 
     def run(*words: str) -> Ran:

@@ -34,12 +34,13 @@ class FakePool:
 
     closed: ClassVar[int] = 0
     started: ClassVar[list[str]] = []
+    interpreters: ClassVar[list[str]] = []
     requests: ClassVar[list[JobRequest]] = []
     torch_version: str | None = "2.13.0"
     python_version: str | None = "3.11.2"
 
     def __init__(self, *, interpreter: str, project_root: str, log_path: Path) -> None:
-        self.interpreter = interpreter
+        self.interpreters.append(interpreter)
 
     async def start(self) -> None:
         """Nothing to start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,24 @@ def test_the_command_line_outweighs_the_project(command: Command, write: Write) 
     ran = command("check", "model.py", "--stages", "preview", "--accelerator", "mock", "--format", "json")
     assert json.loads(ran.out)["accelerator"] == "mock"
     assert FakePool.requests[0].stages == [Stage.PREVIEW]
+
+
+def test_a_profile_of_ones_own_is_called_by_its_name(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    write("profiles/mine.toml", (files("inductor_debug.accelerators") / "profiles" / "mock.toml").read_text())
+    write("profiles/mine.toml", Path("profiles/mine.toml").read_text().replace('name = "mock"', 'name = "mine"'))
+    ran = command("check", "model.py", "--accelerator", "profiles/mine.toml", "--format", "json")
+    assert json.loads(ran.out)["accelerator"] == "mine"
+
+
+def test_a_relative_interpreter_is_relative_to_where_the_user_is(
+    command: Command, write: Write, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("pkg/model.py", DOUBLE)
+    monkeypatch.chdir(project / "pkg")
+    command("check", "model.py", "--python", "env/bin/python")
+    command("check", "model.py", "--python", "python3.99")
+    assert FakePool.interpreters == [str(project / "pkg" / "env/bin/python"), "python3.99"]
 
 
 def test_what_the_project_excludes_is_left_out_of_folders(command: Command, write: Write) -> None:

@@ -156,6 +156,13 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "strict": arguments.strict,
         "exclude": arguments.exclude,
         "timeout": arguments.timeout,
-        "interpreter": arguments.python,
+        "interpreter": _located(arguments.python),
         "config": arguments.config,
     }
+
+
+def _located(interpreter: str | None) -> str | None:
+    """A relative path made absolute, because settings would take it from the project's root; a name stays a name."""
+    if interpreter is None or os.path.basename(interpreter) == interpreter:
+        return interpreter
+    return os.path.abspath(os.path.expanduser(interpreter))

@@ -124,7 +124,7 @@ async def _check(
     return CheckedFile(
         shown=candidate.shown,
         report=report,
-        accelerator=settings.accelerator,
+        accelerator=str(settings.profile.get("name") or settings.accelerator),
         seconds=seconds,
         explicit=candidate.explicit,
         problem=problem,
