@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from inductor_debug_schema import Finding, Location, Related, Stage
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.rules import places, wording
+from inductor_debug.rules import places
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Op, Origin, Recording
 from inductor_debug.rules.places import Places
@@ -76,7 +76,7 @@ def _related(group: Sequence[Root]) -> list[Related]:
             found += places.library_frames(source.frames)
     for root in group:
         for op in root.uses:
-            found += places.use(op.frames, f"used by {wording.operator(op.overload)} here")
+            found += places.use(op.frames, f"used by {op.packet} here")
     for root in group:
         found += places.callers(root.cause.frames)
     return found

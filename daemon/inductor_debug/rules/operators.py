@@ -36,6 +36,10 @@ _NO_BROADCAST = frozenset({
 _LOOKUPS = frozenset(
     {"embedding", "embedding_bag", "_embedding_bag", "index", "index_put", "index_put_", "index_select"}
 )
+_RESHAPES = frozenset({
+    "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "expand", "repeat", "new_zeros", "new_ones",
+    "new_full", "new_empty",
+})  # fmt: skip
 
 
 def name(packet: str) -> str:
@@ -72,3 +76,9 @@ def may_broadcast(packet: str) -> bool:
 def looks_up(packet: str) -> bool:
     """Whether the operator reads from a table at positions given by index tensors."""
     return name(packet) in _LOOKUPS
+
+
+@lru_cache(maxsize=4096)
+def reshapes(packet: str) -> bool:
+    """Whether the operator is told the sizes of its result and takes them from nowhere else."""
+    return name(packet) in _RESHAPES

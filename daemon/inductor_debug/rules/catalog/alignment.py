@@ -82,6 +82,12 @@ class _Walk:
         self._roots = roots
         self._values: dict[int, Sizes] = {}
         self._widest = alignment.elements(1)
+        self._inputs = {
+            str(size): origin
+            for origin in recording.origins.values()
+            if origin.kind == "input"
+            for size in self._followed(origin.meta)
+        }
 
     def step(self, op: Op) -> None:
         """Looks at one op: inputs first, then what it makes."""
@@ -129,15 +135,30 @@ class _Walk:
         return known
 
     def _made(self, op: Op, meta: TensorMeta, sources: list[Sizes]) -> Sizes:
-        made: Sizes = {}
+        # Sizes that a reshape merges into others are kept in mind, for the reshape that takes them apart again.
+        made = {subject: union(s.get(subject, ()) for s in sources) for source in sources for subject in source}
+        reshapes = operators.reshapes(op.packet)
         for size in self._followed(meta):
             subject = str(size)
+            exact = [
+                source[subject]
+                for source, given in zip(sources, op.inputs, strict=True)
+                if subject in source and size in given.shape
+            ]
             if self._conversion(op, meta, size):
                 made[subject] = (self._roots.of_op(op, subject),)
-                continue
-            exact = union(source[subject] for source in sources if subject in source)
-            made[subject] = exact or self._derived(op, sources) or (self._roots.of_op(op, subject),)
+            elif exact:
+                made[subject] = union(exact)
+            elif subject not in made or not reshapes:
+                made[subject] = self._new(op, subject, sources, reshapes)
         return made
+
+    def _new(self, op: Op, subject: str, sources: list[Sizes], reshapes: bool) -> RootSet:
+        """The roots of an odd size that none of the inputs of `op` has."""
+        if (reshapes or not op.inputs) and subject in self._inputs:
+            # A mask or a position made to fit the example inputs has its size from them.
+            return (self._roots.of_origin(self._inputs[subject], op, subject),)
+        return self._derived(op, sources) or (self._roots.of_op(op, subject),)
 
     def _conversion(self, op: Op, meta: TensorMeta, size: Size) -> bool:
         """Whether a size that was fine in the input's dtype breaks the rule only because of the new dtype."""

@@ -67,7 +67,7 @@ class LayoutRule(Constraint):
             if meta.dense or strides.is_trivial(meta) or meta.value in inherited:
                 continue
             if op.is_view and all(_in_order(source) for source in op.inputs):
-                inherited[meta.value] = (roots.of_op(op, wording.operator(op.overload)),)
+                inherited[meta.value] = (roots.of_op(op, op.packet),)
             else:
                 # A compute op chooses the layout of what it makes; torch's choice says nothing of the accelerator's,
                 # unless the op only kept the order that it was handed.
@@ -77,13 +77,16 @@ class LayoutRule(Constraint):
         """What made the tensor non-contiguous and how many ops suffer."""
         covered = set[int]().union(*(root.covers for root in found))
         origins = [origin for root in found for origin in root.origins]
+        names = list(dict.fromkeys(root.subject for root in found))
         if origins:
-            maker = f"{wording.introducer(origins[0])} is not contiguous in memory"
+            maker, them = f"{wording.introducer(origins[0])} is not contiguous in memory", "it"
+        elif len(names) == 1:
+            maker, them = f"{names[0]} gives a tensor that is not contiguous in memory", "it"
         else:
-            maker = f"{wording.listing(root.subject for root in found)} makes a tensor that is not contiguous in memory"
+            maker, them = f"{wording.listing(names)} give tensors that are not contiguous in memory", "them"
         verb = "computes" if len(covered) == 1 else "compute"
-        copy = f"accelerator '{profile.name}' has to copy it first"
-        return f"{maker}, and {wording.plural(len(covered), 'op')} {verb} on it; {copy}."
+        copy = f"accelerator '{profile.name}' has to copy {them} first"
+        return f"{maker}, and {wording.plural(len(covered), 'op')} {verb} on {them}; {copy}."
 
 
 def _in_order(meta: TensorMeta) -> bool:

@@ -94,4 +94,4 @@ def _subject(limit: OperatorLimit, op: Op) -> str:
 
 def _advice(limit: OperatorLimit) -> str:
     reason = f": {limit.reason}" if limit.reason else ""
-    return reason + (f"; use {limit.instead} instead" if limit.instead else "")
+    return reason + (f"; instead, use {limit.instead}" if limit.instead else "")
