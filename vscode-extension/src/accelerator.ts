@@ -1,0 +1,86 @@
+/**
+ * The command "Choose Accelerator": the profiles that come with the daemon, or a file of the user's own. The choice is a setting
+ * of the workspace folder; a team's own belongs into `pyproject.toml`, which the picker says.
+ */
+
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import * as vscode from "vscode";
+
+import type { Context } from "./context.js";
+import { SECTION } from "./settings.js";
+
+const { t } = vscode.l10n;
+const PROFILES = "bundled/daemon/inductor_debug/accelerators/profiles";
+
+interface Choice extends vscode.QuickPickItem {
+  readonly value: string | undefined;
+  readonly browse?: boolean;
+}
+
+export function activate(context: Context): void {
+  context.extension.subscriptions.push(
+    vscode.commands.registerCommand("inductorDebug.chooseAccelerator", () => choose(context)),
+  );
+}
+
+async function choose(context: Context): Promise<void> {
+  const scope = vscode.window.activeTextEditor?.document.uri;
+  const configuration = vscode.workspace.getConfiguration(SECTION, scope ?? null);
+  const current = configuration.get<string>("accelerator", "");
+  const chosen = await vscode.window.showQuickPick(choices(context, current), {
+    title: t("Choose Accelerator"),
+    placeHolder: t("The accelerator that models are checked for"),
+    matchOnDescription: true,
+  });
+  if (!chosen) return;
+  const value = chosen.browse ? await browse() : chosen.value;
+  if (chosen.browse && value === undefined) return;
+  await configuration.update("accelerator", value, targetFor(scope));
+}
+
+async function choices(context: Context, current: string): Promise<Choice[]> {
+  const folder = context.extension.asAbsolutePath(PROFILES);
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".toml")).sort();
+  const profiles = names.map(async (file): Promise<Choice> => {
+    const name = basename(file, ".toml");
+    const title = titleOf(await readFile(join(folder, file), "utf8"));
+    return { label: name, description: title, value: name, ...mark(current === name) };
+  });
+  return [
+    ...(await Promise.all(profiles)),
+    { label: "", kind: vscode.QuickPickItemKind.Separator, value: undefined },
+    {
+      label: t("As pyproject.toml says"),
+      description: t("[tool.inductor-debug] accelerator; mock where there is none"),
+      value: undefined,
+      ...mark(current === ""),
+    },
+    { label: t("A profile of your own…"), description: t("a TOML file"), value: undefined, browse: true },
+  ];
+}
+
+function mark(chosen: boolean): { iconPath: vscode.ThemeIcon } | Record<string, never> {
+  return chosen ? { iconPath: new vscode.ThemeIcon("check") } : {};
+}
+
+/** The `title` of a profile. */
+export function titleOf(profile: string): string {
+  return /^title\s*=\s*"([^"]*)"/mu.exec(profile)?.[1] ?? "";
+}
+
+async function browse(): Promise<string | undefined> {
+  const files = await vscode.window.showOpenDialog({
+    title: t("Choose a Profile"),
+    filters: { [t("Profiles")]: ["toml"] },
+    canSelectMany: false,
+  });
+  return files?.[0]?.fsPath;
+}
+
+function targetFor(scope: vscode.Uri | undefined): vscode.ConfigurationTarget {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) return vscode.ConfigurationTarget.Global;
+  const inside = scope !== undefined && vscode.workspace.getWorkspaceFolder(scope) !== undefined;
+  return folders.length > 1 && inside ? vscode.ConfigurationTarget.WorkspaceFolder : vscode.ConfigurationTarget.Workspace;
+}

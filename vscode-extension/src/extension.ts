@@ -1,0 +1,44 @@
+/**
+ * The entry point: makes the services, activates the features, and starts the daemon without waiting for it.
+ *
+ * VS Code loads this only in a trusted workspace (`untrustedWorkspaces` in package.json), so nothing here has to ask again.
+ */
+
+import * as vscode from "vscode";
+
+import * as accelerator from "./accelerator.js";
+import { Analyses } from "./analyses.js";
+import * as commands from "./commands.js";
+import type { Context } from "./context.js";
+import * as exampleInputs from "./exampleInputs.js";
+import { InterpreterService } from "./interpreter/service.js";
+import { Notifications } from "./notifications.js";
+import * as outdated from "./outdated.js";
+import * as rules from "./rules.js";
+import { Session } from "./server/session.js";
+import * as status from "./status.js";
+import * as tree from "./tree.js";
+import * as troubleshooting from "./troubleshooting.js";
+
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, troubleshooting];
+
+let session: Session | undefined;
+
+export function activate(extension: vscode.ExtensionContext): void {
+  const began = performance.now();
+  const log = vscode.window.createOutputChannel("Inductor Debug", { log: true });
+  const notifications = new Notifications(log);
+  const interpreters = new InterpreterService(log);
+  session = new Session(extension, log, notifications, interpreters, () => performance.now() - began);
+  const context: Context = { extension, log, notifications, interpreters, session, analyses: new Analyses(session) };
+  extension.subscriptions.push(log, interpreters, session, context.analyses);
+  for (const feature of FEATURES) feature.activate(context);
+  interpreters.watch();
+  log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
+  void session.start();
+}
+
+/** VS Code waits for this: the daemon has said goodbye when it returns. */
+export function deactivate(): Promise<void> | undefined {
+  return session?.stop();
+}

@@ -1,0 +1,124 @@
+/**
+ * The language client around one process of the daemon. Each start gets a fresh client, because one that failed to start
+ * cannot be used again; whether there is a next start is the session's business and never the client's.
+ */
+
+import * as vscode from "vscode";
+import {
+  type ClientCapabilities,
+  CloseAction,
+  DidChangeConfigurationNotification,
+  ErrorAction,
+  ExecuteCommandRequest,
+  type FeatureState,
+  LanguageClient,
+  MessageType,
+  RevealOutputChannelOn,
+  ShowMessageNotification,
+  type StaticFeature,
+} from "vscode-languageclient/node";
+
+import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
+import type { InterpreterService } from "../interpreter/service.js";
+import { type DiagnosticsListener, middlewareFor, settingsFor } from "./middleware.js";
+import type { Exit, ServerProcess } from "./process.js";
+import { ANALYSIS, CLIENT_COMMANDS, type Peer, peerOf, PROTOCOL_VERSION } from "./protocol.js";
+
+/** Milliseconds the daemon may take to answer `initialize`; it takes a fraction of a second unless the machine is busy. */
+const START_PATIENCE = 30_000;
+const STOP_PATIENCE = 2_000;
+
+export interface Listeners {
+  analysed(notification: AnalysisNotification): void;
+  readonly diagnosed: DiagnosticsListener;
+  message(severe: boolean, text: string): void;
+}
+
+/** A connection, or why there is none: the process ended, or (`exit` is undefined) it did not answer. */
+export type Outcome = { readonly connection: Connection } | { readonly exit: Exit | undefined };
+
+export class Connection {
+  constructor(
+    private readonly client: LanguageClient,
+    readonly peer: Peer,
+  ) {}
+
+  execute<T>(command: string, args: unknown[]): Promise<T> {
+    return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args }) as Promise<T>;
+  }
+
+  /** Something that the daemon asks for has changed. */
+  settingsChanged(): void {
+    void this.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
+  }
+
+  /** Says goodbye and waits, briefly, for the process to end. Never rejects. */
+  close(): Promise<void> {
+    return this.client.dispose(STOP_PATIENCE).catch(() => undefined);
+  }
+
+  /** The process is gone already: only what VS Code holds is let go. */
+  abandon(): void {
+    void this.client.dispose(0).catch(() => undefined);
+  }
+}
+
+/** Connects to a process that was just started. Never rejects. */
+export async function connect(
+  process: ServerProcess,
+  interpreters: InterpreterService,
+  listeners: Listeners,
+  log: vscode.LogOutputChannel,
+): Promise<Outcome> {
+  const settings = await settingsFor(interpreters, undefined);
+  const client = new LanguageClient("inductorDebug", "Inductor Debug", () => Promise.resolve(process.child), {
+    documentSelector: [
+      { scheme: "file", language: "python" },
+      { scheme: "untitled", language: "python" },
+    ],
+    diagnosticCollectionName: "inductor-debug",
+    outputChannel: log,
+    traceOutputChannel: log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    stdioOptions: { stdout: () => undefined, stderr: () => undefined },
+    initializationOptions: { ...settings, protocolVersion: PROTOCOL_VERSION, clientCommands: CLIENT_COMMANDS },
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+    },
+    markdown: { isTrusted: { enabledCommands: [...CLIENT_COMMANDS] } },
+    middleware: middlewareFor(interpreters, listeners.diagnosed),
+  });
+  client.registerFeature(pushedDiagnostics);
+  client.onNotification(ANALYSIS, (notification: AnalysisNotification) => { listeners.analysed(notification); });
+  client.onNotification(ShowMessageNotification.type, ({ type, message }) => {
+    listeners.message(type === MessageType.Error, message);
+  });
+  const started = client.start().then(
+    () => true,
+    () => false,
+  );
+  const patience = new Promise<false>((resolve) => { setTimeout(() => { resolve(false); }, START_PATIENCE).unref(); });
+  const gone = process.exited.then(() => false as const);
+  if (await Promise.race([started, gone, patience])) {
+    return { connection: new Connection(client, peerOf(client.initializeResult)) };
+  }
+  void client.dispose(0).catch(() => undefined);
+  const shortly = new Promise<undefined>((resolve) => { setTimeout(() => { resolve(undefined); }, 300).unref(); });
+  return { exit: await Promise.race([process.exited, shortly]) };
+}
+
+/**
+ * Hides that VS Code can pull diagnostics. Pushed ones arrive as soon as a stage is through; pulled ones only after VS Code's
+ * own delay and after a refresh for each stage.
+ */
+const pushedDiagnostics: StaticFeature = {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    delete capabilities.textDocument?.diagnostic;
+    delete capabilities.workspace?.diagnostics;
+  },
+  initialize: () => undefined,
+  getState: (): FeatureState => ({ kind: "static" }),
+  clear: () => undefined,
+};

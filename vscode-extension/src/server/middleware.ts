@@ -1,0 +1,57 @@
+/**
+ * What the extension changes on the way between VS Code and the daemon: settings are filtered, features can be switched off at
+ * once, and a finding's rule links to its page.
+ */
+
+import * as vscode from "vscode";
+import type { ConfigurationParams, Middleware } from "vscode-languageclient/node";
+
+import type { InterpreterService } from "../interpreter/service.js";
+import { rulePage } from "../rulePage.js";
+import { daemonSettings, enabled, SECTION } from "../settings.js";
+
+export type DiagnosticsListener = (uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]) => void;
+
+/** The settings of a scope with the interpreter that the ladder found for its folder. */
+export async function settingsFor(
+  interpreters: InterpreterService,
+  scope: vscode.Uri | undefined,
+): Promise<Record<string, unknown>> {
+  const folder = scope ? vscode.workspace.getWorkspaceFolder(scope)?.uri : undefined;
+  const interpreter = await interpreters.find(folder ?? (scope ? undefined : vscode.workspace.workspaceFolders?.[0]?.uri));
+  return { ...daemonSettings(scope), ...(interpreter ? { interpreter: interpreter.path } : {}) };
+}
+
+export function middlewareFor(interpreters: InterpreterService, found: DiagnosticsListener): Middleware {
+  return {
+    handleDiagnostics(uri, diagnostics, next) {
+      for (const diagnostic of diagnostics) linkRule(diagnostic);
+      next(uri, diagnostics);
+      found(uri, diagnostics);
+    },
+    provideHover: (document, position, token, next) =>
+      enabled("hover", document.uri) ? next(document, position, token) : undefined,
+    provideCodeLenses: (document, token, next) =>
+      enabled("codeLens", document.uri) ? next(document, token) : undefined,
+    provideInlayHints: (document, range, token, next) =>
+      enabled("inlayHints", document.uri) ? next(document, range, token) : undefined,
+    workspace: {
+      configuration: (params: ConfigurationParams) =>
+        Promise.all(
+          params.items.map(async ({ section, scopeUri }) => {
+            if (section !== SECTION) return null;
+            return settingsFor(interpreters, scopeUri === undefined ? undefined : vscode.Uri.parse(scopeUri));
+          }),
+        ),
+      // Without values: the library would send every default, too. The daemon asks for what it needs.
+      didChangeConfiguration: (_sections, next) => next(undefined),
+    },
+  };
+}
+
+/** A rule that has a page elsewhere (torch's own) keeps it; the others lead to ours. */
+function linkRule(diagnostic: vscode.Diagnostic): void {
+  if (typeof diagnostic.code === "string" && diagnostic.code !== "") {
+    diagnostic.code = { value: diagnostic.code, target: rulePage(diagnostic.code) };
+  }
+}

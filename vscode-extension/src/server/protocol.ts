@@ -1,0 +1,37 @@
+/**
+ * What we add to the Language Server Protocol, as far as the extension knows it, and the handshake that checks it.
+ */
+
+import type { InitializeResult } from "vscode-languageclient/node";
+
+/** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. */
+export const PROTOCOL_VERSION = 1;
+
+/** The notification with the state of one document's analysis (`AnalysisNotification`). */
+export const ANALYSIS = "inductorDebug/analysis";
+
+/** Commands that the daemon may put into code lenses and code actions, because the extension has them. */
+export const CLIENT_COMMANDS = ["inductorDebug.setExampleInputs", "inductorDebug.explainRule"] as const;
+
+/** Who answered `initialize`. */
+export interface Peer {
+  readonly name: string;
+  readonly version: string;
+  /** 0 where the peer does not say. */
+  readonly protocol: number;
+}
+
+export function peerOf(result: InitializeResult | undefined): Peer {
+  const experimental: unknown = result?.capabilities.experimental;
+  const ours = property(experimental, "inductorDebug");
+  const protocol = property(ours, "protocolVersion");
+  return {
+    name: result?.serverInfo?.name ?? "?",
+    version: result?.serverInfo?.version ?? "?",
+    protocol: typeof protocol === "number" ? protocol : 0,
+  };
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}

@@ -1,0 +1,252 @@
+/**
+ * The life of the daemon in one window: started, watched, restarted, explained when it cannot run.
+ *
+ * There is one daemon for all folders. Starts and stops are a queue of one running plus one waiting, so that commands, settings
+ * and crashes that come together lead to one restart. A daemon that ends while it was starting is not started again by
+ * itself; one that ends in use is, four times in three minutes.
+ */
+
+import * as vscode from "vscode";
+
+import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
+import type { Interpreter } from "../interpreter/ladder.js";
+import type { InterpreterService } from "../interpreter/service.js";
+import type { Notifications } from "../notifications.js";
+import { SECTION } from "../settings.js";
+import { connect, type Connection } from "./connection.js";
+import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
+import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
+import { type Exit, ServerProcess } from "./process.js";
+import { PROTOCOL_VERSION } from "./protocol.js";
+import { remedyActions } from "./remedies.js";
+
+/** What the daemon is doing, as far as the window knows. */
+export enum SessionState {
+  /** Not started yet, or stopped with the window. */
+  Off = "off",
+  /** The process is being started; nothing can be asked yet. */
+  Starting = "starting",
+  /** It answers. */
+  Running = "running",
+  /** It does not run, and will not by itself; `failure` says why. */
+  Failed = "failed",
+}
+
+const RESTARTS = 4;
+const RESTART_WINDOW = 180_000;
+const SUBJECT = "daemon";
+
+export class Session implements vscode.Disposable {
+  private current: SessionState = SessionState.Off;
+  private connection: Connection | undefined;
+  private process: ServerProcess | undefined;
+  private ends: number[] = [];
+  private running: Promise<void> = Promise.resolve();
+  private waiting: Promise<void> | undefined;
+  private disposed = false;
+  private readonly stateChanged = new vscode.EventEmitter<SessionState>();
+  private readonly analysed = new vscode.EventEmitter<AnalysisNotification>();
+  private readonly diagnosed = new vscode.EventEmitter<[vscode.Uri, readonly vscode.Diagnostic[]]>();
+
+  readonly onDidChangeState = this.stateChanged.event;
+  readonly onAnalysis = this.analysed.event;
+  readonly onDiagnostics = this.diagnosed.event;
+  /** Why the daemon does not run. */
+  failure: Failure | undefined;
+  /** The interpreter that runs the daemon, and what it is. */
+  interpreter: Interpreter | undefined;
+  versions = { daemon: "", python: "", torch: "" };
+
+  constructor(
+    private readonly extension: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly notifications: Notifications,
+    private readonly interpreters: InterpreterService,
+    private readonly activated: () => number,
+  ) {
+    interpreters.onDidChange(() => { void this.interpreterChanged(); }, undefined, extension.subscriptions);
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(`${SECTION}.importStrategy`)) void this.restart("another import strategy");
+    }, undefined, extension.subscriptions);
+  }
+
+  get state(): SessionState {
+    return this.current;
+  }
+
+  /** The last lines the daemon wrote to stderr. */
+  get tail(): readonly string[] {
+    return this.process?.tail ?? [];
+  }
+
+  get processId(): number | undefined {
+    return this.process?.running ? this.process.child.pid : undefined;
+  }
+
+  /** Starts the daemon if it is not running. */
+  start(): Promise<void> {
+    return this.current === SessionState.Off ? this.restart("start") : this.running;
+  }
+
+  /** Stops what runs and starts anew. Calls that come together are one restart. */
+  restart(cause: string): Promise<void> {
+    this.waiting ??= this.running.then(() => {
+      this.waiting = undefined;
+      this.running = this.cycle(cause).catch((error: unknown) => {
+        this.log.error(`the daemon could not be started: ${String(error)}`);
+        this.fail({ message: String(error), remedies: ["restart"] });
+      });
+      return this.running;
+    });
+    return this.waiting;
+  }
+
+  /** As `restart`, on behalf of the user: old crashes and old answers about interpreters are forgotten. */
+  restartByUser(): Promise<void> {
+    this.ends = [];
+    this.interpreters.forgetProbes();
+    this.notifications.mended(SUBJECT);
+    this.notifications.mended("torch");
+    return this.restart("command");
+  }
+
+  /** Asks the daemon to run one of its commands. */
+  async execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
+    if (!this.connection || this.current !== SessionState.Running) return undefined;
+    return this.connection.execute<T>(command, args);
+  }
+
+  /** The command line that runs a subcommand of the same daemon, for what needs no server. */
+  async launch(words: readonly string[]): Promise<Launch | undefined> {
+    const interpreter = this.interpreter ?? (await this.interpreters.findForServer());
+    return interpreter && launchOf(interpreter.path, strategy(), this.extension.extensionPath, words, firstFolder());
+  }
+
+  async stop(): Promise<void> {
+    this.disposed = true;
+    await this.disconnect();
+    this.set(SessionState.Off);
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.process?.kill();
+    for (const emitter of [this.stateChanged, this.analysed, this.diagnosed]) emitter.dispose();
+  }
+
+  private async cycle(cause: string): Promise<void> {
+    if (this.disposed) return;
+    await this.disconnect();
+    this.failure = undefined;
+    this.set(SessionState.Starting);
+    const interpreter = await this.interpreters.findForServer();
+    this.interpreter = interpreter;
+    if (!interpreter) {
+      this.fail(noInterpreter());
+      return;
+    }
+    const launch = launchOf(interpreter.path, strategy(), this.extension.extensionPath, ["serve"], firstFolder());
+    this.log.info(`starting the daemon (${cause}): ${[launch.command, ...launch.args].join(" ")}`);
+    const spent = this.activated();
+    const process = new ServerProcess(launch, (line) => { this.log.info(`daemon: ${line}`); });
+    this.process = process;
+    this.log.debug(`spawned after ${spent.toFixed(1)} ms`);
+    const probed = this.interpreters.probe(interpreter.path);
+    const outcome = await connect(process, this.interpreters, {
+      analysed: (notification) => { this.analysed.fire(notification); },
+      diagnosed: (uri, diagnostics) => { this.diagnosed.fire([uri, diagnostics]); },
+      message: (severe, text) => {
+        if (severe) this.notifications.error(text, text);
+        else this.notifications.warning(text, text);
+      },
+    }, this.log);
+    if (!("connection" in outcome)) {
+      process.kill();
+      const exit = outcome.exit ?? undefined;
+      const { garbage, tail } = process;
+      const start = { interpreter, strategy: launch.strategy, probe: await probed, exit, garbage, tail };
+      this.fail(startFailed(start));
+      return;
+    }
+    await this.accept(outcome.connection, process, interpreter, launch);
+    void probed.then((probe) => { this.tellTorch(interpreter, probe.python, probe.torch); });
+  }
+
+  private async accept(connection: Connection, process: ServerProcess, interpreter: Interpreter, launch: Launch): Promise<void> {
+    const { peer } = connection;
+    this.connection = connection;
+    if (peer.name !== "inductor-debug" || peer.protocol !== PROTOCOL_VERSION) {
+      await this.disconnect();
+      this.fail(otherVersion({ interpreter, strategy: launch.strategy }, peer.version, peer.protocol, PROTOCOL_VERSION));
+      return;
+    }
+    this.versions = { daemon: peer.version, python: "", torch: "" };
+    this.log.info(`the daemon ${peer.version} answers (process ${process.child.pid ?? "?"})`);
+    this.notifications.mended(SUBJECT);
+    this.set(SessionState.Running);
+    void process.exited.then((exit) => { this.ended(process, exit); });
+  }
+
+  /** The daemon's process is gone, and nobody here asked for it. */
+  private ended(process: ServerProcess, exit: Exit): void {
+    if (this.process !== process || this.disposed || this.current !== SessionState.Running) return;
+    const now = Date.now();
+    this.ends = [...this.ends.filter((time) => now - time < RESTART_WINDOW), now];
+    this.log.error(`the daemon ended (${exit.signal ?? `exit code ${exit.code ?? "?"}`})`);
+    this.connection?.abandon();
+    this.connection = undefined;
+    if (this.ends.length <= RESTARTS) {
+      void this.restart("it had ended");
+      return;
+    }
+    this.fail(keepsEnding(this.ends.length, exit, process.tail));
+    this.ends = [];
+  }
+
+  private tellTorch(interpreter: Interpreter, python: string, torch: string): void {
+    if (this.interpreter !== interpreter) return;
+    this.versions = { ...this.versions, python, torch };
+    this.stateChanged.fire(this.current);
+    if (torch !== "" || python === "") this.notifications.mended("torch");
+    else this.tell("torch", noTorch(interpreter));
+  }
+
+  /** The bundled daemon can stay where it is: only the workers move to another interpreter. */
+  private async interpreterChanged(): Promise<void> {
+    const now = await this.interpreters.findForServer();
+    if (now?.path !== this.interpreter?.path) await this.restart("another interpreter");
+    else this.connection?.settingsChanged();
+  }
+
+  private async disconnect(): Promise<void> {
+    const { connection, process } = this;
+    this.connection = undefined;
+    this.process = undefined;
+    await connection?.close();
+    process?.kill();
+  }
+
+  private fail(failure: Failure): void {
+    this.failure = failure;
+    this.set(SessionState.Failed);
+    this.tell(SUBJECT, failure);
+  }
+
+  private tell(subject: string, failure: Failure): void {
+    this.notifications.error(subject, failure.message, ...remedyActions(failure, this));
+  }
+
+  private set(state: SessionState): void {
+    this.current = state;
+    void vscode.commands.executeCommand("setContext", "inductorDebug.session", state);
+    if (!this.disposed) this.stateChanged.fire(state);
+  }
+}
+
+function strategy(): ImportStrategy {
+  return vscode.workspace.getConfiguration(SECTION).get<ImportStrategy>("importStrategy", "useBundled");
+}
+
+function firstFolder(): string | undefined {
+  return vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file")?.uri.fsPath;
+}

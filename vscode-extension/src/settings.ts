@@ -1,0 +1,65 @@
+/**
+ * Settings as the daemon wants them: only what somebody has set, because an unset one must not override `pyproject.toml`.
+ *
+ * The names are those of `package.json`; the daemon's ladder decides about everything that is left out here.
+ */
+
+import { homedir } from "node:os";
+import * as vscode from "vscode";
+
+export const SECTION = "inductorDebug";
+
+/** What the daemon understands. The interpreter is not read here: it is the answer of the interpreter's own ladder. */
+const DAEMON_SETTINGS = [
+  "trigger",
+  "accelerator",
+  "stages",
+  "strict",
+  "severity",
+  "exclude",
+  "timeout",
+  "memoryLimit",
+] as const;
+
+/** The daemon's settings in a scope, without those that nobody has set. */
+export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {
+  const configuration = vscode.workspace.getConfiguration(SECTION, scope ?? null);
+  const settings: Record<string, unknown> = {};
+  for (const name of DAEMON_SETTINGS) {
+    if (!isSet(configuration, name)) continue;
+    const value = configuration.get<unknown>(name);
+    if (value === null || value === undefined || value === "") continue;
+    settings[name] = name === "accelerator" && typeof value === "string" ? substitute(value, scope) : value;
+  }
+  return settings;
+}
+
+/** Whether the user, the workspace or the folder has given the setting a value. */
+export function isSet(configuration: vscode.WorkspaceConfiguration, name: string): boolean {
+  const found = configuration.inspect(name);
+  const said = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue];
+  return said.some((value) => value !== undefined && value !== null);
+}
+
+/** Replaces `${workspaceFolder}`, `${workspaceFolder:name}`, `${userHome}`, `${env:NAME}` and a leading `~`. */
+export function substitute(text: string, scope?: vscode.Uri): string {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const own = scope ? vscode.workspace.getWorkspaceFolder(scope) : folders[0];
+  return text
+    .replace(/^~(?=$|[/\\])/u, () => homedir())
+    .replace(/\$\{([^}]+)\}/gu, (whole, name: string) => {
+      if (name === "workspaceFolder") return own?.uri.fsPath ?? whole;
+      if (name === "userHome") return homedir();
+      if (name.startsWith("env:")) return process.env[name.slice(4)] ?? "";
+      if (name.startsWith("workspaceFolder:")) {
+        const wanted = name.slice("workspaceFolder:".length);
+        return folders.find((folder) => folder.name === wanted)?.uri.fsPath ?? whole;
+      }
+      return whole;
+    });
+}
+
+/** One of the extension's own switches. */
+export function enabled(name: "codeLens" | "hover" | "inlayHints", scope: vscode.Uri): boolean {
+  return vscode.workspace.getConfiguration(SECTION, scope).get<boolean>(`${name}.enabled`, true);
+}

@@ -1,0 +1,147 @@
+/**
+ * The language status (the braces beside "Python" in the status bar): what is being done and for how long, what was found, which
+ * torch and which accelerator. Three items, because each has one command: cancel or output, restart, choose.
+ */
+
+import * as vscode from "vscode";
+
+import type { Analyses, Analysis } from "./analyses.js";
+import { isBusy } from "./analyses.js";
+import type { Context } from "./context.js";
+import { type Session, SessionState } from "./server/session.js";
+import { SECTION } from "./settings.js";
+import * as words from "./words.js";
+
+const { t } = vscode.l10n;
+const SELECTOR: vscode.DocumentSelector = [{ language: "python" }];
+const TICK = 1000;
+
+export function activate(context: Context): void {
+  const status = new Status(context.session, context.analyses);
+  context.extension.subscriptions.push(
+    status,
+    context.session.onDidChangeState(() => { status.update(); }),
+    context.analyses.onDidChange(() => { status.update(); }),
+    vscode.window.onDidChangeActiveTextEditor(() => { status.update(); }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(SECTION)) status.update();
+    }),
+  );
+  status.update();
+}
+
+class Status implements vscode.Disposable {
+  private readonly state = vscode.languages.createLanguageStatusItem("inductorDebug.state", SELECTOR);
+  private readonly server = vscode.languages.createLanguageStatusItem("inductorDebug.server", SELECTOR);
+  private readonly accelerator = vscode.languages.createLanguageStatusItem("inductorDebug.accelerator", SELECTOR);
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly session: Session,
+    private readonly analyses: Analyses,
+  ) {
+    this.state.name = t("Inductor Debug: Analysis");
+    this.server.name = t("Inductor Debug: Daemon");
+    this.accelerator.name = t("Inductor Debug: Accelerator");
+  }
+
+  update(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    const analysis = document && this.analyses.get(document.uri);
+    this.updateState(document, analysis);
+    this.updateServer();
+    this.updateAccelerator(document, analysis);
+    const busy = analysis !== undefined && isBusy(analysis);
+    if (busy && !this.timer) this.timer = setInterval(() => { this.update(); }, TICK);
+    if (!busy) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+  }
+
+  dispose(): void {
+    clearInterval(this.timer);
+    for (const item of [this.state, this.server, this.accelerator]) item.dispose();
+  }
+
+  private updateState(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {
+    const { state } = this;
+    const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
+    state.busy = this.session.state === SessionState.Starting || (analysis !== undefined && isBusy(analysis));
+    state.severity = Information;
+    state.detail = "";
+    state.command = { command: "inductorDebug.showOutput", title: t("Output") };
+    if (this.session.state === SessionState.Failed) {
+      state.text = t("Inductor Debug is not running");
+      state.detail = this.session.failure?.message ?? "";
+      state.severity = Error;
+      return;
+    }
+    if (this.session.state !== SessionState.Running) {
+      state.text = t("Inductor Debug is starting");
+      return;
+    }
+    if (!analysis) {
+      state.text = t("Inductor Debug: not checked");
+      state.detail = document?.isUntitled ? t("save the file to have it checked") : "";
+      state.command = { command: "inductorDebug.checkFile", title: t("Check") };
+      return;
+    }
+    const { notification } = analysis;
+    if (isBusy(analysis)) {
+      state.text = progressText(analysis);
+      state.detail = words.seconds((Date.now() - analysis.since) / 1000);
+      state.command = { command: "inductorDebug.cancelAnalysis", title: t("Cancel") };
+      return;
+    }
+    state.text = settledText(analysis);
+    state.detail = notification.state === "done" ? words.seconds(notification.seconds) : (notification.cause ?? "");
+    if (notification.state === "failed") state.severity = Warning;
+    if (notification.state !== "done") state.command = { command: "inductorDebug.checkFile", title: t("Check") };
+  }
+
+  private updateServer(): void {
+    const { interpreter, versions } = this.session;
+    const known = versions.torch !== "" ? t("torch {0}", versions.torch) : t("no torch");
+    this.server.text = versions.python === "" ? t("torch: not known yet") : known;
+    this.server.detail = interpreter ? shortened(interpreter.path) : t("no interpreter");
+    const missing = versions.python !== "" && versions.torch === "";
+    this.server.severity =
+      missing || !interpreter ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
+    this.server.command = { command: "inductorDebug.restartServer", title: t("Restart") };
+  }
+
+  private updateAccelerator(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {
+    const set = vscode.workspace.getConfiguration(SECTION, document?.uri ?? null).get<string>("accelerator", "");
+    const name = [analysis?.notification.accelerator, set].find((value) => value !== undefined && value !== "");
+    this.accelerator.text = t("Accelerator: {0}", name ?? t("default"));
+    this.accelerator.command = { command: "inductorDebug.chooseAccelerator", title: t("Choose") };
+  }
+}
+
+function progressText(analysis: Analysis): string {
+  const { state, stage } = analysis.notification;
+  if (state === "queued") return t("Inductor Debug: waiting");
+  return stage ? t("Inductor Debug: {0}", stage) : t("Inductor Debug: checking");
+}
+
+function settledText(analysis: Analysis): string {
+  const { notification } = analysis;
+  switch (notification.state) {
+    case "done":
+      if (notification.status === "no-target") return t("Inductor Debug: nothing to compile in this file");
+      return t("Inductor Debug: {0}", words.findings(notification.findings));
+    case "cancelled":
+      return t("Inductor Debug: cancelled");
+    case "stale":
+      return t("Inductor Debug: {0} in an earlier text", words.findings(notification.findings));
+    default:
+      return t("Inductor Debug: the check failed");
+  }
+}
+
+/** The end of a path says more than its beginning. */
+function shortened(path: string): string {
+  const parts = path.split(/[/\\]/u);
+  return parts.length > 4 ? ["…", ...parts.slice(-4)].join("/") : path;
+}

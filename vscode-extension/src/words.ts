@@ -1,0 +1,28 @@
+/** How numbers and states are said, in one place for the status, the view and the output. Pure. */
+
+import * as vscode from "vscode";
+
+const { t } = vscode.l10n;
+
+export function findings(count: number): string {
+  if (count === 0) return t("no findings");
+  return count === 1 ? t("1 finding") : t("{0} findings", count);
+}
+
+/** `0.12 s`, `3.4 s`, `75 s`. */
+export function seconds(value: number): string {
+  const digits = value < 1 ? 2 : value < 10 ? 1 : 0;
+  return t("{0} s", value.toFixed(digits));
+}
+
+export function operations(count: number): string {
+  return count === 1 ? t("1 op") : t("{0} ops", count);
+}
+
+export function graphs(count: number): string {
+  return count === 1 ? t("1 graph") : t("{0} graphs", count);
+}
+
+export function graphBreaks(count: number): string {
+  return count === 1 ? t("1 graph break") : t("{0} graph breaks", count);
+}
