@@ -20,9 +20,11 @@ from inductor_debug_schema import JobRequest
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture import loading
+from inductor_debug.capture.conversions import fake_conversions
 from inductor_debug.capture.declarations import Declarations
 from inductor_debug.capture.devices import Redirector
 from inductor_debug.capture.discovery import discover
+from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import (
     MemoryBoundError,
     building,
@@ -46,7 +48,7 @@ class BuildError(Exception):
     """User code raised while a target was made; `location` is where to point for want of a frame of the user's."""
 
     def __init__(self, cause: BaseException, recipe: Recipe) -> None:
-        super().__init__(f"{recipe.what}: {cause!r}")
+        super().__init__(f"{recipe.what} raised {describe(cause)}")
         self.cause, self.what, self.location = cause, recipe.what, recipe.location
 
 
@@ -97,10 +99,10 @@ class Workshop:
         """The file on the first rung that carries it, or what the most telling rung met."""
         first = load = self._load_on(LADDER[0])
         for mode in LADDER[1:]:
-            if load.error is None or not is_limitation(load.error):
+            if first.error is None or load.error is None or not is_limitation(load.error):
                 break
             load = self._load_on(mode)
-            load.notes.append(f"The file could not be loaded with {first.mode.value} tensors: {first.error!r}.")
+            load.notes.append(f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error)}.")
         # What stops only because its tensors are real says less than what the first rung met.
         return first if isinstance(load.error, MemoryBoundError) else load
 
@@ -126,7 +128,7 @@ class Workshop:
                 first = first or error
             else:
                 if first is not None:
-                    target.notes.append(f"{offer.name} was built with {mode.value} tensors, because of {first}.")
+                    target.notes.append(f"{offer.name} was built with {mode.value} tensors: {first}.")
                 return target
         assert first is not None
         raise first
@@ -142,7 +144,7 @@ class Workshop:
         real = self._load_on(BuildMode.REAL, len(load.interceptor.calls))
         found = _same(offer, real)
         if found is None:
-            return f"{offer.name} could not be found again when the file was loaded with real tensors: {real.error!r}."
+            return f"{offer.name} could not be found again when the file was loaded with real tensors."
         try:
             target = self._build_on(found, real)
         except BuildError as error:
@@ -161,6 +163,7 @@ class Workshop:
         """For running a target's code eagerly: devices are redirected and `torch.compile` does nothing."""
         stack = contextlib.ExitStack()
         stack.enter_context(self.devices.active())
+        stack.enter_context(fake_conversions())
         stack.enter_context(Interceptor(self._sources).active(recording=False))
         return stack
 
@@ -185,13 +188,13 @@ class Workshop:
 
     def _execute(self, load: Load) -> None:
         assert self._overlay is not None, "the workshop is not open"
-        try:
-            with self._user_code(load, recording=True):
+        with self._user_code(load, recording=True):
+            try:
                 loading.run_user_code(self._overlay.execute)
-        except LoadStopped as stop:
-            load.notes.append(f"The rest of the file was not run: {stop}.")
-        except BaseException as error:
-            self._on_error(load, error)
+            except LoadStopped as stop:
+                load.notes.append(f"The rest of the file was not run: {stop}.")
+            except BaseException as error:
+                self._on_error(load, error)
         load.module = self._overlay.module
         load.modules = loading.loaded_since(self._before)
 
@@ -210,6 +213,7 @@ class Workshop:
             self.devices.active(),
             load.interceptor.active(recording=recording),
             load.declarations.recording(),
+            fake_conversions(),
             building(load.mode, load.fake_mode, self._memory_bound),
         ):
             yield

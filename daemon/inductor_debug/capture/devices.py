@@ -36,12 +36,14 @@ class Redirector:
 
     def is_absent(self, kind: str) -> bool:
         """Whether `kind` names an accelerator that this machine lacks; remembers that it was asked for."""
-        if kind not in KINDS:
-            return False
+        absent = kind in KINDS and self._is_missing(kind)
+        if absent and kind not in self._asked:
+            self._asked.append(kind)
+        return absent
+
+    def _is_missing(self, kind: str) -> bool:
         if kind not in self._absent:
             self._absent[kind] = not _is_available(kind)
-            if self._absent[kind]:
-                self._asked.append(kind)
         return self._absent[kind]
 
     def replace(self, value: Any) -> Any:
@@ -71,7 +73,7 @@ class Redirector:
         with contextlib.ExitStack() as stack:
             for kind in KINDS:
                 module = getattr(torch, kind, None)
-                if isinstance(module, types.ModuleType):
+                if isinstance(module, types.ModuleType) and self._is_missing(kind):
                     stack.enter_context(self._stand_ins(kind, module))
             stack.enter_context(_replaced(torch, "set_default_device", self._set_default_device))
             stack.enter_context(_replaced(torch, "Generator", self._generator_class()))
@@ -85,14 +87,19 @@ class Redirector:
             for name, stand_in in _STAND_INS.items():
                 original = getattr(module, name, None)
                 if original is not None:
-                    stack.enter_context(_replaced(module, name, self._choice(kind, original, stand_in)))
+                    stack.enter_context(_replaced(module, name, self._noted(kind, stand_in)))
             yield
 
-    def _choice(self, kind: str, original: Any, stand_in: Any) -> Any:
-        def choose(*args: Any, **kwargs: Any) -> Any:
-            return (stand_in if self.is_absent(kind) else original)(*args, **kwargs)
+    def _noted(self, kind: str, stand_in: Any) -> Any:
+        """The stand-in, and a note when it is used. Classes stay classes, for annotations and `isinstance`."""
+        if isinstance(stand_in, type):
+            return stand_in
 
-        return choose
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            self.is_absent(kind)
+            return stand_in(*args, **kwargs)
+
+        return noted
 
     def _set_default_device(self, device: Any) -> None:
         _set_default_device(self.replace(device))
@@ -100,7 +107,7 @@ class Redirector:
     def _generator_class(self) -> type[torch.Generator]:
         redirector = self
 
-        class Generator(torch.Generator):
+        class Generator(torch.Generator, metaclass=_GeneratorType):
             """A `torch.Generator` on a device that exists."""
 
             def __new__(cls, device: Any = "cpu") -> Generator:
@@ -119,6 +126,11 @@ class _RedirectMode(TorchFunctionMode):
             return args[0]
         args, kwargs = self._redirector.arguments(args, kwargs or {})
         return func(*args, **kwargs)
+
+
+class _GeneratorType(type(torch.Generator)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _Generator)
 
 
 class _Handle:
@@ -177,6 +189,7 @@ _STAND_INS: dict[str, Any] = {
 }
 
 _set_default_device = torch.set_default_device
+_Generator = torch.Generator
 
 
 def _is_available(kind: str) -> bool:

@@ -196,14 +196,18 @@ class _Discovery:
 
     def _offer_of_call(self, call: CompiledCall) -> Offer:
         kind = type(call.module) if call.module is not None else None
-        defined = kind.__name__ if kind is not None else call.name
+        name = defined = kind.__name__ if kind is not None else call.name
         own = getattr(kind or call.function, "__module__", None) == self.module.__name__
+        if call.function is call.module and not own:
+            # A library's class says little: call the target what the file calls the instance.
+            defined = next((key for key, value in self.names.items() if unwrap(value) is call.module), defined)
+        name = call.name if defined == name else defined
         here = next((frame.location for frame in call.compiled_at if frame.location.path == self.path), None)
-        location = (self.definitions.location(defined) if own else None) or here or self.definitions.start
+        location = self.definitions.location(defined) or here or self.definitions.start
         where = here or location
         wish = self._use_wish(defined)
         return Offer(
-            name=call.name,
+            name=name,
             origin=Origin.COMPILE,
             location=location,
             model=Recipe(lambda: call.function, where, call.name),

@@ -32,7 +32,7 @@ def raised_finding(
 
     Args:
         error: the exception.
-        what: what was going on ("loading the file", "the constructor of Model").
+        what: what was going on ("while the file was loaded", "in the constructor of Model").
         sources: turns the traceback into places.
         fallback: where to point when the traceback holds no line of the user's.
         target: the target that is lost by it, if it is only one.
@@ -40,11 +40,12 @@ def raised_finding(
     if isinstance(error, SyntaxError) and error.filename and sources.in_project(error.filename):
         return _broken_import(error, sources, fallback)
     location, related = place(sources.frames_of_traceback(error.__traceback__), fallback, "raised in {}")
+    related = list(dict.fromkeys(related))  # a recursion is told once
     if isinstance(error, ImportError):
         return _finding("import-error", _import_words(error), location, target, related)
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
-    message = f"{describe(error)} (in {what})."
+    message = f"{describe(error)} ({what})."
     return _finding("capture-error", message + _hint(error), location, target, related)
 
 
@@ -70,7 +71,7 @@ def _import_words(error: ImportError) -> str:
 
 def _exit_words(error: SystemExit, what: str) -> str:
     code = "" if error.code is None else repr(error.code)
-    return f"sys.exit({code}) was called in {what}: nothing after it can be analysed."
+    return f"sys.exit({code}) was called {what}: nothing after it can be analysed."
 
 
 def _hint(error: BaseException) -> str:

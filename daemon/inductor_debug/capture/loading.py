@@ -170,7 +170,7 @@ def is_standard(file: str) -> bool:
 
 
 def run_user_code(code: Callable[[], Any]) -> Any:
-    """Calls `code`. All user code that is not a stage's runs below this frame, which is where its stacks are cut off."""
+    """Calls `code`. User code outside of stages runs below this frame, which is where its stacks are cut off."""
     return code()
 
 

@@ -111,7 +111,7 @@ class _Session:
         load = self._workshop.load()
         if load.error is not None:
             start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
-            self._findings.append(raised_finding(load.error, "loading the file", self._sources, start))
+            self._findings.append(raised_finding(load.error, "while the file was loaded", self._sources, start))
         else:
             # After an exception half the file is missing, and complaints about the other half would mislead.
             self._findings += map(complaint_finding, load.discovered.complaints)
@@ -131,7 +131,7 @@ class _Session:
                 item.target = self._workshop.build(item.offer, load)
             except BuildError as error:
                 where = error.location
-                finding = raised_finding(error.cause, error.what, self._sources, where, item.offer.name)
+                finding = raised_finding(error.cause, f"in {error.what}", self._sources, where, item.offer.name)
                 self._finish(item, StageReport(stage, StageState.FAILED, time.perf_counter() - started), [finding])
                 return
         if runner is None or item.target is None:
