@@ -1,7 +1,7 @@
 """A pool without processes, for tests of everything above the workers.
 
-Its findings are a pure function of the text: every `BAD` is one, of rule `dtype` in both stages; `PREVIEW` and `MOCK` are found by
-that stage alone. Special words in the text make the job end in special ways (see `FakePool.run`). A job can be held at
+Its findings are a pure function of the text: every `BAD` is one, of rule `dtype` in both stages; `PREVIEW` and `MOCK`
+are found by that stage alone. Special words make the job end in special ways (`FakePool.run`). A job can be held at
 any event with `FakePool.hold`, so that tests need no sleeps.
 """
 
@@ -89,7 +89,7 @@ class FakePool:
         await self._reached.wait()
 
     async def run(self, request: JobRequest, on_event: Callable[[Event], None], *, timeout: float) -> JobEnd:
-        """Plays a job. `CRASH`, `HANG`, `HOG`, `NOTORCH` and `RAISES` in the text make it end so; `IMPORTFAIL` fails to load."""
+        """Plays a job. `CRASH`, `HANG`, `HOG`, `NOTORCH`, `RAISES` and `IMPORTFAIL` in the text make it end so."""
         self.requests.append(request)
         try:
             return await self._play(request, on_event)

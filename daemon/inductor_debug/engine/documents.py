@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from inductor_debug.capture.comments import comments, is_ignore, marked
-from inductor_debug.engine.syntax import SyntaxFault, parse, top_level_digest
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse, top_level_digest
 from inductor_debug.engine.texts import split_lines
 
 
@@ -21,7 +21,7 @@ class Verdict(Enum):
     RUN = "run"
     """It is the saved text, or differs from it inside functions only."""
     WAIT = "wait"
-    """Its top-level code is not the saved one, or nothing is saved."""
+    """Its top-level code is not the saved one, or nothing is saved, or it is too long to be parsed while one types."""
 
 
 @dataclass
@@ -44,6 +44,8 @@ class Document:
         """Whether the present text may run now; a fault if it does not parse and is not saved."""
         if not self.dirty:
             return Verdict.RUN
+        if max(len(self.text), len(self.saved or "")) > LARGEST_PARSED:
+            return Verdict.WAIT
         tree = parse(self.text)
         if isinstance(tree, SyntaxFault):
             return tree

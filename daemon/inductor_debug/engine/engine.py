@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from inductor_debug_schema import FileReport, Finding
@@ -77,7 +77,7 @@ class Engine:
         lane = self._lanes.get(uri)
         if lane is not None:
             lane.saved(text)
-            self._watch.notice([lane.document.path], existed=True)
+            self._watch.notice([lane.document.path])
 
     def close(self, uri: str) -> None:
         """Stops its analysis and drops its findings; no update follows."""
@@ -86,10 +86,13 @@ class Engine:
             lane.closed()
             self._leaving = {left for left in (*self._leaving, lane) if left.ending}
 
-    def files_changed(self, paths: list[str]) -> None:
-        """Files were made, changed or deleted on disk (didChangeWatchedFiles)."""
+    def files_changed(self, paths: list[str], created: Collection[str] = ()) -> None:
+        """Files were made, changed or deleted on disk (didChangeWatchedFiles).
+
+        `created` are those of them that are known to be new: they may change what an import finds.
+        """
         if self._open:
-            self._watch.notice(paths)
+            self._watch.notice(paths, created)
 
     def settings_changed(self) -> None:
         """Settings may have changed: analyses again what they concern, shows anew what only policy concerns."""

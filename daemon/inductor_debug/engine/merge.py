@@ -221,16 +221,16 @@ def _without_echoes(findings: Iterable[Finding]) -> list[Finding]:
 
 def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:
     """Findings of the text `old` at their places in `new`; those whose text is gone are left out."""
-    hunk = difference(old, new)
-    if hunk is None:
+    edit = difference(old, new)
+    if not edit.hunks:
         return list(findings)
     result = []
     for finding in findings:
-        span = hunk.moved(finding.range) if finding.path == path else finding.range
+        span = edit.moved(finding.range) if finding.path == path else finding.range
         if span is None:
             continue
         related = [
-            dataclasses.replace(place, range=hunk.moved(place.range) or place.range) if place.path == path else place
+            dataclasses.replace(place, range=edit.moved(place.range) or place.range) if place.path == path else place
             for place in finding.related
         ]
         result.append(dataclasses.replace(finding, range=span, related=related))

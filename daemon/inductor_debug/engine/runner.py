@@ -29,7 +29,7 @@ from inductor_debug.engine.policy import apply_policy
 from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source, source_of
-from inductor_debug.engine.syntax import SyntaxFault, parse
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
 
 MOST_POOLS = 3
 """Fork servers kept at once; each holds a torch."""
@@ -77,7 +77,7 @@ class Runner:
     def fault(self, work: Work) -> Results | None:
         """Why the text cannot run at all; None if nothing is known against it."""
         finding = size_fault(work.path, work.text)
-        if finding is None and self.parser_speaks_for(work.settings):
+        if finding is None and len(work.text) <= LARGEST_PARSED and self.parser_speaks_for(work.settings):
             tree = parse(work.text)
             finding = tree.finding(work.path) if isinstance(tree, SyntaxFault) else None
         return None if finding is None else failed(work.path, work.text, finding)

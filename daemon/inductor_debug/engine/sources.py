@@ -6,8 +6,9 @@ on any text, whether it parses or not. Never reads a file.
 
 from __future__ import annotations
 
-import ast
+import bisect
 import io
+import re
 import tokenize
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,9 +16,9 @@ from functools import cached_property, lru_cache
 from inductor_debug_schema import Range
 
 from inductor_debug.capture.comments import Ignore, ignores
-from inductor_debug.engine.syntax import SyntaxFault, parse
 from inductor_debug.engine.texts import slice_of, split_lines
 
+_DEFINITION = re.compile(r"\s*(?:async\s+def|def|class)\s+(\w+)")
 _BETWEEN_STATEMENTS = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
 
@@ -47,19 +48,25 @@ class Source:
 
     def qualname(self, line: int) -> str:
         """The dotted name of the innermost class or function around a zero-based line; "" at module level."""
-        name = ""
-        for first, last, qualified in self._scopes:  # outer scopes come before those inside of them
-            if first <= line <= last:
-                name = qualified
-        return name
+        if line >= len(self.lines):
+            return ""
+        names = []
+        indent = _indent(self.lines[line])
+        index = bisect.bisect_right(self._definitions, line, key=lambda definition: definition[0])
+        for first, definition_indent, name in reversed(self._definitions[:index]):
+            if definition_indent < indent or first == line:
+                names.append(name)
+                indent = definition_indent
+        return ".".join(reversed(names))
 
     @cached_property
-    def _scopes(self) -> list[tuple[int, int, str]]:
-        tree = parse(self.text)
-        scopes: list[tuple[int, int, str]] = []
-        if not isinstance(tree, SyntaxFault):
-            _collect_scopes(tree.body, "", scopes)
-        return scopes
+    def _definitions(self) -> list[tuple[int, int, str]]:
+        """Line, indentation and name of every `def` and `class`, told by indentation: a parser takes too long."""
+        return [
+            (number, _indent(line), match[1])
+            for number, line in enumerate(self.lines)
+            if (match := _DEFINITION.match(line))
+        ]
 
     @cached_property
     def _statement_lines(self) -> dict[int, int]:
@@ -87,15 +94,5 @@ def source_of(text: str) -> Source:
     return Source(text)
 
 
-def _collect_scopes(body: list[ast.stmt], prefix: str, scopes: list[tuple[int, int, str]]) -> None:
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            name = f"{prefix}{node.name}"
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            scopes.append((first - 1, (node.end_lineno or node.lineno) - 1, name))
-            _collect_scopes(node.body, f"{name}.", scopes)
-            continue
-        for part in ("body", "orelse", "finalbody"):
-            _collect_scopes(getattr(node, part, []), prefix, scopes)
-        for branch in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
-            _collect_scopes(branch.body, prefix, scopes)
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

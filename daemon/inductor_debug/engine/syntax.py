@@ -15,6 +15,8 @@ from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 from inductor_debug.engine.texts import first_line_range, index_of_utf16, split_lines, utf16_length
 
 SYNTAX_RULE = "syntax-error"
+LARGEST_PARSED = 256 << 10
+"""Characters above which parsing would keep the daemon from answering; a worker parses such a text."""
 
 
 @dataclass(frozen=True, slots=True)

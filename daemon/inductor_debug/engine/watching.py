@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 BURST_SECONDS = 0.05
 """Changes closer together than this are one burst."""
@@ -16,7 +16,7 @@ LONGEST_BURST_SECONDS = 0.5
 
 
 class Watch:
-    """Gathers changed paths and hands them to `changed`, which also learns whether files were made or removed."""
+    """Gathers changed paths and hands them to `changed`, which also learns whether files came or went."""
 
     def __init__(self, changed: Callable[[set[str], bool], None]) -> None:
         self._changed = changed
@@ -26,17 +26,14 @@ class Watch:
         self._last = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    def notice(self, paths: Iterable[str], *, existed: bool = False) -> None:
-        """Files may have changed; those that are as they were when last noticed are left out.
-
-        `existed` says that they were there before, even if they have never been noticed.
-        """
+    def notice(self, paths: Iterable[str], created: Collection[str] = ()) -> None:
+        """Files may have changed; those that are as they were when last noticed are left out."""
         for path in paths:
             stamp = _stamp(path)
             if path in self._stamps and self._stamps[path] == stamp:
                 continue
-            if stamp is None or self._stamps.get(path) is None:
-                self._new = self._new or not existed  # it is gone, was gone, or has never been heard of
+            was_gone = path in self._stamps and self._stamps[path] is None
+            self._new = self._new or stamp is None or was_gone or path in created
             self._stamps[path] = stamp
             self._pending.add(path)
         if not self._pending:

@@ -1,0 +1,108 @@
+"""A file is analysed again when what it imports changes, and only then."""
+
+from __future__ import annotations
+
+import os
+
+from desk import DONE, SAVED, STALE, Desk, body
+
+OLD = 1_600_000_000
+
+
+def old(path: str) -> str:
+    """Makes a file look as if it had not been touched for years."""
+    os.utime(path, (OLD, OLD))
+    return path
+
+
+async def test_a_changed_dependency_is_analysed_with_the_new_text(desk: Desk) -> None:
+    helper = old(desk.write("x = 1\n", "helper.py"))
+    desk.pools.dependencies.append(helper)
+    desk.open()
+    await desk.settled()
+    desk.write("x = 22\n", "helper.py")
+    desk.engine.files_changed([helper])
+    last = await desk.settled()
+    assert (last.state, last.cause) == (DONE, "helper.py changed")
+    assert len(desk.ran) == 2
+
+
+async def test_a_saved_dependency_is_enough_even_if_nobody_watches_files(desk: Desk) -> None:
+    helper = old(desk.write("def f():\n    1\n", "helper.py"))
+    desk.open("def f():\n    1\n", "helper.py")
+    await desk.settled("helper.py")
+    desk.pools.dependencies.append(helper)
+    desk.open()
+    await desk.settled()
+    desk.save("def f():\n    2\n", "helper.py")
+    await desk.settled("helper.py")
+    assert (await desk.settled()).cause == "helper.py changed"
+    assert desk.ran.count(SAVED) == 2
+    desk.engine.files_changed([helper])  # the editor tells of the same save again
+    await desk.settled()
+    assert desk.ran.count(SAVED) == 2
+
+
+async def test_touching_a_dependency_without_changing_it_runs_nothing(desk: Desk) -> None:
+    helper = old(desk.write("x = 1\n", "helper.py"))
+    desk.pools.dependencies.append(helper)
+    desk.engine.files_changed([helper])
+    desk.open()
+    await desk.settled()
+    os.utime(helper, (OLD + 5, OLD + 5))
+    desk.engine.files_changed([helper])
+    assert (await desk.settled()).state is DONE
+    assert len(desk.ran) == 1
+
+
+async def test_a_checkout_of_many_files_runs_once(desk: Desk) -> None:
+    helpers = [old(desk.write("x = 1\n", f"helper{number}.py")) for number in range(50)]
+    desk.pools.dependencies.extend(helpers)
+    desk.open()
+    await desk.settled()
+    for number, helper in enumerate(helpers):
+        desk.write(f"x = {number + 10}\n", f"helper{number}.py")
+        desk.engine.files_changed([helper])
+    last = await desk.settled()
+    assert last.cause == "50 files changed"
+    assert len(desk.ran) == 2
+
+
+async def test_an_unrelated_file_runs_nothing(desk: Desk) -> None:
+    desk.open()
+    await desk.settled()
+    desk.engine.files_changed([desk.write("x = 1\n", "other.py"), desk.write("hello", "notes.txt")])
+    await desk.settled()
+    assert len(desk.ran) == 1
+
+
+async def test_a_missing_import_is_tried_again_when_a_file_appears(desk: Desk) -> None:
+    desk.open(body("IMPORTFAIL"))
+    assert (await desk.settled()).report.findings[0].rule == "import-error"
+    desk.engine.files_changed([desk.write("x = 1\n", "helper.py")])
+    await desk.settled()
+    assert len(desk.ran) == 2
+
+
+async def test_a_file_replaced_on_disk_counts_as_saved(desk: Desk) -> None:
+    """Editors reload a clean document after `git checkout` with a change and without a save."""
+    desk.open()
+    await desk.settled()
+    replaced = SAVED + "VALUE = 3\n"
+    desk.type(replaced)
+    assert (await desk.settled()).state is STALE
+    desk.write(replaced)
+    desk.engine.files_changed([str(desk.path())])
+    assert (await desk.settled()).state is DONE
+    assert desk.ran == [SAVED, replaced]
+
+
+async def test_a_deleted_file_keeps_its_findings_and_the_daemon_alive(desk: Desk) -> None:
+    desk.open()
+    await desk.settled()
+    desk.path().unlink()
+    desk.engine.files_changed([str(desk.path())])
+    last = await desk.settled()
+    assert [finding.rule for finding in last.report.findings] == ["dtype"]
+    desk.type(body("x"))
+    assert (await desk.settled()).state is STALE

@@ -1,0 +1,65 @@
+"""What a user sees when a run breaks off, and that nothing starts it again by itself."""
+
+from __future__ import annotations
+
+import pytest
+from desk import DONE, FAILED, Desk, body, brief
+from inductor_debug_schema import FileStatus
+
+ENDINGS = [
+    pytest.param("CRASH", "crash 1:4-25", FileStatus.CRASHED, "mock stage of Model: killed by SIGSEGV", id="crash"),
+    pytest.param("HANG", "timeout 0:0-12", FileStatus.TIMEOUT, "120 s in the mock stage of Model", id="timeout"),
+    pytest.param("HOG", "out-of-memory 0:0-12", FileStatus.CRASHED, "more than 8 GiB", id="out of memory"),
+    pytest.param("NOTORCH", "environment 0:0-12", FileStatus.FAILED, "install torch", id="start failed"),
+    pytest.param("RAISES", "internal-error 0:0-12", FileStatus.FAILED, "inductor-debug itself failed", id="our fault"),
+]
+
+
+@pytest.mark.parametrize(("word", "expected", "status", "words"), ENDINGS)
+async def test_a_run_that_breaks_off_says_how_and_keeps_what_it_found(
+    desk: Desk, word: str, expected: str, status: FileStatus, words: str
+) -> None:
+    desk.open(body(f"x + BAD + {word}"))
+    last = await desk.settled()
+    assert (last.state, last.report.status) == (FAILED, status)
+    told = [finding for finding in last.report.findings if finding.rule != "dtype"]
+    assert brief(told) == [expected]
+    assert words in told[0].message
+    loaded = word not in ("NOTORCH", "RAISES")
+    assert [finding.rule for finding in last.report.findings if finding.rule == "dtype"] == ["dtype"] * loaded
+    report = await desk.engine.check(str(desk.path()))
+    assert (report.status, brief(report)) == (status, brief(last.report))
+
+
+async def test_the_end_of_the_log_is_related_information(desk: Desk) -> None:
+    desk.open(body("CRASH"))
+    (finding,) = (await desk.settled()).report.findings
+    assert [place.message for place in finding.related] == ["The end of its log:\nfirst line\nFatal Python error"]
+
+
+async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:
+    crashing = body("CRASH")
+    desk.open(crashing)
+    await desk.settled()
+    desk.engine.settings_changed()
+    other = desk.write("x = 1\n", "other.py")
+    desk.engine.files_changed([other, str(desk.path())])
+    assert (await desk.settled()).state is FAILED
+    assert desk.ran == [crashing]
+    desk.save()
+    await desk.settled()
+    assert desk.ran == [crashing, crashing]
+    desk.type(body("x"))
+    last = await desk.settled()
+    assert (last.state, last.report.findings) == (DONE, [])
+
+
+async def test_the_next_run_forgets_the_crash(desk: Desk) -> None:
+    desk.open(body("CRASH"))
+    await desk.settled()
+    desk.updates.clear()
+    desk.type(body("x + BAD"))
+    await desk.settled()
+    running = [brief(update.report) for update in desk.updates if update.state.value == "running"]
+    assert running[0] == []
+    assert running[-1] == ["dtype 2:19-22"]
