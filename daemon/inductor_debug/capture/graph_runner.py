@@ -94,7 +94,7 @@ class GraphRunner:
             self._attribution.callers = callers(sys._getframe(1))
             try:
                 if examples is None:
-                    return self._run(graph_module, args)  # type: ignore[no-any-return]
+                    return self.run(graph_module, args)  # type: ignore[no-any-return]
                 return self._run_symbolic(graph_module, examples, args)
             finally:
                 self._attribution.at(None)
@@ -111,7 +111,7 @@ class GraphRunner:
             environment = getattr(mode, "shape_env", None)
             silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
             with mode or contextlib.nullcontext(), silent, self._recorder:
-                made = self._run(graph_module, examples)
+                made = self.run(graph_module, examples)
             for symbolic, actual in zip(pytree.tree_leaves(made), pytree.tree_leaves(result), strict=False):
                 self._alias(actual, symbolic)
             return result
@@ -123,7 +123,8 @@ class GraphRunner:
             self._recorder.tensors.same(alias, tensor)
             self._origins.same(alias, tensor)
 
-    def _run(self, graph_module: GraphModule, args: Any) -> Any:
+    def run(self, graph_module: GraphModule, args: Any) -> Any:
+        """Runs the graph on `args`, which fit its placeholders; the recorder must be entered."""
         values: dict[Node, Any] = {}
         arguments = iter(args)
         last_uses = _last_uses(graph_module)
@@ -162,7 +163,7 @@ class GraphRunner:
                 count = _input_count(bodies[0])
                 operands = [item for item in args if not isinstance(item, (GraphModule, str))]
                 if count == len(operands):
-                    return self._run(bodies[0], operands)
+                    return self.run(bodies[0], operands)
             for body in bodies:
                 self._record_body(body, args)
         finally:
@@ -182,7 +183,7 @@ class GraphRunner:
         mode = next((example.fake_mode for example in inputs if isinstance(example, FakeTensor)), None)
         try:
             with mode or contextlib.nullcontext():
-                self._run(body, inputs)
+                self.run(body, inputs)
         except Exception:
             # Bodies may need more than their inputs (a saved context): what ran up to here is recorded, and the
             # operator itself runs next and raises if it is broken.

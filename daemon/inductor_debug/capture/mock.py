@@ -66,7 +66,7 @@ class _MockRun:
         self.sources = sources
         self.graphs = 0
         self.breaks = BreakCollector(target, sources)
-        origins = OriginTable(target)
+        origins = OriginTable.of_target(target)
         self._attribution = NodeAttribution(sources, ModulePath(target.module).names, self._stack)
         self.recorder = CompiledRecorder(self._attribution, origins)
         self._runner = GraphRunner(self.recorder, self._attribution, origins)

@@ -22,13 +22,19 @@ class _HasFrames(Protocol):
 
 
 class OriginTable:
-    """Names and declaring frames of a target's outside tensors."""
+    """Names and declaring frames of outside tensors."""
 
-    def __init__(self, target: BuiltTarget) -> None:
+    def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], str, str, tuple[Frame, ...]]] = {}
+
+    @classmethod
+    def of_target(cls, target: BuiltTarget) -> OriginTable:
+        """The table of everything that a target holds and is given."""
+        table = cls()
         if target.module is not None:
-            self._add_module(target.module, target.declarations)
-        self._add_inputs(target)
+            table._add_module(target.module, target.declarations)
+        table._add_inputs(target)
+        return table
 
     def origin_of(self, tensor: torch.Tensor, meta: TensorMeta, attribution: _HasFrames) -> Origin:
         """The origin of `tensor`; one that nothing declared is a constant, placed where it is first used."""
@@ -43,7 +49,8 @@ class OriginTable:
         if known is not None and known[0]() is tensor:
             self._known[id(alias)] = (weakref.ref(alias), *known[1:])
 
-    def _add(self, tensor: torch.Tensor, kind: str, name: str, frames: tuple[Frame, ...]) -> None:
+    def add(self, tensor: torch.Tensor, kind: str, name: str, frames: tuple[Frame, ...]) -> None:
+        """Declares one tensor; the first declaration of a tensor counts."""
         if id(tensor) not in self._known:
             self._known[id(tensor)] = (weakref.ref(tensor), kind, name, frames)
 
@@ -59,7 +66,7 @@ class OriginTable:
                 for name, tensor in members.items():
                     if isinstance(tensor, torch.Tensor):
                         full = dotted + name
-                        self._add(tensor, kind, full, declarations.get(full, ()))
+                        self.add(tensor, kind, full, declarations.get(full, ()))
 
     def _add_inputs(self, target: BuiltTarget) -> None:
         parameters = _parameter_names(target.function)
@@ -68,10 +75,10 @@ class OriginTable:
             for path, leaf in pytree.tree_flatten_with_path(value)[0]:
                 name = argument + "".join(str(step) for step in path)
                 if isinstance(leaf, torch.Tensor):
-                    self._add(leaf, "input", name, target.input_frames)
+                    self.add(leaf, "input", name, target.input_frames)
                 else:
                     for member, tensor in _members(leaf):
-                        self._add(tensor, "input", f"{name}.{member}", target.input_frames)
+                        self.add(tensor, "input", f"{name}.{member}", target.input_frames)
 
 
 def _parameter_names(function: Any) -> list[inspect.Parameter]:

@@ -38,7 +38,7 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """
     started = time.perf_counter()
     snapshot = Snapshot(target)
-    origins = OriginTable(target)
+    origins = OriginTable.of_target(target)
     path = ModulePath(target.module)
     attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
     recorder = Recorder(attribution, origins)
