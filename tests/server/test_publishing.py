@@ -119,6 +119,25 @@ async def test_every_finished_version_is_answered_even_if_nothing_changed(make_e
     assert [shown["version"] for shown in editor.published(uri)] == [1, 2]
 
 
+async def test_a_save_of_what_is_known_is_answered_with_it(make_editor: Make) -> None:
+    editor = await make_editor()
+    await editor.start()
+    uri = editor.open(MODEL)
+    editor.engine.done(uri, [finding(MODEL)])
+    editor.engine.analyze(uri, "saved")
+    editor.engine.done(uri, [finding(MODEL)])
+    assert [len(shown["diagnostics"]) for shown in editor.published(uri)] == [1, 1]
+
+
+async def test_a_stage_that_finds_nothing_new_is_not_sent_twice(make_editor: Make) -> None:
+    editor = await make_editor()
+    await editor.start()
+    uri = editor.open(MODEL)
+    editor.engine.tell(uri, AnalysisState.RUNNING, [finding(MODEL)], stage=Stage.PREVIEW, ended=(Stage.PREVIEW,))
+    editor.engine.done(uri, [finding(MODEL)])
+    assert len(editor.published(uri)) == 1
+
+
 async def test_a_syntax_error_shows_while_the_document_waits(make_editor: Make) -> None:
     editor = await make_editor()
     await editor.start()

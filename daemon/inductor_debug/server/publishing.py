@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 0.15
 """How long a pull waits for the analysis to settle once there is something new to show."""
-_UNLESS_CHANGED = frozenset({AnalysisState.RUNNING, AnalysisState.STALE})
-"""States in which equal findings are not sent again for a new version; an end of an analysis always is."""
 
 
 class Publisher:
@@ -39,6 +37,7 @@ class Publisher:
         self._server = server
         self._found: dict[str, dict[str, list[Finding]]] = {}
         self._versions: dict[str, int | None] = {}
+        self._generations: dict[str, int] = {}
         self._pushed: dict[str, tuple[str, int | None]] = {}
         self._answered: dict[str, str] = {}
         self._waiting: dict[str, list[asyncio.Event]] = {}
@@ -54,15 +53,23 @@ class Publisher:
         after: dict[str, list[Finding]] = {}
         for finding in update.report.findings:
             after.setdefault(self.uri_of(finding.path), []).append(finding)
-        if update.state in _UNLESS_CHANGED and before == after:
+        if before == after and (update.state is AnalysisState.STALE or self._repeats(update)):
             return
         self._found[update.uri] = after
         self._versions[update.uri] = update.version
         for uri in {*before, *after} - {update.uri}:
             self._show(uri)
+        if self._generations.get(update.uri) != update.generation:
+            # Every generation is answered, also one that finds what was known for the same version (a save).
+            self._generations[update.uri] = update.generation
+            self._pushed.pop(update.uri, None)
         self._show(update.uri)
         for event in self._waiting.get(update.uri, ()):
             event.set()
+
+    def _repeats(self, update: AnalysisUpdate) -> bool:
+        """Whether the client has heard of this version already, and more may come."""
+        return update.state is AnalysisState.RUNNING and self._versions.get(update.uri) == update.version
 
     def opened(self, uri: str) -> None:
         """Takes back what was pushed for a document that the client pulls from now on."""
@@ -73,6 +80,7 @@ class Publisher:
         """Forgets a document and clears what it found, everywhere."""
         affected = {uri, *self._found.pop(uri, {})}
         self._versions.pop(uri, None)
+        self._generations.pop(uri, None)
         self._answered.pop(uri, None)
         for shown in affected:
             self._show(shown)
