@@ -119,6 +119,7 @@ def test_files_that_are_no_python_are_explained(command: Command, project: Path,
     ran = command("check", "odd.py")
     assert ran.code == (0 if not content else 2)
     assert part in ran.out
+    assert "ELF" not in ran.out  # nobody wants to read a binary file
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,7 @@ class Progress:
         """Shows what is being done now."""
         if not self._enabled:
             return
-        room = max(shutil.get_terminal_size().columns - 1, 20)
-        line = f"[{self._done}/{self._total}] {text}"[:room]
+        line = _fit(f"[{self._done}/{self._total}] {text}", max(shutil.get_terminal_size().columns - 1, 20))
         self._stream.write(f"\r\x1b[2K{line}")
         self._stream.flush()
         self._shown = True
@@ -93,3 +92,16 @@ class Progress:
             self._stream.write("\r\x1b[2K")
             self._stream.flush()
             self._shown = False
+
+
+def _fit(text: str, room: int) -> str:
+    """As much of `text` as fits into `room` columns."""
+    from inductor_debug.report.cells import cells  # here, because `serve` has no use for it
+
+    line = ""
+    for shown, width in cells(text):
+        room -= width
+        if room < 0:
+            break
+        line += shown
+    return line

@@ -68,24 +68,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: from argparse, after `--help`, `--version` (code 0) and for bad usage (code 2).
     """
-    words = list(sys.argv[1:] if argv is None else argv)
     console.prepare_streams()
-    name = next((word for word in words if not word.startswith("-")), None)
-    if name is not None and words[0] == name and name not in COMMANDS:
-        return console.fail(unknown("command", name, COMMANDS))
-    module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
-    parser = _parser(name, module)
     try:
-        arguments = parser.parse_args(words)
-        if module is None:
-            parser.print_help(sys.stderr)
-            return 2
-        return module.run(arguments)
+        return _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return console.INTERRUPTED
     except BrokenPipeError:
         console.silence_output()
         return console.BROKEN_PIPE
+
+
+def _main(words: list[str]) -> int:
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name is not None and words[0] == name and name not in COMMANDS:
+        return console.fail(unknown("command", name, COMMANDS))
+    module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
+    parser = _parser(name, module)
+    arguments = parser.parse_args(words)
+    if module is None:
+        parser.print_help(sys.stderr)
+        return 2
+    return module.run(arguments)
 
 
 def unknown(kind: str, name: str, known: Sequence[str] | dict[str, Any]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.metadata
 import platform
 import signal
 import sys
@@ -89,7 +88,7 @@ async def _check_all(plan: Plan, engine: Engine, progress: Progress, on_file: Ca
     tasks = [asyncio.ensure_future(_check(plan, candidate, engine, gate, progress)) for candidate in plan.candidates]
     try:
         for task in tasks:
-            checked = await task
+            checked = await asyncio.shield(task)  # so that an interrupt ends all of them in one step, below
             progress.clear()
             on_file(checked)
     finally:
@@ -149,8 +148,10 @@ class _Pools:
             if pool.torch_version:
                 return Tool("inductor-debug", __version__, pool.torch_version, pool.python_version)
         if all(interpreter == sys.executable for interpreter, _ in self._pools):
-            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-                torch = importlib.metadata.version("torch")
+            from importlib import metadata  # slow, and seldom needed
+
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                torch = metadata.version("torch")
                 return Tool("inductor-debug", __version__, torch, platform.python_version())
         return Tool("inductor-debug", __version__)
 

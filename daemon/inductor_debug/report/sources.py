@@ -2,7 +2,7 @@
 
 Positions on the wire count UTF-16 code units, because editors do; people, terminals and Python count characters. Files
 are read once, decoded as Python would decode them, and split only where Python and LSP split lines. A file that cannot
-be read has no lines: reports then do without the excerpt and never fail over it.
+be read, or is binary, has no lines: reports then do without the excerpt and never fail over it.
 """
 
 from __future__ import annotations
@@ -76,11 +76,16 @@ def _read(path: str) -> SourceText:
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except OSError:
-        nothing = SourceText("")
-        nothing.lines = []
-        return nothing
-    return SourceText(decode(data))
+    except (OSError, ValueError):
+        return _nothing()
+    return _nothing() if b"\0" in data else SourceText(decode(data))
+
+
+def _nothing() -> SourceText:
+    """No lines at all, not even an empty one."""
+    nothing = SourceText("")
+    nothing.lines = []
+    return nothing
 
 
 def decode(data: bytes) -> str:
