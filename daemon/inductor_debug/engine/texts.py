@@ -88,7 +88,7 @@ class Edit:
         start, end = self._moved(span.start, is_end=False), self._moved(span.end, is_end=True)
         if start >= end and span.start < span.end:
             return None
-        return Range(start, end)
+        return Range(start, max(start, end))
 
     def _moved(self, position: Position, *, is_end: bool) -> Position:
         before = None

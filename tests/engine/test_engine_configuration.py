@@ -1,0 +1,207 @@
+"""The configuration ladder: who wins, and what is said about a setting that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver, Trigger
+from inductor_debug_schema import Severity, Stage, TargetSetting
+
+PROFILE = 'name = "mine"\nextends = "mock"\n'
+
+
+def resolve(folder: Path, toml: str = "", name: str = "model.py", **rungs: Any) -> Settings:
+    if toml:
+        (folder / "pyproject.toml").write_text(toml)
+    return SettingsResolver(**{"environ": {}, **rungs})(str(folder / name))
+
+
+def test_defaults(tmp_path: Path) -> None:
+    settings = resolve(tmp_path, '[project]\nname = "p"\n')
+    assert (settings.accelerator, settings.stages) == ("mock", (Stage.PREVIEW, Stage.MOCK))
+    assert (settings.strict, settings.trigger, settings.severity) == (False, Trigger.ON_TYPE, {})
+    assert settings.profile["name"] == "mock"
+    assert settings.configuration_path is None
+
+
+def test_the_nearest_rung_wins_key_by_key(tmp_path: Path) -> None:
+    toml = (
+        '[tool.inductor-debug]\naccelerator = "spyre"\nstrict = false\ntimeout = 5\nstages = ["mock"]\n'
+        'exclude = ["generated"]\nmemory_limit = 1000\nseverity = { dtype = "hint", layout = "off" }\n'
+    )
+    settings = resolve(
+        tmp_path,
+        toml,
+        environ={"MOCK_STRICT": "1"},
+        editor={"timeout": 7, "stages": ["preview"], "memoryLimit": 2000, "trace.server": "off", "exclude": None},
+        command_line={"stages": ["mock", "preview"], "severity": {"dtype": "error"}, "timeout": None},
+    )
+    assert settings.accelerator == "spyre"
+    assert settings.strict is True
+    assert settings.timeout == 7.0
+    assert settings.stages == (Stage.PREVIEW, Stage.MOCK)
+    assert settings.memory_limit == 2000
+    assert settings.exclude == ("generated",)
+    assert settings.severity == {"dtype": Severity.ERROR, "layout": None}
+    assert settings.configuration_path == str(tmp_path / "pyproject.toml")
+
+
+def test_the_environment_shapes_the_mock_accelerator_and_yields_to_the_editor(tmp_path: Path) -> None:
+    environ = {"MOCK_STRICT": "1", "MOCK_ALIGNMENT": "8", "MOCK_MAX_MEMORY": "1000"}
+    settings = resolve(tmp_path, environ=environ, editor={"strict": False})
+    assert settings.strict is False
+    assert settings.profile["alignment"] == {"elements": 8, "dimensions": "all"}
+    assert settings.profile["memory"] == {"tensor_bytes": 1000}
+
+
+def test_the_nearest_pyproject_with_our_table_holds(tmp_path: Path) -> None:
+    inner = tmp_path / "package"
+    inner.mkdir()
+    (inner / "pyproject.toml").write_text('[project]\nname = "inner"\n')
+    settings = resolve(tmp_path, "[tool.inductor-debug]\ntimeout = 5\n", "package/model.py")
+    assert settings.timeout == 5.0
+    assert settings.project_root == str(inner)
+
+
+def test_a_given_configuration_file_replaces_the_nearest(tmp_path: Path) -> None:
+    other = tmp_path / "ci.toml"
+    other.write_text("[tool.inductor-debug]\ntimeout = 9\n")
+    settings = resolve(tmp_path, "[tool.inductor-debug]\ntimeout = 5\n", command_line={"config": str(other)})
+    assert settings.timeout == 9.0
+
+
+def test_profiles_by_path_are_relative_to_the_file_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "mine.toml").write_text(PROFILE)
+    toml = '[tool.inductor-debug]\naccelerator = "devices/mine.toml"\n'
+    settings = resolve(tmp_path, toml, "package/model.py")
+    assert settings.profile["name"] == "mine"
+    assert settings.accelerator == str(tmp_path / "devices" / "mine.toml")
+
+
+def test_targets_are_those_of_the_file(tmp_path: Path) -> None:
+    toml = (
+        '[tool.inductor-debug.targets."package/model.py::Model"]\ninit = "64"\ninputs = "(1,)"\n'
+        '[tool.inductor-debug.targets."other.py::Model"]\ninputs = "(2,)"\n'
+    )
+    assert resolve(tmp_path, toml, "package/model.py").targets == (TargetSetting("Model", "64", "(1,)"),)
+    assert resolve(tmp_path, toml, "other.py").targets == (TargetSetting("Model", None, "(2,)"),)
+    assert resolve(tmp_path, toml, "model.py").targets == ()
+
+
+ROOTS = [
+    pytest.param([], "a/b", id="the file's folder"),
+    pytest.param(["a/setup.py"], "a", id="setup.py"),
+    pytest.param(["pyproject.toml", "a/b/.git/"], "a/b", id="nearest mark"),
+]
+
+
+@pytest.mark.parametrize(("marks", "root"), ROOTS)
+def test_the_project_root_is_found(tmp_path: Path, marks: list[str], root: str) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for mark in marks:
+        path = tmp_path / mark
+        path.mkdir() if mark.endswith("/") else path.touch()
+    assert resolve(tmp_path, name="a/b/model.py").project_root == str(tmp_path / root)
+    folders = [str(tmp_path), str(tmp_path / "a")]
+    assert resolve(tmp_path, name="a/b/model.py", workspace_folders=folders).project_root == str(tmp_path / "a")
+
+
+BROKEN = [
+    pytest.param("[tool.inductor-debug\n", None, 0, "is not TOML", id="no TOML"),
+    pytest.param("x = 1\ny = \n", None, 1, "is not TOML", id="no TOML further down"),
+    pytest.param("[tool.inductor-debug]\n\nstrcit = true\n", "strcit", 2, "did you mean 'strict'", id="unknown key"),
+    pytest.param(
+        '[tool.inductor-debug]\nstrict = "yes"\n', "strict", 1, "must be true or false, not a string", id="type"
+    ),
+    pytest.param('[tool.inductor-debug]\nstages = ["mok"]\n', "stages", 1, "did you mean 'mock'", id="unknown stage"),
+    pytest.param('[tool.inductor-debug]\nstages = "mock"\n', "stages", 1, "must be a list of strings", id="no list"),
+    pytest.param("[tool.inductor-debug]\nstages = []\n", "stages", 1, "at least one", id="no stage"),
+    pytest.param("[tool.inductor-debug]\ntimeout = -1\n", "timeout", 1, "above 0", id="negative"),
+    pytest.param("[tool.inductor-debug]\ntimeout = true\n", "timeout", 1, "number of seconds", id="flag for number"),
+    pytest.param("[tool.inductor-debug]\nmemory_limit = 0.5\n", "memory_limit", 1, "number of bytes", id="half a byte"),
+    pytest.param(
+        '[tool.inductor-debug]\naccelerator = "spire"\n', "accelerator", 1, "did you mean 'spyre'", id="accelerator"
+    ),
+    pytest.param('[tool.inductor-debug]\naccelerator = "no.toml"\n', "accelerator", 1, "no such file", id="no profile"),
+    pytest.param(
+        '[tool.inductor-debug.severity]\ndtpye = "error"\n', "severity.dtpye", 1, "did you mean 'dtype'", id="rule"
+    ),
+    pytest.param(
+        '[tool.inductor-debug]\nseverity = { dtype = "fatal" }\n', "severity.dtype", 1, "unknown severity", id="level"
+    ),
+    pytest.param(
+        '[tool.inductor-debug.targets."m.py::A"]\ninput = "1"\n',
+        "targets.m.py::A.input",
+        1,
+        "did you mean 'inputs'",
+        id="target",
+    ),
+    pytest.param('[tool.inductor-debug.targets."m.py"]\n', "targets.m.py", 0, "file.py::Name", id="target's name"),
+    pytest.param("[tool]\ninductor-debug = 3\n", "", None, "must be a table", id="no table"),
+]
+
+
+@pytest.mark.parametrize(("toml", "key", "line", "words"), BROKEN)
+def test_a_broken_pyproject_names_file_key_and_line(
+    tmp_path: Path, toml: str, key: str | None, line: int | None, words: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(tmp_path, toml)
+    error = caught.value
+    assert words in str(error)
+    assert error.path == str(tmp_path / "pyproject.toml")
+    assert error.line == line
+    assert error.key == (key and f"tool.inductor-debug.{key}" if key != "" else "tool.inductor-debug")
+    if line is not None:
+        assert str(error).startswith(f"{error.path}:{line + 1}:")
+
+
+def test_a_broken_profile_is_blamed_itself(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(PROFILE + "\n[rank]\nmaximun = 3\n")
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(tmp_path, '[tool.inductor-debug]\naccelerator = "mine.toml"\n')
+    error = caught.value
+    assert (error.path, error.key, error.line) == (str(tmp_path / "mine.toml"), "rank.maximun", 4)
+
+
+ELSEWHERE = [
+    pytest.param({"environ": {"MOCK_STRICT": "yes"}}, "environment: MOCK_STRICT: must be 1 or 0", id="flag"),
+    pytest.param({"environ": {"MOCK_ALIGNMENT": "x"}}, "environment: MOCK_ALIGNMENT:", id="number"),
+    pytest.param({"editor": {"trigger": "onIdle"}}, "editor settings: trigger: unknown trigger", id="trigger"),
+    pytest.param({"command_line": {"accelerator": "mok"}}, "command line: accelerator: unknown accelerator", id="name"),
+    pytest.param({"command_line": {"config": "/nowhere.toml"}}, "/nowhere.toml: cannot be read", id="file"),
+]
+
+
+@pytest.mark.parametrize(("rungs", "words"), ELSEWHERE)
+def test_other_rungs_are_blamed_by_name(tmp_path: Path, rungs: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(tmp_path, **rungs)
+    assert str(caught.value).startswith(words)
+
+
+EXCLUDED = [
+    ("generated", "generated/model.py", True),
+    ("generated", "src/generated/model.py", True),
+    ("src/generated", "src/generated/model.py", True),
+    ("src/generated/", "src/generated/deep/model.py", True),
+    ("src/generated", "other/generated/model.py", False),
+    ("*_pb2.py", "src/model_pb2.py", True),
+    ("tests/*.py", "tests/model.py", True),
+    ("model", "model.py", False),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path", "excluded"), EXCLUDED)
+def test_exclude_patterns(pattern: str, path: str, excluded: bool) -> None:
+    assert Settings("/project", exclude=(pattern,)).excludes(f"/project/{path}") is excluded
+
+
+def test_what_a_worker_does_not_see_does_not_change_the_digest() -> None:
+    one = Settings("/p", profile={"name": "mock"})
+    assert one.run_digest() == Settings("/p", profile={"name": "mock"}, strict=True, timeout=1.0).run_digest()
+    assert one.run_digest() != Settings("/p", profile={"name": "spyre"}).run_digest()
+    assert one.run_digest() != Settings("/p", profile={"name": "mock"}, stages=(Stage.MOCK,)).run_digest()
