@@ -126,7 +126,13 @@ class ForkServerLink:
 
     async def close(self) -> int | None:
         """Ends the process and all below it; returns its status, None if it had to be killed."""
+        starting = not self.greeting.done()
         self._lose()
+        if starting:  # it imports torch, so it would not notice us, and it has no workers to sweep up yet
+            processes.kill_group(self._process.pid)
+            self._process.wait()
+            self._output.close()
+            return None
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _EXIT_SECONDS
         while self._process.poll() is None and loop.time() < deadline:
