@@ -88,6 +88,16 @@ def test_further_lines_of_a_message_and_the_link_stand_below(model: Path) -> Non
     assert "   = see https://example.org/page" in lines
 
 
+def test_a_long_message_is_a_headline_and_an_explanation(model: Path) -> None:
+    explanation = "Dynamo does not know how to do this, e.g. when a builtin is called. " * 3
+    file = checked(model, finding(model, span(4, 8, 9), message=f"Graph break: it cannot be traced. {explanation}"))
+    lines = render(model.parent, file).splitlines()
+    assert lines[0].endswith("warning[dtype] Graph break: it cannot be traced.")
+    assert lines[4].startswith("   = Dynamo does not know")
+    assert lines[5].startswith("     ")
+    assert max(map(len, lines)) < 120
+
+
 def test_many_related_places_are_cut_unless_asked_for(model: Path) -> None:
     many = [related(model, span(number, 0, 1), f"place {number}") for number in range(7)]
     file = checked(model, finding(model, span(4, 8, 9), related=many))

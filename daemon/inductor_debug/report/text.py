@@ -9,6 +9,9 @@ model.py:12:9: warning[dtype] float64 is not supported by mock
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
 
 from inductor_debug.report.cells import printable
@@ -20,6 +23,9 @@ from inductor_debug.report.styles import Role, Styler, role_of
 
 _FEW = 4
 """Related places shown without `--verbose`."""
+_WIDE = 110
+"""Columns that explanations are wrapped at, and from which a message is split after its first sentence."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
 class TextReport:
@@ -52,14 +58,14 @@ class TextReport:
 
     def _finding(self, finding: Finding) -> str:
         role = role_of(finding.severity)
-        headline, *more = printable(finding.message).split("\n")
+        headline, *more = split_message(printable(finding.message))
         gutter = self._gutter([finding.range, *(related.range for related in finding.related)])
         lines = [
             f"{self._place(finding.path, finding.range)}: "
             f"{self._styler.paint(f'{finding.severity.value}[{finding.rule}]', role)} {headline}"
         ]
         lines += self._excerpt(finding.path, finding.range, gutter, Snippet(self._styler, "^", role))
-        lines += [self._remark(line, gutter) for line in more if line.strip()]
+        lines += [row for line in more for row in self._remarks(line, gutter)]
         about = describe(finding)
         if about:
             lines.append(self._remark(about, gutter))
@@ -98,6 +104,12 @@ class TextReport:
     def _remark(self, text: str, gutter: int) -> str:
         return " " * gutter + self._styler.paint(f" = {text}", Role.FAINT)
 
+    def _remarks(self, text: str, gutter: int) -> list[str]:
+        """A remark of any length, over several lines if need be."""
+        lead = " " * gutter
+        first, *more = textwrap.wrap(text, _WIDE, break_long_words=False, break_on_hyphens=False) or [""]
+        return [f"{lead} = {first}", *(f"{lead}   {line}" for line in more)]
+
     @staticmethod
     def _gutter(ranges: list[Range]) -> int:
         return max(len(str(area.end.line + 1)) for area in ranges) + 1
@@ -125,6 +137,16 @@ class TextReport:
             for note in stage.notes
         ]
         return "\n".join(lines) + "\n"
+
+
+def split_message(message: str) -> list[str]:
+    """The lines of a message; of a long first one, what follows its first sentence becomes a line of its own."""
+    headline, *more = message.split("\n")
+    end = _SENTENCE_END.search(headline)
+    if len(headline) > _WIDE and end is not None:
+        more.insert(0, headline[end.end() :])
+        headline = headline[: end.start()]
+    return [headline, *(line for line in more if line.strip())]
 
 
 def describe(finding: Finding) -> str:
