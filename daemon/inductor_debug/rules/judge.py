@@ -72,8 +72,7 @@ def _owner(origin: Origin) -> str:
 def _related(group: Sequence[Root]) -> list[Related]:
     found: list[Related] = []
     for root in group:
-        for source in root.sources.values():
-            found += places.library_frames(source.frames)
+        found += places.library_frames(root.cause.frames)
     for root in group:
         for op in root.uses:
             found += places.use(op.frames, f"used by {op.packet} here")

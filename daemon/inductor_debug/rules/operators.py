@@ -5,7 +5,10 @@ Lists are of names in torch 2.11 to 2.13; an operator missing here is taken for 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+
+from inductor_debug.rules.ops import Op
 
 _MATMUL = frozenset({
     "mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "addbmm", "addmv", "addmv_", "addmm_", "baddbmm_", "mv", "dot",
@@ -14,6 +17,8 @@ _MATMUL = frozenset({
     "mkldnn_linear", "mkldnn_rnn_layer",
 })  # fmt: skip
 _MATMUL_MARKS = ("scaled_dot_product", "_flash_attention", "_efficient_attention", "flex_attention")
+
+_SOFTMAX = frozenset({"_softmax", "softmax", "_safe_softmax"})
 
 _COPIES = frozenset({
     "clone", "contiguous", "copy", "copy_", "_to_copy", "_reshape_copy", "cat", "stack", "constant_pad_nd", "repeat",
@@ -82,3 +87,33 @@ def looks_up(packet: str) -> bool:
 def reshapes(packet: str) -> bool:
     """Whether the operator is told the sizes of its result and takes them from nowhere else."""
     return name(packet) in _RESHAPES
+
+
+def attention_calls(ops: Sequence[Op]) -> set[int]:
+    """The indexes of ops that belong to one call of attention, for backends where torch takes it apart.
+
+    `scaled_dot_product_attention` runs as scalings, two matrix products and a softmax where no fused kernel fits
+    (dropout, a mask with a gradient). To the user and to the accelerator it is still one operator. Ops in a row
+    that one expression runs are taken for one call.
+    """
+    found: set[int] = set()
+    call: list[Op] = []
+    for op in ops:
+        if call and not _same_call(call[-1], op):
+            found |= _if_attention(call)
+            call = []
+        call.append(op)
+    return found | _if_attention(call)
+
+
+def _same_call(first: Op, second: Op) -> bool:
+    if first.frames is second.frames:
+        return True
+    return bool(first.frames and second.frames) and first.frames[0].location == second.frames[0].location
+
+
+def _if_attention(call: list[Op]) -> set[int]:
+    products = sum(multiplies_matrices(op.packet) for op in call)
+    if products < 2 or not any(name(op.packet) in _SOFTMAX for op in call):
+        return set()
+    return {op.index for op in call}

@@ -1,6 +1,6 @@
 """Root causes while they are being collected: which op or origin introduced something, and which ops carry it on.
 
-Roots of one rule are folded by the expression in the project that caused them as soon as they are met, so that twelve
+Roots of one rule are folded by the innermost expression that caused them as soon as they are met, so that twelve
 layers running the same line are one root and sets of roots stay small however deep the model is.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Location, Severity
 
-from inductor_debug.rules.ops import Op, Origin, Recording, TensorMeta
+from inductor_debug.rules.ops import Frame, Op, Origin, Recording, TensorMeta
 from inductor_debug.rules.places import Places
 
 _MOST_USES = 64
@@ -20,7 +20,7 @@ _MOST_USES = 64
 
 @dataclass(eq=False, slots=True)
 class Root:
-    """One cause of trouble, folded over everything that happens at its `place`.
+    """One cause of trouble, folded over all runs of one expression. `place` is where the project shows it.
 
     `cause` is the first op or origin met there, `subject` what is forbidden (a dtype, a size, an operator), `detail`
     what else a message should say of it.
@@ -37,7 +37,6 @@ class Root:
     covers: set[int] = field(default_factory=set)
     uses: list[Op] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
-    sources: dict[Location, Op | Origin] = field(default_factory=dict)
 
     def cover(self, op: Op) -> None:
         """Counts `op` among those that the root concerns."""
@@ -60,29 +59,25 @@ class Roots:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._roots: dict[tuple[Location, str], Root] = {}
+        self._roots: dict[tuple[Location, Location, str], Root] = {}
 
     def of_op(self, op: Op, subject: str, severity: Severity = Severity.WARNING) -> Root:
         """The root that `op` is, or belongs to, for `subject`. Does not cover the op yet."""
-        root = self._at(op, self._places.primary(op.frames), subject, severity)
+        root = self._at(op, op.frames, subject, severity)
         root.introduced.add(op.index)
-        innermost = op.frames[0].location if op.frames else root.place
-        root.sources.setdefault(innermost, op)
         return root
 
     def of_origin(self, origin: Origin, user: Op, subject: str, severity: Severity = Severity.WARNING) -> Root:
         """The root that an outside value is; `user` is the op that first meets it, for values nobody declared."""
         declared = self._places.has_project_frame(origin.frames)
-        place = self._places.primary(origin.frames if declared else user.frames)
-        root = self._at(origin, place, subject, severity)
+        root = self._at(origin, origin.frames if declared else user.frames, subject, severity)
         if all(known.name != origin.name for known in root.origins):
             root.origins.append(origin)
-        innermost = origin.frames[0].location if origin.frames else place
-        root.sources.setdefault(innermost, origin)
         return root
 
-    def _at(self, cause: Op | Origin, place: Location, subject: str, severity: Severity) -> Root:
-        key = (place, subject)
+    def _at(self, cause: Op | Origin, frames: tuple[Frame, ...], subject: str, severity: Severity) -> Root:
+        place = self._places.primary(frames)
+        key = (place, frames[0].location if frames else place, subject)
         root = self._roots.get(key)
         if root is None:
             root = self._roots[key] = Root(cause, place, subject, severity)

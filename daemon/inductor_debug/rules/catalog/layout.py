@@ -48,7 +48,9 @@ class LayoutRule(Constraint):
         """Follows non-contiguous values from the view that made them to the ops that compute on them."""
         inherited: dict[int, RootSet] = {}
         admitted = profile.layout.matmul_operands if profile.layout else MatmulOperands.STRIDED
+        attention = operators.attention_calls(recording.ops)
         for op in recording.ops:
+            matmul = operators.multiplies_matrices(op.packet) or op.index in attention
             handed: list[RootSet] = []
             for meta in op.inputs:
                 if meta.dense or strides.is_trivial(meta):
@@ -56,7 +58,7 @@ class LayoutRule(Constraint):
                 origins = _roots_of(meta, op, recording, roots, inherited)
                 if op.is_view or operators.only_moves_data(op.packet):
                     handed.append(origins)
-                elif not _absorbed(op, meta, admitted):
+                elif not _absorbed(op, meta, matmul, admitted):
                     handed.append(origins)
                     for root in origins:
                         root.used_by(op)
@@ -102,15 +104,15 @@ def _roots_of(meta: TensorMeta, op: Op, recording: Recording, roots: Roots, inhe
     return known
 
 
-def _absorbed(op: Op, meta: TensorMeta, admitted: MatmulOperands) -> bool:
-    """Whether `op` takes this non-contiguous operand without a copy."""
+def _absorbed(op: Op, meta: TensorMeta, matmul: bool, admitted: MatmulOperands) -> bool:
+    """Whether `op`, or the matrix product that it is part of, takes this non-contiguous operand without a copy."""
     if operators.only_reads_metadata(op.packet):
         return True
     if strides.is_expanded(meta) and strides.repeats_dense(meta):
         if strides.repeats_little(meta) or operators.looks_up(op.packet):
             return True
-        return operators.multiplies_matrices(op.packet) or _broadcasts(op, meta)
-    if not operators.multiplies_matrices(op.packet) or admitted is MatmulOperands.CONTIGUOUS:
+        return matmul or _broadcasts(op, meta)
+    if not matmul or admitted is MatmulOperands.CONTIGUOUS:
         return False
     if admitted is MatmulOperands.TRANSPOSED:
         return strides.is_permuted(meta)

@@ -58,9 +58,9 @@ class MemoryRule(Constraint):
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How big the tensor is and who makes it."""
-        what = wording.listing(root.subject for root in found)
+        names = list(dict.fromkeys(root.subject for root in found))
         bound = f"more than the {readable(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
-        return f"{what} {'is' if len(found) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
+        return f"{wording.listing(names)} {'is' if len(names) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
 
 
 def readable(size: int) -> str:

@@ -57,8 +57,10 @@ class UnsupportedOpRule(Constraint):
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """Which operators are denied, why, and what to use instead."""
-        subject, others = found[0].subject, [root.subject for root in found[1:]]
-        times = f" ({len(found[0].covers)} times here)" if len(found[0].covers) > 1 else ""
+        subject = found[0].subject
+        others = [root.subject for root in found if root.subject != subject]
+        count = len(set[int]().union(*(root.covers for root in found if root.subject == subject)))
+        times = f" ({count} times here)" if count > 1 else ""
         more = f"; the same expression also runs {wording.listing(others)}" if others else ""
         return f"{subject} is not supported by accelerator '{profile.name}'{times}{found[0].detail}{more}."
 
