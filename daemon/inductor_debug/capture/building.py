@@ -9,6 +9,7 @@ loaded is kept in the `Load`, because targets seen before it are targets still.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -167,6 +168,10 @@ class Workshop:
         stack.enter_context(Interceptor(self._sources).active(recording=False))
         return stack
 
+    def traced(self) -> contextlib.AbstractContextManager[Any]:
+        """For tracing a target's code with Dynamo, which would trace what `eagerly` does: devices are redirected."""
+        return self.devices.traced()
+
     def _load_on(self, mode: BuildMode, stop_at: int = 0) -> Load:
         """Executes the file on one rung, the first time it is asked for."""
         if mode in self._loads:
@@ -224,6 +229,7 @@ class Workshop:
             function = unwrap(_run(offer.model))
             args, kwargs = _run(offer.inputs)
             module = _module_of(function, args)
+            _check_call(offer, function, args, kwargs)
             if load.fake_mode is not None:
                 args, kwargs = _all_fake((args, kwargs), load.fake_mode)
                 if module is not None:
@@ -254,6 +260,19 @@ def _run(recipe: Recipe) -> Any:
         return loading.run_user_code(recipe.run)
     except BaseException as error:
         raise BuildError(error, recipe) from error
+
+
+def _check_call(offer: Offer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Inputs that do not fit the signature are told where they are written, not where they are called."""
+    called = function.forward if isinstance(function, torch.nn.Module) else function
+    try:
+        signature = inspect.signature(called)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise BuildError(TypeError(f"{offer.name}{signature} cannot be called so: {error}"), offer.inputs) from error
 
 
 def _same(offer: Offer, load: Load) -> Offer | None:

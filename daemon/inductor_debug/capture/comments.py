@@ -24,7 +24,9 @@ STRING = (
 """Matches one string literal, without its prefix."""
 
 _STRING_OR_COMMENT = re.compile(rf"(?P<string>{STRING})|(?P<comment>\#[^\r\n]*)", re.DOTALL)
-_MARKER = re.compile(r"#\s*inductor-debug\s*:")
+_MARKER = re.compile(r"(?:^|(?<=\s))#\s*inductor-debug\s*:")
+"""Words to this tool begin a comment, or follow another comment on the same line."""
+
 _IGNORE = re.compile(r"\s*ignore\b(?:\s*\[(?P<rules>[^\]]*)\])?")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._dynamo import output_graph
 from torch.overrides import TorchFunctionMode
 
 KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu")
@@ -78,6 +79,26 @@ class Redirector:
             stack.enter_context(_replaced(torch, "set_default_device", self._set_default_device))
             stack.enter_context(_replaced(torch, "Generator", self._generator_class()))
             stack.enter_context(_RedirectMode(self))
+            yield
+
+    @contextlib.contextmanager
+    def traced(self) -> Iterator[None]:
+        """Redirects what Dynamo captures inside, where torch has the hook for it (private; torch 2.11 to 2.13)."""
+        tracer = getattr(output_graph, "SubgraphTracer", None)
+        before = getattr(tracer, "create_proxy", None)
+        if tracer is None or before is None:
+            yield
+            return
+        redirector = self
+
+        def create_proxy(self: Any, kind: str, target: Any, args: Any, kwargs: Any, *rest: Any, **named: Any) -> Any:
+            if kind == "call_method" and target in KINDS and redirector.is_absent(target):
+                target, args, kwargs = "cpu", args[:1], {}
+            elif kind in ("call_function", "call_method"):
+                args, kwargs = redirector.arguments(args, kwargs)
+            return before(self, kind, target, args, kwargs, *rest, **named)
+
+        with _replaced(tracer, "create_proxy", create_proxy):
             yield
 
     @contextlib.contextmanager

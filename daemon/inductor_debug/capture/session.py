@@ -7,7 +7,6 @@ never raises for a fault of user code: those become findings. Previews of all ta
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
 import sys
 import time
@@ -164,8 +163,7 @@ class _Session:
     def _judged(
         self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
     ) -> tuple[StageOutcome, list[Finding]]:
-        # Dynamo would trace the redirection itself, so only what runs eagerly is run under it.
-        around = self._workshop.eagerly() if stage is Stage.PREVIEW else contextlib.nullcontext()
+        around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
         with around:
             outcome = runner(target, self._sources)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)

@@ -1,0 +1,18 @@
+"""Every file in `tests/fixtures` gives the findings that it says it gives, at the very characters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixture_cases import FIXTURES, all_cases, compare, read_case
+from forked import analyze
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize("path", all_cases(), ids=lambda path: str(path.relative_to(FIXTURES).with_suffix("")))
+def test_the_user_is_told_what_the_file_deserves(path: Path) -> None:
+    case = read_case(path)
+    job = analyze(path, case.text, stages=case.stages, accelerator=case.accelerator)
+    compare(case, job)
