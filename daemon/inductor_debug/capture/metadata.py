@@ -183,15 +183,20 @@ _UNBOUNDED = 1 << 48
 
 
 def _bounds(environment: Any, expression: Any) -> tuple[int, int | None]:
-    if environment is None:
-        return 0, None
     try:
         found = environment.bound_sympy(expression)
-        lower = int(found.lower) if found.lower.is_number and found.lower.is_finite is not False else 0
-        upper = int(found.upper) if found.upper.is_number and found.upper.is_finite is not False else _UNBOUNDED
-    except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
+    except (AttributeError, TypeError, ValueError, KeyError):
         return 0, None
-    return max(lower, 0), upper if upper < _UNBOUNDED else None
+    return max(_bound(found.lower) or 0, 0), _bound(found.upper)
+
+
+def _bound(value: Any) -> int | None:
+    try:
+        number = int(value)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        # torch's integer infinity has no int.
+        return None
+    return number if abs(number) < _UNBOUNDED else None
 
 
 def _is_dense(tensor: torch.Tensor, rank: int) -> bool:
