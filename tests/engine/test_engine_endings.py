@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 from desk import DONE, FAILED, Desk, body, brief
+from inductor_debug.engine.endings import conclude
+from inductor_debug.engine.merge import Results
+from inductor_debug.engine.outcomes import JobEnd, Outcome
+from inductor_debug.engine.settings import Settings
 from inductor_debug_schema import FileStatus
 
 ENDINGS = [
@@ -31,10 +35,23 @@ async def test_a_run_that_breaks_off_says_how_and_keeps_what_it_found(
     assert (report.status, brief(report)) == (status, brief(last.report))
 
 
-async def test_the_end_of_the_log_is_related_information(desk: Desk) -> None:
-    desk.open(body("CRASH"))
-    (finding,) = (await desk.settled()).report.findings
-    assert [place.message for place in finding.related] == ["The end of its log:\nfirst line\nFatal Python error"]
+LOGS = [
+    ("", []),
+    ("hello\nworld\n", ["hello\nworld"]),
+    ("\n".join(map(str, range(100))), ["\n".join(map(str, range(88, 100)))]),
+    (
+        "hello\nFatal Python error: Aborted\n\n  File x\n\nExtension modules: a, b\n",
+        ["Fatal Python error: Aborted\n\n  File x"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("log", "told"), LOGS)
+def test_what_the_log_says_of_the_end_is_related_information(log: str, told: list[str]) -> None:
+    results = Results("/p/m.py", "x\n")
+    conclude(results, JobEnd(Outcome.CRASHED, "killed by SIGSEGV", log), Settings("/p"))
+    assert results.reason is not None
+    assert [place.message.removeprefix("From the log of its process:\n") for place in results.reason.related] == told
 
 
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:

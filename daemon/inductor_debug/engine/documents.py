@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from inductor_debug.capture.comments import comments, is_ignore, marked
-from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse, top_level_digest
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault
 from inductor_debug.engine.texts import split_lines
+from inductor_debug.engine.top_level import TopLevel
 
 
 class Verdict(Enum):
@@ -33,7 +34,7 @@ class Document:
     version: int
     text: str
     saved: str | None
-    _saved_digest: tuple[str, bytes | None] | None = field(default=None, repr=False)
+    _saved_shape: tuple[str, TopLevel] | None = field(default=None, repr=False)
 
     @property
     def dirty(self) -> bool:
@@ -46,22 +47,16 @@ class Document:
             return Verdict.RUN
         if max(len(self.text), len(self.saved or "")) > LARGEST_PARSED:
             return Verdict.WAIT
-        tree = parse(self.text)
-        if isinstance(tree, SyntaxFault):
-            return tree
-        saved = self._digest_of_saved()
-        if saved is None or saved != top_level_digest(tree) or not self._same_directives():
-            return Verdict.WAIT
-        return Verdict.RUN
+        same = self._top_level().same_in(self.text)
+        if isinstance(same, SyntaxFault):
+            return same
+        return Verdict.RUN if same and self.saved is not None and self._same_directives() else Verdict.WAIT
 
-    def _digest_of_saved(self) -> bytes | None:
-        if self.saved is None:
-            return None
-        if self._saved_digest is None or self._saved_digest[0] is not self.saved:
-            tree = parse(self.saved)
-            digest = None if isinstance(tree, SyntaxFault) else top_level_digest(tree)
-            self._saved_digest = (self.saved, digest)
-        return self._saved_digest[1]
+    def _top_level(self) -> TopLevel:
+        saved = self.saved or ""
+        if self._saved_shape is None or self._saved_shape[0] is not saved:
+            self._saved_shape = (saved, TopLevel(saved))
+        return self._saved_shape[1]
 
     def _same_directives(self) -> bool:
         return directive_texts(self.text) == directive_texts(self.saved or "")

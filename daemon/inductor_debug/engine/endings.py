@@ -15,6 +15,9 @@ from inductor_debug.engine.texts import first_line_range, split_lines, utf16_len
 LOG_LINES = 12
 """Lines of a worker's log that a finding quotes."""
 
+_STACKS = ("Fatal Python error", "Timeout (", "Traceback (")
+"""How a stack begins in a log, as faulthandler and Python write them."""
+
 _RULES = {
     Outcome.FINISHED: "crash",
     Outcome.CRASHED: "crash",
@@ -87,10 +90,12 @@ def _where(results: Results) -> str:
 
 
 def _log(path: str, span: Range, tail: str) -> list[Related]:
-    lines = [line.rstrip() for line in tail.strip().splitlines()[-LOG_LINES:]]
-    if not any(lines):
-        return []
-    return [Related(path, span, "The end of its log:\n" + "\n".join(lines))]
+    """What the worker's log says of the end: the stack, where it has one, or its last lines."""
+    lines = [line.rstrip() for line in split_lines(tail.strip()) if not line.startswith("Extension modules:")]
+    stacks = [number for number, line in enumerate(lines) if line.startswith(_STACKS)]
+    told = lines[stacks[-1] :][:LOG_LINES] if stacks else lines[-LOG_LINES:]
+    text = "\n".join(told).strip()
+    return [Related(path, span, f"From the log of its process:\n{text}")] if text else []
 
 
 def _line_range(text: str, line: int | None) -> Range:

@@ -218,7 +218,7 @@ class Lane:
             self._wait(NOT_SAVED)
             return
         generation = self._begin(cause)
-        work = Work(document.path, document.text, settings)
+        work = Work(document.path, document.text, settings, parsed=document.dirty)  # the verdict has parsed it
         known = self._runner.fault(work) if fresh else self._runner.known(work)
         if known is not None:
             self._answer(generation, known, settings)

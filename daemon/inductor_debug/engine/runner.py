@@ -41,11 +41,12 @@ Progress = Callable[[Results, "Event | None"], None]
 
 @dataclass(frozen=True)
 class Work:
-    """A text to analyse as the file at the absolute `path`."""
+    """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse."""
 
     path: str
     text: str
     settings: Settings
+    parsed: bool = False
 
 
 @dataclass
@@ -77,7 +78,12 @@ class Runner:
     def fault(self, work: Work) -> Results | None:
         """Why the text cannot run at all; None if nothing is known against it."""
         finding = size_fault(work.path, work.text)
-        if finding is None and len(work.text) <= LARGEST_PARSED and self.parser_speaks_for(work.settings):
+        if (
+            finding is None
+            and not work.parsed
+            and len(work.text) <= LARGEST_PARSED
+            and self.parser_speaks_for(work.settings)
+        ):
             tree = parse(work.text)
             finding = tree.finding(work.path) if isinstance(tree, SyntaxFault) else None
         return None if finding is None else failed(work.path, work.text, finding)

@@ -1,4 +1,4 @@
-"""Python's own parser, asked in the daemon: does a text parse, where does it not, and what of it runs on import.
+"""Python's own parser, asked in the daemon: does a text parse, and where does it not.
 
 Answers come without any worker, so that a typing slip is shown at once. Nothing is ever executed or compiled to code.
 """
@@ -6,7 +6,6 @@ Answers come without any worker, so that a typing slip is shown at once. Nothing
 from __future__ import annotations
 
 import ast
-import hashlib
 import warnings
 from dataclasses import dataclass
 
@@ -43,29 +42,6 @@ def parse(text: str) -> ast.Module | SyntaxFault:
         return SyntaxFault(f"The file cannot be parsed: {error}.", _null_range(text))
     except (RecursionError, MemoryError):
         return SyntaxFault("The file is nested too deeply to be parsed.", first_line_range(text))
-
-
-def top_level_digest(tree: ast.Module) -> bytes:
-    """A digest of all that runs when the module is imported: everything but the bodies of functions.
-
-    Decorators, defaults, annotations, class bodies and module-level lambdas are part of it; positions, comments and
-    formatting are not. The tree is used up: its function bodies are emptied.
-    """
-    _blank(tree)
-    return hashlib.blake2b(
-        ast.dump(tree, annotate_fields=False).encode("utf-8", "surrogatepass"), digest_size=16
-    ).digest()
-
-
-def _blank(node: ast.AST) -> None:
-    """Empties function bodies in place. Only statements can hold a `def`, so expressions are not visited."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        node.body = []
-        return
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for child in getattr(node, name, ()):
-            if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-                _blank(child)
 
 
 def _sentence(error: SyntaxError) -> str:

@@ -111,14 +111,7 @@ def difference(old: str, new: str) -> Edit:
     if old == new:
         return Edit(())
     before, after = split_lines(old), split_lines(new)
-    shortest = min(len(before), len(after))
-    head = 0
-    while head < shortest and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    old_last, new_last = len(before) - tail, len(after) - tail
+    head, old_last, new_last = differing_lines(before, after)
     blocks = [(head, old_last, head, new_last)]
     if max(old_last, new_last) - head <= MOST_COMPARED_LINES:
         matcher = difflib.SequenceMatcher(None, before[head:old_last], after[head:new_last], autojunk=False)
@@ -128,6 +121,18 @@ def difference(old: str, new: str) -> Edit:
             if tag != "equal"
         ]
     return Edit(tuple(_hunk(before, after, *block) for block in blocks if block[0] < block[1] or block[2] < block[3]))
+
+
+def differing_lines(before: list[str], after: list[str]) -> tuple[int, int, int]:
+    """The fewest lines that differ: from the first number on, up to the second in `before` and the third in `after`."""
+    shortest = min(len(before), len(after))
+    head = 0
+    while head < shortest and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, len(before) - tail, len(after) - tail
 
 
 def _hunk(before: list[str], after: list[str], i1: int, i2: int, j1: int, j2: int) -> Hunk:
