@@ -22,6 +22,7 @@ from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
 from inductor_debug_schema import (
+    AnalysisNotification,
     FileReport,
     FileStatus,
     Finding,
@@ -33,6 +34,7 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetReport,
+    from_wire,
 )
 from lsprotocol import converters, types
 
@@ -51,7 +53,7 @@ def check_message(message: dict[str, Any], asked: dict[Any, str]) -> None:
     assert size <= LARGEST_MESSAGE, f"{size} bytes: {str(message)[:200]}"
     if "method" in message:
         if message["method"] in CUSTOM_NOTIFICATIONS:
-            assert set(message["params"]) == {"uri", "version", "generation", "state", "stage", "findings", "seconds"}
+            assert from_wire(AnalysisNotification, message["params"])
             return
         kind = types.METHOD_TO_TYPES[message["method"]][0]
         direction = types.message_direction(message["method"])

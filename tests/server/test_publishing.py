@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 from conftest import PULLED, PUSHED
-from inductor_debug_schema import Severity, Stage
+from inductor_debug.engine.analysis import AnalysisUpdate
+from inductor_debug.server.notification import analysis_notification
+from inductor_debug_schema import (
+    FileReport,
+    FileStatus,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+    to_wire,
+)
 from server_harness import AnalysisState, Editor, finding, related, turns
 
 Make = Callable[..., Awaitable[Editor]]
@@ -85,7 +96,10 @@ async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(make_editor
         if "method" in message
     ]
     assert said == ["queued", "running", 1, "running", "running", 2, "done"]
-    assert editor.messages.of("inductorDebug/analysis")[-1] == {
+    last = editor.messages.of("inductorDebug/analysis")[-1]
+    (target,) = last.pop("targets")
+    assert (target["name"], [stage["stage"] for stage in target["stages"]]) == ("Model", ["preview", "mock"])
+    assert last == {
         "uri": uri,
         "version": 1,
         "generation": 1,
@@ -93,7 +107,22 @@ async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(make_editor
         "stage": "mock",
         "findings": 2,
         "seconds": 0.25,
+        "cause": last["cause"],
+        "status": "findings",
+        "accelerator": "mock",
+        "targets_left_out": 0,
     }
+
+
+async def test_an_editor_learns_of_targets_as_far_as_a_message_holds_them(make_editor: Make) -> None:
+    stages = [StageReport(Stage.PREVIEW, StageState.DONE, 0.5, ops=12, notes=["redirected to the CPU"])]
+    targets = [TargetReport(f"Model{number}", number, stages) for number in range(1000)]
+    report = FileReport(str(MODEL), FileStatus.CLEAN, targets)
+    update = AnalysisUpdate("file:///m.py", str(MODEL), 1, 1, AnalysisState.DONE, Stage.PREVIEW, report, 0.5, "save")
+    notification = analysis_notification(update, "mock")
+    assert notification["targets"][0] == to_wire(targets[0])
+    assert 0 < notification["targets_left_out"] == 1000 - len(notification["targets"])
+    assert len(json.dumps(notification)) < 60_000
 
 
 async def test_the_last_findings_stay_while_a_newer_run_has_none_yet(make_editor: Make) -> None:

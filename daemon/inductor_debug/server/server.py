@@ -17,17 +17,16 @@ from typing import Any
 from pygls.lsp.server import LanguageServer
 
 from inductor_debug import __version__
-from inductor_debug.engine.engine import AnalysisUpdate, Engine
+from inductor_debug.engine.engine import AnalysisUpdate, ConfigurationError, Engine
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.engine.supervisor import WorkerPool
 from inductor_debug.server.client import Client
 from inductor_debug.server.configuration import Configuration
 from inductor_debug.server.documents import Document
 from inductor_debug.server.notices import Notices
+from inductor_debug.server.notification import METHOD as ANALYSIS
+from inductor_debug.server.notification import analysis_notification
 from inductor_debug.server.protocol import Protocol
-
-ANALYSIS = "inductorDebug/analysis"
-"""The notification that says how far the analysis of a document has come."""
 
 logger = logging.getLogger(__name__)
 
@@ -88,18 +87,14 @@ class Server(LanguageServer):
     def _heard(self, update: AnalysisUpdate) -> None:
         for listener in self.listeners:
             self._show(listener, update)
-        self.protocol.notify(
-            ANALYSIS,
-            {
-                "uri": update.uri,
-                "version": update.version,
-                "generation": update.generation,
-                "state": update.state.value,
-                "stage": update.stage.value if update.stage else None,
-                "findings": len(update.report.findings),
-                "seconds": round(update.seconds, 4),
-            },
-        )
+        self.protocol.notify(ANALYSIS, analysis_notification(update, self._accelerator_of(update.path)))
+
+    def _accelerator_of(self, path: str) -> str:
+        """The name of the accelerator a file is checked for, or "" where the settings cannot be used."""
+        try:
+            return self.configuration.settings_for(path).accelerator
+        except ConfigurationError:
+            return ""
 
     def _show(self, listener: Listener, update: AnalysisUpdate) -> None:
         """Lets one feature fail without the others: `done` must come whatever happens."""
@@ -114,8 +109,8 @@ class Server(LanguageServer):
             return
         try:
             self.engine.prewarm(path)
-        except Exception as error:
-            logger.warning("no workers were started ahead for %s: %s", path, error)
+        except ConfigurationError as error:
+            logger.info("no workers were started ahead for %s: %s", path, error)
 
     # Tasks and the end.
 
