@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -126,6 +127,7 @@ def test_files_that_are_no_python_are_explained(command: Command, project: Path,
     ("words", "complaint"),
     [
         (["gone.py"], "gone.py does not exist"),
+        (["a\nb\x1b.py"], r"a\nb\x1b.py does not exist"),
         (["model.py", "--accelerator", "abacus"], "abacus"),
         (["model.py", "--accelerator", "gone.toml"], "gone.toml"),
         (["model.py", "--baseline", "gone.json"], "cannot read the baseline gone.json"),
@@ -154,6 +156,16 @@ def test_bad_usage_is_told_in_a_line_and_runs_nothing(
     assert complaint in ran.err.splitlines()[-1]
     assert "Traceback" not in ran.err
     assert FakePool.started == []
+
+
+def test_a_folder_that_is_gone_under_ones_feet(command: Command, write: Write, project: Path) -> None:
+    model = write("model.py", DOUBLE)
+    (project / "gone").mkdir()
+    os.chdir(project / "gone")
+    (project / "gone").rmdir()
+    ran = command("check", str(model))
+    assert ran.code == 2
+    assert "does not exist any more" in ran.err
 
 
 def test_a_mistake_in_the_configuration_names_file_line_and_key(command: Command, write: Write) -> None:

@@ -101,3 +101,30 @@ def test_a_file_name_that_is_not_utf8(project: Path) -> None:
         _, err = process.communicate(timeout=60)
         assert b"Traceback" not in err
         assert process.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "1 2", "0 1 2"])
+def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
+    (project / "model.py").write_text("y = x.double()\n")
+    program = PROGRAM.format(here=str(HERE), after="open('code', 'w').write(str(code))")
+    closing = "".join(f"os.close({number});" for number in closed.split())
+    launcher = f"import os, sys; {closing} os.execv(sys.executable, [sys.executable, '-c', *sys.argv[1:]])"
+    subprocess.run(
+        [sys.executable, "-c", launcher, program, "check", "model.py"],
+        cwd=project,
+        env={**os.environ, "XDG_CACHE_HOME": str(project / "cache")},
+        timeout=60,
+        check=False,
+    )
+    assert (project / "code").read_text() == "1"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", [["check", "model.py"], ["check", "model.py", "--format", "json"], ["explain"]])
+def test_a_full_disk_is_told_in_a_line(project: Path, words: list[str]) -> None:
+    (project / "model.py").write_text("y = x.double()\n")
+    program = PROGRAM.format(here=str(HERE), after="")
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run([sys.executable, "-c", program, *words], cwd=project, stdout=full, stderr=subprocess.PIPE)
+    assert ran.returncode == 2
+    assert ran.stderr == b"inductor-debug: error: cannot write standard output: No space left on device\n"

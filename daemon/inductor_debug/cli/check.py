@@ -63,10 +63,10 @@ class _Check:
 
     def run(self) -> int:
         arguments = self._arguments
+        working_folder = _working_folder()
         known = self._known_findings()
         candidates = self._candidates()
         output = Output(arguments.output, utf8=arguments.format != "text")
-        working_folder = os.getcwd()
         given = {candidate.path: candidate.shown for candidate in candidates}
         report = renderer(self._view(), Places(working_folder, repository_root(working_folder), given))
         # A new baseline knows everything, so its files can only be shown after the last one.
@@ -146,6 +146,13 @@ class _Check:
         mode = arguments.color if to_terminal or arguments.color == "always" else "never"
         coloured = console.wants_colour(mode, sys.stdout, os.environ)
         return View(arguments.format, coloured, arguments.verbose, arguments.quiet)
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise PathError("the folder you are in does not exist any more") from None
 
 
 def _said(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Results go to standard output, all that is said here goes to standard error. Not
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
@@ -19,14 +20,24 @@ BROKEN_PIPE = 141
 
 
 def prepare_streams() -> None:
-    """Lets text that a terminal's encoding cannot hold come out as question marks instead of as an exception."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    """Makes standard output and error safe to write to.
+
+    Text that a terminal's encoding cannot hold comes out as question marks instead of as an exception. A stream that
+    whoever started us has closed goes nowhere; its descriptor is taken, so that no socket of ours gets that number.
+    """
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            with contextlib.suppress(OSError):
+                if (nowhere := os.open(os.devnull, os.O_WRONLY)) != number:
+                    os.dup2(nowhere, number)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it lives as long as we do)
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def silence_output() -> None:
-    """Points standard output nowhere, so that the interpreter's last flush does not complain of a closed pipe."""
+    """Points standard output nowhere, so that the interpreter's last flush does not complain once more."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -42,7 +53,8 @@ def fail(message: str) -> int:
 
 def say(message: str) -> None:
     """One line for the person at the terminal, never part of the result."""
-    sys.stderr.write(f"inductor-debug: {message}\n")
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in message)
+    sys.stderr.write(f"inductor-debug: {line}\n")
     sys.stderr.flush()
 
 

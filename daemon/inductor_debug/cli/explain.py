@@ -11,6 +11,7 @@ import shutil
 import sys
 
 from inductor_debug.cli import console
+from inductor_debug.cli.output import Output, OutputError
 from inductor_debug.report.markdown import render
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.registry import UnknownRuleError, all_rules, find
@@ -43,17 +44,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list; returns the exit code."""
     styler = Styler(console.wants_colour(arguments.color, sys.stdout, os.environ))
-    if arguments.rule is None:
-        sys.stdout.write(_overview(styler))
-    else:
-        try:
-            page = find(arguments.rule.strip().lower()).page
-        except UnknownRuleError as error:
-            return console.fail(str(error))
-        plain = not styler.enabled and not sys.stdout.isatty()
-        sys.stdout.write(page.text if plain else render(page.text, styler, _width()))
-    sys.stdout.flush()
+    try:
+        Output(None, utf8=False).write(_overview(styler) if arguments.rule is None else _page(arguments.rule, styler))
+    except (UnknownRuleError, OutputError) as error:
+        return console.fail(str(error))
     return 0
+
+
+def _page(rule: str, styler: Styler) -> str:
+    text = find(rule.strip().lower()).page.text
+    plain = not styler.enabled and not sys.stdout.isatty()
+    return text if plain else render(text, styler, _width())
 
 
 def _overview(styler: Styler) -> str:

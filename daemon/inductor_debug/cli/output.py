@@ -11,6 +11,8 @@ import os
 import stat
 import sys
 
+from inductor_debug.cli import console
+
 
 class OutputError(Exception):
     """A file cannot be written; the message names it and the reason."""
@@ -36,17 +38,18 @@ class Output:
 
         Raises:
             BrokenPipeError: the reader of standard output is gone.
+            OutputError: standard output cannot take it.
         """
         if self._path is not None:
             self._pieces.append(text)
             return
-        if self._utf8 and isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-            sys.stdout.buffer.flush()
-        else:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        try:
+            _print(text, utf8=self._utf8)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            console.silence_output()
+            raise OutputError(f"cannot write standard output: {error.strerror or error}") from error
 
     def commit(self) -> None:
         """Makes the result appear at its path.
@@ -56,6 +59,16 @@ class Output:
         """
         if self._path is not None:
             write_whole(self._path, "".join(self._pieces))
+
+
+def _print(text: str, *, utf8: bool) -> None:
+    if utf8 and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def require_writable(path: str) -> None:
