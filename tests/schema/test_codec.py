@@ -54,7 +54,7 @@ def test_a_report_survives_msgpack_and_json(report: FileReport) -> None:
 @pytest.mark.parametrize("cls", [*EVENT_TYPES.values(), JobRequest])
 @given(data=st.data())
 def test_every_message_between_engine_and_worker_survives(cls: type, data: st.DataObject) -> None:
-    json_like = st.dictionaries(st.text(), st.integers() | st.text() | st.booleans(), max_size=3)
+    json_like = st.dictionaries(st.text(), st.from_type(int) | st.text() | st.booleans(), max_size=3)
     overrides = {name: json_like for name, kind in typing.get_type_hints(cls).items() if kind == dict[str, typing.Any]}
     message = data.draw(st.builds(cls, **overrides))
     assert from_wire(cls, msgpack.unpackb(msgpack.packb(to_wire(message)))) == message
