@@ -5,6 +5,7 @@ A file is parsed again only when it has changed on disk. Nothing is written.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
@@ -105,15 +106,12 @@ def _rung(path: str) -> Rung | None:
 
 
 def _parse(path: str) -> tuple[str, dict[str, Any]]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return text, parser.loads(text)
+    except parser.TOMLDecodeError as error:
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) - 1 if found else text.count("\n")
         raise ConfigurationError(f"is not TOML: {error}", source=FILE_NAME, path=path, line=line) from None

@@ -80,9 +80,10 @@ def register(server: Server) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for path in (path_of(change.uri) for change in params.changes) if path]
+        changes = [(path, change.type) for change in params.changes if (path := path_of(change.uri))]
+        paths = [path for path, _ in changes]
         if not paths or not server.ready.is_set():
             return
-        server.engine.files_changed(paths)
+        server.engine.files_changed(paths, [path for path, kind in changes if kind is types.FileChangeType.Created])
         if any(path.endswith(".toml") for path in paths):
             server.engine.settings_changed()
