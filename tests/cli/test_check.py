@@ -244,6 +244,16 @@ def test_a_baseline_can_be_renewed_in_place(command: Command, write: Write) -> N
     assert command("check", ".", "--baseline", "known.json").code == 0
 
 
+def test_a_broken_baseline_is_not_overwritten(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    broken = write("known.json", "<<<<<<< HEAD\n")
+    ran = command("check", ".", "--write-baseline", "known.json")
+    assert ran.code == 2
+    assert "known.json:1:1: not a baseline" in ran.err
+    assert broken.read_text() == "<<<<<<< HEAD\n"
+    assert FakePool.started == []
+
+
 def test_a_failure_can_be_known_too(command: Command, write: Write) -> None:
     write("model.py", "y = 1  # raise\n")
     assert command("check", ".", "--write-baseline", "known.json").code == 0

@@ -198,6 +198,11 @@ def test_github_gets_ten_of_a_kind_and_the_rest_in_the_summary(tmp_path: Path) -
     assert table.count("| warning |") == 14
 
 
+def test_github_without_a_writable_summary_says_so(outcome: CheckResult, tmp_path: Path) -> None:
+    lines = github(outcome, tmp_path, {"GITHUB_STEP_SUMMARY": str(tmp_path / "gone" / "step.md")})
+    assert lines[-1].startswith("::warning title=inductor-debug::The step's summary cannot be written: No such file")
+
+
 def junit(outcome: CheckResult, folder: Path) -> ElementTree.Element:
     return ElementTree.fromstring(JunitReport(places(folder, *outcome.files), Sources()).end(outcome))
 

@@ -64,7 +64,7 @@ class _Check:
     def run(self) -> int:
         arguments = self._arguments
         working_folder = _working_folder()
-        known = self._known_findings()
+        known, renewed = self._baselines()
         candidates = self._candidates()
         output = Output(arguments.output, utf8=arguments.format != "text")
         given = {candidate.path: candidate.shown for candidate in candidates}
@@ -80,14 +80,14 @@ class _Check:
                 output.write(report.file(shown))
 
         tool = self._analyse(candidates, on_file)
-        use = self._use(known)
+        use = self._use(known, renewed)
         if not streaming:
             for file in self._files:
                 output.write(report.file(file))
         result = self._result(tool, use)
         output.write(report.end(result))
         output.commit()
-        if not arguments.quiet and (arguments.format != "text" or arguments.output):
+        if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github")):
             console.say(summary(result))
         return int(result.exit_code())
 
@@ -100,25 +100,27 @@ class _Check:
             console.say("no Python files in " + ", ".join(self._arguments.paths))
         return candidates
 
-    def _known_findings(self) -> baselines.Baseline | None:
-        if self._arguments.write_baseline is not None:
-            require_writable(self._arguments.write_baseline)
-        return baselines.read(self._arguments.baseline) if self._arguments.baseline is not None else None
+    def _baselines(self) -> tuple[baselines.Baseline | None, baselines.Baseline | None]:
+        """The baseline to heed, and what the one to write holds today; read first, so that mistakes cost no time."""
+        heeded, written = self._arguments.baseline, self._arguments.write_baseline
+        known = baselines.read(heeded) if heeded is not None else None
+        if written is None:
+            return known, None
+        require_writable(written)
+        exists = os.path.isfile(written) and os.path.getsize(written) > 0
+        return known, baselines.read(written) if exists else known
 
     def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
         plan = Plan(candidates, self._settings_for, self._arguments.jobs, supervisor.WorkerPool)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
-    def _use(self, known: baselines.Baseline | None) -> BaselineUse | None:
+    def _use(self, known: baselines.Baseline | None, renewed: baselines.Baseline | None) -> BaselineUse | None:
         """Writes the new baseline, if one is wanted, and says what baselines did."""
         target = self._arguments.write_baseline
         fixed = known.fixed(self._files) if known is not None else 0
         if target is not None:
-            old = known
-            if os.path.exists(target) and os.path.getsize(target):
-                old = baselines.read(target)
-            new = baselines.build(target, self._files, old)
+            new = baselines.build(target, self._files, renewed)
             write_whole(target, baselines.dump(new))
             self._files = [new.apply(baselines.reveal(file)) for file in self._files]
             return BaselineUse(target, len(new.entries), fixed, written=len(new.entries))

@@ -56,7 +56,9 @@ class GithubReport:
             else:
                 hidden += 1
         lines.append(summary(result) + (f"; {hidden} not annotated, 10 of a kind are the most" if hidden else ""))
-        self._write_summary(result)
+        complaint = self._write_summary(result)
+        if complaint:
+            lines.append(command("warning", {"title": "inductor-debug"}, complaint))
         return "\n".join(lines) + "\n"
 
     def _annotation(self, kind: str, finding: Finding) -> str:
@@ -74,12 +76,17 @@ class GithubReport:
     def _path(self, path: str) -> str:
         return self._places.in_repository(path) or path
 
-    def _write_summary(self, result: CheckResult) -> None:
+    def _write_summary(self, result: CheckResult) -> str | None:
+        """Adds the table to the step's summary; returns why that failed, if it did."""
         target = self._environ.get("GITHUB_STEP_SUMMARY")
         if not target:
-            return
-        with open(target, "a", encoding="utf-8") as file:
-            file.write(self._table(result))
+            return None
+        try:
+            with open(target, "a", encoding="utf-8", errors="replace") as file:
+                file.write(self._table(result))
+        except OSError as error:
+            return f"The step's summary cannot be written: {error.strerror or error}"
+        return None
 
     def _table(self, result: CheckResult) -> str:
         lines = [f"### inductor-debug: {summary(result)}", ""]
