@@ -46,3 +46,5 @@ async def serve() -> AsyncIterator[Callable[..., Awaitable[Process]]]:
 
     yield start
     await asyncio.gather(*(process.kill() for process in started))
+    for process in started:
+        process.messages.verify()

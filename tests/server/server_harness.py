@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,14 @@ class Messages:
     def __init__(self) -> None:
         self.all: list[dict[str, Any]] = []
         self.asked: dict[Any, str] = {}
-        self._news = asyncio.Condition()
+        self.fault: Exception | None = None
         self._changed = asyncio.Event()
 
     def add(self, message: dict[str, Any]) -> None:
-        check_message(message, self.asked)
+        try:
+            check_message(message, self.asked)
+        except Exception as error:
+            self.fault = error
         self.all.append(message)
         self._changed.set()
 
@@ -96,6 +99,7 @@ class Messages:
         async def search() -> dict[str, Any]:
             start = after
             while True:
+                self.verify()
                 for message in self.all[start:]:
                     if wanted(message):
                         return message
@@ -104,6 +108,11 @@ class Messages:
                 await self._changed.wait()
 
         return await asyncio.wait_for(search(), PATIENCE)
+
+    def verify(self) -> None:
+        """Fails if any message so far was not what the protocol says."""
+        if self.fault is not None:
+            raise AssertionError("the server sent a bad message") from self.fault
 
     def of(self, method: str) -> list[dict[str, Any]]:
         """The parameters of every message of a method so far."""
@@ -149,7 +158,7 @@ class FakeEngine:
         self.updates.pop(uri, None)
         self.quiet.pop(uri).set()
 
-    def files_changed(self, paths: list[str]) -> None:
+    def files_changed(self, paths: list[str], created: Collection[str] = ()) -> None:
         self.calls.append(("files_changed", paths))
 
     def settings_changed(self) -> None:
@@ -348,6 +357,7 @@ async def editor(
     made = Editor(FakeEngine, capabilities, settings or {})
     yield made
     await made.server.stop_engine()
+    made.messages.verify()
 
 
 async def turns(count: int = 20) -> None:

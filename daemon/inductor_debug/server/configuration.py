@@ -177,10 +177,9 @@ class Configuration:
         self._editor.clear()
 
     def _folder_of(self, path: str) -> str:
-        """The URI of the innermost workspace folder around the file, or "" where there is none."""
-        around = [
-            (len(root), uri) for uri, root in self.folders.items() if path.startswith(root.rstrip(os.sep) + os.sep)
-        ]
+        """The URI of the innermost workspace folder around the file (or at it), or "" where there is none."""
+        path = os.path.join(path, "")
+        around = [(len(root), uri) for uri, root in self.folders.items() if path.startswith(os.path.join(root, ""))]
         return max(around)[1] if around else ""
 
 

@@ -22,6 +22,8 @@ MOST_RELATED = 16
 _TIGHT_MESSAGE = 300
 _TIGHT_RELATED = 1
 _NOTE_BYTES = 400
+_FIXED_BYTES = 360
+"""What a diagnostic takes in JSON at least and besides its strings: keys, numbers and punctuation, rounded up."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -46,13 +48,19 @@ def diagnostics_of(findings: Sequence[Finding], client: Client, uri_of: UriOf) -
     note in the first line that says how many are missing.
     """
     ordered = _without_repetitions(findings)
+    if len(ordered) > BUDGET // _FIXED_BYTES:
+        return _most_severe(ordered, client, uri_of)
     diagnostics = [_diagnostic(finding, client, uri_of, LONGEST_MESSAGE, MOST_RELATED) for finding in ordered]
     if sum(map(_bytes, diagnostics)) <= BUDGET:
         return diagnostics
-    short = [(_diagnostic(finding, client, uri_of, _TIGHT_MESSAGE, _TIGHT_RELATED), finding) for finding in ordered]
+    return _most_severe(ordered, client, uri_of)
+
+
+def _most_severe(ordered: Sequence[Finding], client: Client, uri_of: UriOf) -> list[types.Diagnostic]:
     kept: list[types.Diagnostic] = []
     left = BUDGET - _NOTE_BYTES
-    for diagnostic, _ in sorted(short, key=lambda pair: pair[1].severity.rank):
+    for finding in sorted(ordered, key=lambda finding: finding.severity.rank):
+        diagnostic = _diagnostic(finding, client, uri_of, _TIGHT_MESSAGE, _TIGHT_RELATED)
         left -= _bytes(diagnostic)
         if left < 0:
             break
@@ -126,9 +134,9 @@ def _note(missing: int) -> types.Diagnostic:
 def _bytes(diagnostic: types.Diagnostic) -> int:
     """An upper bound of the bytes a diagnostic takes in JSON, without the cost of the converter.
 
-    The fixed part (keys, numbers, punctuation) was measured; strings are counted as JSON escapes them.
+    Strings are counted as JSON escapes them.
     """
-    size = 360 + len(json.dumps([diagnostic.message, diagnostic.code, diagnostic.data]))
+    size = _FIXED_BYTES + len(json.dumps([diagnostic.message, diagnostic.code, diagnostic.data]))
     if diagnostic.code_description:
         size += len(json.dumps(diagnostic.code_description.href))
     for place in diagnostic.related_information or ():

@@ -36,11 +36,11 @@ class Notices:
         self._told: dict[str, set[str]] = {}
 
     def tell(self, subject: str, text: str) -> None:
-        """Shows `text` unless it was said about `subject` before."""
-        told = self._told.setdefault(subject, set())
-        if text in told:
+        """Shows `text`, a problem with `subject`, unless it was said before, of this subject or another."""
+        known = any(text in told for told in self._told.values())
+        self._told.setdefault(subject, set()).add(text)
+        if known:
             return
-        told.add(text)
         logger.warning("%s", text)
         if len(text) > _LONGEST:
             text = text[:_LONGEST] + "…"
