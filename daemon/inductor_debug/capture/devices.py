@@ -8,6 +8,7 @@ keeps telling the truth. Nothing is initialised: a device that exists is left al
 from __future__ import annotations
 
 import contextlib
+import re
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +19,19 @@ from torch.overrides import TorchFunctionMode
 
 KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu")
 _CPU = torch.device("cpu")
+_MENTION = re.compile(rf"\b(?:{'|'.join(KINDS)})\b")
+_DEVICE_WORDS = re.compile(r"not (?:linked|compiled) with|NVIDIA driver|without \w+ (?:backend|library)|not available")
 _MOVES = frozenset(getattr(torch.Tensor, kind) for kind in KINDS if hasattr(torch.Tensor, kind))
+
+
+def mentions(text: str) -> bool:
+    """Whether a source text could name an accelerator at all."""
+    return _MENTION.search(text) is not None
+
+
+def is_about_a_device(error: BaseException) -> bool:
+    """Whether `error` complains that a device is missing."""
+    return _DEVICE_WORDS.search(str(error)) is not None
 
 
 class Redirector:
@@ -27,6 +40,7 @@ class Redirector:
     def __init__(self) -> None:
         self._absent: dict[str, bool] = {}
         self._asked: list[str] = []
+        self._replacements: list[tuple[Any, str, Any]] | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -69,17 +83,24 @@ class Redirector:
         return args, kwargs
 
     @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """Redirects everything that runs eagerly inside; not meant to be on while Dynamo traces."""
-        with contextlib.ExitStack() as stack:
-            for kind in KINDS:
-                module = getattr(torch, kind, None)
-                if isinstance(module, types.ModuleType) and self._is_missing(kind):
-                    stack.enter_context(self._stand_ins(kind, module))
-            stack.enter_context(_replaced(torch, "set_default_device", self._set_default_device))
-            stack.enter_context(_replaced(torch, "Generator", self._generator_class()))
-            stack.enter_context(_RedirectMode(self))
-            yield
+    def active(self, *, arguments: bool = True) -> Iterator[None]:
+        """Redirects everything that runs eagerly inside; not meant to be on while Dynamo traces.
+
+        Args:
+            arguments: look at the devices that torch functions are given, which costs a call of Python for each of
+                them. Without it only `torch.cuda.synchronize()` and its like are replaced.
+        """
+        if self._replacements is None:
+            self._replacements = self._find_replacements()
+        before = [(owner, name, getattr(owner, name)) for owner, name, _ in self._replacements]
+        try:
+            for owner, name, value in self._replacements:
+                setattr(owner, name, value)
+            with _RedirectMode(self) if arguments else contextlib.nullcontext():
+                yield
+        finally:
+            for owner, name, value in before:
+                setattr(owner, name, value)
 
     @contextlib.contextmanager
     def traced(self) -> Iterator[None]:
@@ -101,15 +122,19 @@ class Redirector:
         with _replaced(tracer, "create_proxy", create_proxy):
             yield
 
-    @contextlib.contextmanager
-    def _stand_ins(self, kind: str, module: types.ModuleType) -> Iterator[None]:
-        """Replaces the functions of `torch.cuda` and its like that would start the device."""
-        with contextlib.ExitStack() as stack:
-            for name, stand_in in _STAND_INS.items():
-                original = getattr(module, name, None)
-                if original is not None:
-                    stack.enter_context(_replaced(module, name, self._noted(kind, stand_in)))
-            yield
+    def _find_replacements(self) -> list[tuple[Any, str, Any]]:
+        """(owner, name, value) for all that is replaced: functions of `torch.cuda` and its like start the device."""
+        found: list[tuple[Any, str, Any]] = [
+            (torch, "set_default_device", self._set_default_device),
+            (torch, "Generator", self._generator_class()),
+        ]
+        for kind in KINDS:
+            module = getattr(torch, kind, None)
+            if isinstance(module, types.ModuleType) and self._is_missing(kind):
+                found += [
+                    (module, name, self._noted(kind, _STAND_INS[name])) for name in _STAND_INS if name in vars(module)
+                ]
+        return found
 
     def _noted(self, kind: str, stand_in: Any) -> Any:
         """The stand-in, and a note when it is used. Classes stay classes, for annotations and `isinstance`."""

@@ -67,8 +67,7 @@ class _Discovery:
         ]
 
     def run(self) -> Discovered:
-        conventions = (self._wished, self._get_inputs, self._example_inputs, self._compiled)
-        for convention in conventions:
+        for convention in (self._wished, self._get_inputs, self._example_inputs, self._compiled):
             fresh: set[int] = set()
             for offer in convention():
                 if self.seen.isdisjoint(offer.identity):

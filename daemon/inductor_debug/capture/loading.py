@@ -19,6 +19,7 @@ import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
@@ -103,41 +104,49 @@ def overlay(place: ModulePlace, text: str) -> Iterator[Overlay]:
         sys.meta_path.remove(finder)
 
 
-@contextmanager
-def library_imports(around: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]:
-    """Runs the code of installed modules inside `around()` when they are imported, whatever the importer runs in."""
-    before = SourceFileLoader.exec_module
-    with around():
-        pass  # whatever it imports itself must be there before it is needed for importing
+class ImportWatch:
+    """Sees every Python module that is executed, and runs those of libraries inside `around()`.
 
-    def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
-        if is_installed(self.path) or is_standard(self.path):
-            with around():
-                before(self, module)
-        else:
-            before(self, module)
+    `sys.modules` is never walked: in a forked process every object that is touched costs a page of memory to copy.
+    """
 
-    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        SourceFileLoader.exec_module = before  # type: ignore[method-assign]
+    def __init__(self, around: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._around = around
+        self._executed: list[ModuleType] = []
 
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Watches until it is left."""
+        before = SourceFileLoader.exec_module
+        with self._around():
+            pass  # whatever it imports itself must be there before it is needed for importing
 
-def loaded_since(before: dict[str, ModuleType]) -> LoadedModules:
-    """Sorts the modules that appeared since `before` (a copy of `sys.modules`) by whose they are."""
-    result = LoadedModules()
-    for name, module in list(sys.modules.items()):
-        if before.get(name) is module or not isinstance(module, ModuleType):
-            continue
-        file = _file_of(module)
-        if file is None:
-            continue
-        if is_installed(file):
-            result.third_party.append(name)
-        elif not is_standard(file):
-            result.own[name] = module
-    return result
+        def exec_module(loader: SourceFileLoader, module: ModuleType) -> None:
+            self._executed.append(module)
+            if is_installed(loader.path) or is_standard(loader.path):
+                with self._around():
+                    before(loader, module)
+            else:
+                before(loader, module)
+
+        SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+        try:
+            yield
+        finally:
+            SourceFileLoader.exec_module = before  # type: ignore[method-assign]
+
+    def loaded(self) -> LoadedModules:
+        """The modules executed so far that imports still give, by whose they are."""
+        result = LoadedModules()
+        for module in self._executed:
+            file = _file_of(module)
+            if file is None or sys.modules.get(module.__name__) is not module:
+                continue
+            if is_installed(file):
+                result.third_party.append(module.__name__)
+            elif not is_standard(file):
+                result.own[module.__name__] = module
+        return result
 
 
 def unload(modules: LoadedModules) -> None:
@@ -248,6 +257,7 @@ def _file_of(module: ModuleType) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1)
 def _standard_folders() -> tuple[str, ...]:
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     schema = os.path.dirname(os.path.abspath(sys.modules["inductor_debug_schema"].__file__ or ""))

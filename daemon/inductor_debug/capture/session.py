@@ -33,7 +33,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import read_profile
-from inductor_debug.capture.building import BuildError, Load, Workshop
+from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
@@ -42,6 +42,7 @@ from inductor_debug.capture.preview import run_preview
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.workshop import Load, Workshop
 from inductor_debug.rules.judge import judge
 
 Emit = Callable[[Event], None]

@@ -1,0 +1,225 @@
+"""Loads the file and builds its targets on the highest rung of the ladder that carries.
+
+The rungs (`BuildMode`) make tensors more real, and dearer, from one to the next. User code is executed once for each
+rung that is tried; the user's modules of an earlier rung are forgotten first, so that no tensor of one rung meets those
+of another. What user code raises while the file is loaded is kept in the `Load`, because targets seen before it are
+targets still.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+from inductor_debug_schema import JobRequest
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from inductor_debug.capture import loading
+from inductor_debug.capture.building import BuildError, build_target, bytes_of
+from inductor_debug.capture.conversions import fake_conversions
+from inductor_debug.capture.declarations import Declarations
+from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions
+from inductor_debug.capture.discovery import discover
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
+from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
+from inductor_debug.capture.offers import Discovered, Offer
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuildMode, BuiltTarget
+
+LADDER = tuple(BuildMode)
+_IMPATIENT = 1
+"""Repeated calls after which a script is stopped whose tensors are real, and whose work takes real time."""
+
+
+@dataclass
+class Load:
+    """The file, executed on one rung. `module` holds what was executed of it, None where nothing was."""
+
+    mode: BuildMode
+    fake_mode: FakeTensorMode | None
+    interceptor: Interceptor
+    declarations: Declarations
+    module: ModuleType | None = None
+    error: BaseException | None = None
+    modules: loading.LoadedModules = field(default_factory=loading.LoadedModules)
+    discovered: Discovered = field(default_factory=Discovered)
+    notes: list[str] = field(default_factory=list)
+
+
+class Workshop:
+    """Loads one file and builds its targets.
+
+    Args:
+        request: the file and its settings.
+        sources: turns places into frames.
+        memory_bound: bytes that real tensors may take.
+    """
+
+    def __init__(self, request: JobRequest, sources: SourceMap, memory_bound: int) -> None:
+        self._request, self._sources, self._memory_bound = request, sources, memory_bound
+        self._text = request.text.removeprefix("\ufeff")
+        self._place = loading.place_of(request.path)
+        self._overlay: loading.Overlay | None = None
+        self._loads: dict[BuildMode, Load] = {}
+        self._imports = loading.ImportWatch(without_modes)
+        self._names_devices = mentions(self._text)
+        self.devices = Redirector()
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[Workshop]:
+        """Everything else happens inside: meanwhile the file can be imported, and libraries load undisturbed."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(loading.search_path(self._place, self._request.project_root))
+            self._overlay = stack.enter_context(loading.overlay(self._place, self._text))
+            stack.enter_context(self._imports.active())
+            yield self
+
+    def load(self) -> Load:
+        """The file on the first rung that carries it, or what the most telling rung met."""
+        first = load = self._load_on(LADDER[0])
+        for mode in LADDER[1:]:
+            if first.error is None or load.error is None or not is_limitation(load.error):
+                break
+            load = self._load_on(mode)
+            load.notes.append(f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error)}.")
+        # What stops only because its tensors are real says less than what the first rung met.
+        return first if isinstance(load.error, MemoryBoundError) else load
+
+    def build(self, offer: Offer, load: Load) -> BuiltTarget:
+        """Makes a target, on the rung of `load` or on a lower one.
+
+        Raises:
+            BuildError: user code raised for reasons of its own, or on every rung.
+        """
+        first: BuildError | None = None
+        for mode in LADDER[LADDER.index(load.mode) :]:
+            current = load if mode is load.mode else self._load_on(mode, len(load.interceptor.calls))
+            found = _same(offer, current)
+            if found is None:
+                break
+            try:
+                target = self._build_on(found, current)
+            except BuildError as error:
+                if first is not None and isinstance(error.cause, MemoryBoundError):
+                    break
+                if not is_limitation(error.cause):
+                    raise
+                first = first or error
+            else:
+                if first is not None:
+                    target.notes.append(f"{offer.name} was built with {mode.value} tensors: {first}.")
+                return target
+        assert first is not None
+        raise first
+
+    def rebuild_real(self, offer: Offer, load: Load, fake: BuiltTarget) -> BuiltTarget | str:
+        """The same target with real tensors, or the reason why there is none."""
+        needed = bytes_of(fake)
+        if needed > self._memory_bound:
+            return (
+                f"{offer.name} looks at values and was not run with real tensors, which would take "
+                f"{needed >> 20} MiB (the bound is {self._memory_bound >> 20} MiB)."
+            )
+        real = self._load_on(BuildMode.REAL, len(load.interceptor.calls))
+        found = _same(offer, real)
+        if found is None:
+            return f"{offer.name} could not be found again when the file was loaded with real tensors."
+        try:
+            target = self._build_on(found, real)
+        except BuildError as error:
+            return f"{offer.name} could not be built with real tensors: {error}."
+        target.notes.append("The code looks at values, so it was run with real tensors.")
+        return target
+
+    def dependencies(self) -> list[str]:
+        """The user's other files that were imported on any rung so far."""
+        found = set(self._imports.loaded().dependencies(self._request.path))
+        for load in self._loads.values():
+            found.update(load.modules.dependencies(self._request.path))
+        return sorted(found)
+
+    def eagerly(self) -> contextlib.AbstractContextManager[Any]:
+        """For running a target's code eagerly: devices are redirected and `torch.compile` does nothing."""
+        stack = contextlib.ExitStack()
+        stack.enter_context(self.devices.active(arguments=self._names_devices))
+        stack.enter_context(fake_conversions())
+        stack.enter_context(Interceptor(self._sources).active(recording=False))
+        return stack
+
+    def traced(self) -> contextlib.AbstractContextManager[Any]:
+        """For tracing a target's code with Dynamo, which would trace what `eagerly` does: devices are redirected."""
+        return self.devices.traced() if self._names_devices else contextlib.nullcontext()
+
+    def _load_on(self, mode: BuildMode, stop_at: int = 0) -> Load:
+        """Executes the file on one rung, the first time it is asked for."""
+        if mode in self._loads:
+            return self._loads[mode]
+        for earlier in self._loads.values():
+            loading.unload(earlier.modules)
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+        real = mode is BuildMode.REAL
+        interceptor = Interceptor(self._sources, stop_at if real else 0, _IMPATIENT if real else PATIENCE)
+        load = Load(mode, None if real else new_fake_mode(), interceptor, Declarations(self._sources))
+        self._loads[mode] = load
+        self._execute(load)
+        if load.error is not None and not self._names_devices and is_about_a_device(load.error):
+            loading.unload(load.modules)
+            self._names_devices, load.error = True, None
+            self._execute(load)
+        self._names_devices = self._names_devices or any(map(self._mentions, load.modules.own.values()))
+        if load.module is not None:
+            load.discovered = discover(
+                load.module, self._request.path, self._text, self._request.targets, interceptor, self._sources
+            )
+        return load
+
+    def _execute(self, load: Load) -> None:
+        assert self._overlay is not None, "the workshop is not open"
+        with self._user_code(load, recording=True):
+            try:
+                loading.run_user_code(self._overlay.execute)
+            except LoadStopped as stop:
+                load.notes.append(f"The rest of the file was not run: {stop}.")
+            except BaseException as error:
+                self._on_error(load, error)
+        load.module = self._overlay.module
+        load.modules = self._imports.loaded()
+
+    def _mentions(self, module: ModuleType) -> bool:
+        text = self._sources.text(module.__file__ or "")
+        return text is not None and any(map(mentions, text.lines))
+
+    def _on_error(self, load: Load, error: BaseException) -> None:
+        """Keeps the error, unless the stages of a target that is known already will meet it themselves."""
+        if error is load.interceptor.failure:
+            load.notes.append("The rest of the file was not run: a compiled call raised.")
+        elif load.interceptor.calls and load.fake_mode is not None and is_limitation(error):
+            load.notes.append("The rest of the file was not run: it looks at values, and fake tensors have none.")
+        else:
+            load.error = error
+
+    @contextlib.contextmanager
+    def _user_code(self, load: Load, *, recording: bool) -> Iterator[None]:
+        with (
+            self.devices.active(arguments=self._names_devices),
+            load.interceptor.active(recording=recording),
+            load.declarations.recording(),
+            fake_conversions(),
+            building(load.mode, load.fake_mode, self._memory_bound),
+        ):
+            yield
+
+    def _build_on(self, offer: Offer, load: Load) -> BuiltTarget:
+        load.modules.activate()
+        with self._user_code(load, recording=False):
+            return build_target(offer, load.mode, load.fake_mode, load.declarations)
+
+
+def _same(offer: Offer, load: Load) -> Offer | None:
+    return next((found for found in load.discovered.offers if found.key == offer.key), None)
