@@ -53,7 +53,7 @@ class Snippet:
         return self._many_lines(source, (area.start.line, start), (last, end), gutter)
 
     def _one_line(self, source: SourceText, number: int, start: int, end: int, gutter: int) -> list[str]:
-        text, before, width = crop(source.lines[number], start, max(end, start + 1))
+        text, before, width = crop(source.lines[number], start, end)
         under = " " * before + self.styler.paint(self.mark * max(width, 1), self.role)
         return [self._row(number, gutter, " " + text), self._row(None, gutter, " " + under)]
 
