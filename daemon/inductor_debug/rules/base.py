@@ -17,8 +17,9 @@ from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.roots import Root, Roots
 
 _SILENCE = """\
-Put `# inductor-debug: ignore[{rule}]` at the end of the line. To change the severity of every `{rule}` finding of a
-project, or to turn the rule off, say so in `pyproject.toml`:
+Put `# inductor-debug: ignore[{rule}]` at the end of the line.
+
+To change the severity of this rule for a whole project, or to turn it off, say so in `pyproject.toml`:
 
 ```toml
 [tool.inductor-debug]

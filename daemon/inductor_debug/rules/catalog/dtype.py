@@ -56,7 +56,16 @@ class DtypeRule(Constraint):
                 known[meta.dtype] = Trouble(meta.dtype)
             return known[meta.dtype]
 
-        fold_inherited(recording, roots, trouble_of, _starts_anew)
+        def starts_anew(op: Op, made: Trouble, taken: list[Trouble]) -> bool:
+            # An op that is told to make another troubled dtype than those it was given introduces that one itself,
+            # and so does one that makes a forbidden dtype of one that is merely stored as another.
+            if any(made.subject == trouble.subject for trouble in taken):
+                return False
+            if op.arguments.get("dtype") == made.subject:
+                return True
+            return made.subject not in profile.stored_as and all(item.subject in profile.stored_as for item in taken)
+
+        fold_inherited(recording, roots, trouble_of, starts_anew)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What the dtype is and who introduces it."""
@@ -69,10 +78,3 @@ class DtypeRule(Constraint):
         stored = profile.stored_as[subjects[0]]
         reason = f": {stored.reason}" if stored.reason else ""
         return f"accelerator '{profile.name}' stores {subjects[0]} as {stored.dtype}{reason}; {where}."
-
-
-def _starts_anew(op: Op, made: Trouble, taken: list[Trouble]) -> bool:
-    """An op that is told to make another troubled dtype than those it was given introduces that one itself."""
-    if any(made.subject == trouble.subject for trouble in taken):
-        return False
-    return op.arguments.get("dtype") == made.subject or all(made.severity != trouble.severity for trouble in taken)
