@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from inductor_debug.capture.dynamo_positions import TracedFrame, TracedStack, current_stack, stack_of_translator
 from inductor_debug.capture.expressions import SourcePositions
+from inductor_debug.capture.spans import name_of
 
 _STACK = "_inductor_debug_stack"
 _RECOMPILE_LIMIT = "recompile limit"
@@ -136,6 +137,6 @@ def _limit(message: str, frame: FrameType | None) -> RawLimit:
     while frame is not None:
         code = frame.f_locals.get("code") if frame.f_code.co_name == "_compile" else None
         if code is not None:
-            return RawLimit(message, code.co_name, frame)
+            return RawLimit(message, name_of(code), frame)
         frame = frame.f_back
     return RawLimit(message, "", None)

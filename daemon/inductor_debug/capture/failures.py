@@ -74,7 +74,7 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
         if confirmed is None:
             return Fault.LIMITATION, message
         return Fault.USER, describe(confirmed)
-    if _LIMITED_WORDS.search(text):
+    if isinstance(error, RuntimeError) and _LIMITED_WORDS.search(text):
         return Fault.LIMITATION, message
     return Fault.USER, message
 

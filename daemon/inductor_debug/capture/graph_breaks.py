@@ -100,6 +100,9 @@ class BreakCollector:
     def add_limit(self, raw: RawLimit) -> None:
         """Takes in that Dynamo gave up on a function it had to compile too often."""
         frames = self.sources.stack(raw.caller)
+        if len(frames) > 1 and frames[0].function == raw.function:
+            # Its second half, after a graph break, is called from its first.
+            frames = frames[1:]
         location, related = place(frames, self.target.location, "inside {}")
         key = ("recompile", location)
         if key in self._seen:

@@ -24,6 +24,8 @@ from inductor_debug.rules.ops import Frame
 _RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<name>.+)_at_\d+$|^__resume_at_\d+(_\d+)?$")
 """The names Dynamo gives the functions in which it goes on after a graph break (torch 2.11 to 2.13)."""
 
+_RESUMED_NAMES = ("torch_dynamo_resume_in_", "__resume_at_")
+
 _NOT_PROJECT = frozenset({"site-packages", "dist-packages", ".venv", "venv", "node_modules", ".tox", ".nox"})
 _HAS_COLUMNS = sys.version_info >= (3, 11)
 _OWN_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -135,6 +137,7 @@ class SourceMap:
     def stack(self, frame: FrameType | None, boundary: CodeType | None = None) -> tuple[Frame, ...]:
         """The visible frames from `frame` outwards, innermost first, up to the frame that runs `boundary`."""
         frames, cache = [], self._frames
+        resumed = False
         while frame is not None:
             code = frame.f_code
             if code is boundary:
@@ -144,7 +147,10 @@ class SourceMap:
             except KeyError:
                 found = self.frame_at(code, frame.f_lasti)
             if found is not None:
-                frames.append(found)
+                if not resumed:
+                    frames.append(found)
+                # What resumes a function after a graph break is called from where that function broke off.
+                resumed = code.co_name.startswith(_RESUMED_NAMES)
             frame = frame.f_back
         return self.intern(frames)
 
@@ -158,10 +164,13 @@ class SourceMap:
 
     def frames_of_traceback(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
         """The visible frames of an exception's traceback, innermost (where it was raised) first."""
-        frames = []
+        frames: list[Frame] = []
         while traceback is not None:
-            found = self.frame_at(traceback.tb_frame.f_code, traceback.tb_lasti)
+            code = traceback.tb_frame.f_code
+            found = self.frame_at(code, traceback.tb_lasti)
             if found is not None:
+                if frames and code.co_name.startswith(_RESUMED_NAMES):
+                    frames.pop()
                 frames.append(found)
             traceback = traceback.tb_next
         frames.reverse()
