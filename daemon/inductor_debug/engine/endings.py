@@ -12,6 +12,7 @@ from inductor_debug.engine.outcomes import JobEnd, Outcome
 from inductor_debug.engine.settings import ConfigurationError, Settings
 from inductor_debug.engine.texts import first_line_range, split_lines, utf16_length
 
+CONFIGURATION_RULE = "configuration"
 LOG_LINES = 12
 """Lines of a worker's log that a finding quotes."""
 
@@ -54,7 +55,7 @@ def configuration_finding(error: ConfigurationError, path: str, text: str) -> Fi
         line = error.line or 0
         related = [Related(error.path, Range(Position(line, 0), Position(line, 0)), error.message)]
     return Finding(
-        rule="configuration",
+        rule=CONFIGURATION_RULE,
         severity=Severity.ERROR,
         message=f"Not analysed, because a setting cannot be used: {error}",
         path=path,

@@ -77,7 +77,11 @@ class Engine:
         lane = self._lanes.get(uri)
         if lane is not None:
             lane.saved(text)
-            self._watch.notice([lane.document.path])
+            path = lane.document.path
+            if any(other.depends_on({path}) for other in self._lanes.values() if other is not lane):
+                self._watch.notice([path])
+            else:
+                self._watch.remember(path)
 
     def close(self, uri: str) -> None:
         """Stops its analysis and drops its findings; no update follows."""

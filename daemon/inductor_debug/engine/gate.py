@@ -15,9 +15,11 @@ from inductor_debug_schema import FileReport, FileStatus, Finding, Stage
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.documents import Document
+from inductor_debug.engine.endings import CONFIGURATION_RULE
 from inductor_debug.engine.merge import moved
 from inductor_debug.engine.syntax import SYNTAX_RULE
 
+_IN_PLACE = (SYNTAX_RULE, CONFIGURATION_RULE)
 _LOG = logging.getLogger(__name__)
 
 Listener = Callable[[AnalysisUpdate], None]
@@ -59,11 +61,11 @@ class Gate:
     def show_again(self, state: AnalysisState, extra: Sequence[Finding] = ()) -> None:
         """Delivers what is shown in a new state, and `extra` findings (positions of the present text) before it.
 
-        A syntax error that was shown is left out: whoever calls knows the present text's own.
+        What was shown in place of an analysis is left out: whoever calls knows what holds now.
         """
         if self._open:
             report = self._moved()
-            kept = [finding for finding in report.findings if finding.rule != SYNTAX_RULE]
+            kept = [finding for finding in report.findings if finding.rule not in _IN_PLACE]
             self._deliver(state, dataclasses.replace(report, findings=[*extra, *kept]), None)
 
     def replace(self, report: FileReport, text: str) -> None:

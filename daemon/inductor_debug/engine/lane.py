@@ -134,7 +134,7 @@ class Lane:
         settings = self._resolve("settings changed")
         if settings is None or settings == before:
             return
-        if self._results is not None and not self.busy:
+        if before is not None and self._results is not None and not self.busy:
             self.gate.replace(self._runner.report(self._results, settings), self._results.text)
         self.reconsider("settings changed")
 

@@ -42,6 +42,10 @@ class Watch:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._wait())
 
+    def remember(self, path: str) -> None:
+        """A file has changed, and who has to know does: whoever tells of it again tells no news."""
+        self._stamps[path] = _stamp(path)
+
     async def settled(self) -> None:
         """Waits until everything noticed has been handed on."""
         if self._task is not None:
