@@ -23,7 +23,6 @@ class Debugged(nn.Module):
         self.first = nn.Linear(32, 32)
         self.second = nn.Linear(32, 32)
         self.router = nn.Linear(32, 1)
-
         self.finished = 0.0
 
     def forward(self, x):

@@ -69,9 +69,9 @@ def all_cases(folder: Path = FIXTURES) -> list[Path]:
     return sorted(path for path in folder.glob("*/*.py"))
 
 
-def read_case(path: Path) -> Case:
-    """Reads what is expected of the fixture at `path`."""
-    beside = path.with_suffix(".expected.json")
+def read_case(path: Path, expected: Path | None = None) -> Case:
+    """Reads what is expected of the file at `path`: from `expected`, or from beside it, or from its comments."""
+    beside = expected or path.with_suffix(".expected.json")
     if beside.exists():
         return _from_json(path, json.loads(beside.read_text(encoding="utf-8")))
     case = Case(path)

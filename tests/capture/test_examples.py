@@ -1,0 +1,34 @@
+"""Every example gives the findings that its docstring promises: `examples/*.py` against `tests/fixtures/examples`."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from fixture_cases import FIXTURES, Case, compare, read_case
+from forked import analyze
+
+pytestmark = pytest.mark.torch
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def example(name: str) -> Case:
+    return read_case(EXAMPLES / f"{name}.py", FIXTURES / "examples" / f"{name}.expected.json")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_an_example_gives_the_findings_that_one_expects_from_reading_it(name: str) -> None:
+    case = example(name)
+    job = analyze(case.path, case.text, stages=case.stages, accelerator=case.accelerator)
+    compare(case, job)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_the_docstring_of_an_example_names_every_rule_it_breaks(name: str) -> None:
+    case = example(name)
+    documented = ast.get_docstring(ast.parse(case.text)) or ""
+    assert "What to expect" in documented or "should say" in documented
+    for item in case.findings:
+        assert f"`{item.rule}`" in documented
