@@ -244,6 +244,14 @@ def test_a_baseline_can_be_renewed_in_place(command: Command, write: Write) -> N
     assert command("check", ".", "--baseline", "known.json").code == 0
 
 
+def test_a_crash_is_never_known(command: Command, write: Write) -> None:
+    write("model.py", "y = 1  # crash\n")
+    assert command("check", ".", "--write-baseline", "known.json").code == 2
+    ran = command("check", ".", "--baseline", "known.json")
+    assert ran.code == 2
+    assert "error[crash]" in ran.out
+
+
 def test_a_broken_baseline_is_not_overwritten(command: Command, write: Write) -> None:
     write("model.py", DOUBLE)
     broken = write("known.json", "<<<<<<< HEAD\n")

@@ -2,7 +2,8 @@
 
 A baseline is a JSON file with one finding a line, sorted, so that people can read it and version control can merge it.
 A finding is known by its fingerprint alone; rule and message are there for the reader, and the file that was checked
-(relative to the baseline's folder) tells which entries a run of some files may call fixed.
+(relative to the baseline's folder) tells which entries a run of some files may call fixed. Crashes and timeouts are
+never known: they say how one run ended, not what the code is like.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from inductor_debug_schema import FileStatus
 
-from inductor_debug.report.model import CheckedFile
+from inductor_debug.report.model import CheckedFile, may_pass
 from inductor_debug.report.places import below
 
 VERSION = 1
@@ -46,10 +47,12 @@ class Baseline:
     def apply(self, file: CheckedFile) -> CheckedFile:
         """Moves the known findings of `file` out of its report."""
         known = {entry.fingerprint for entry in self.entries}
-        hidden = tuple(finding for finding in file.report.findings if finding.fingerprint in known)
+        hidden = tuple(
+            finding for finding in file.report.findings if finding.fingerprint in known and not may_pass(finding)
+        )
         if not hidden:
             return file
-        left = [finding for finding in file.report.findings if finding.fingerprint not in known]
+        left = [finding for finding in file.report.findings if finding not in hidden]
         status = file.report.status
         if not left and status is FileStatus.FINDINGS:
             status = FileStatus.CLEAN
@@ -119,6 +122,8 @@ def build(path: str, files: Sequence[CheckedFile], old: Baseline | None) -> Base
 
 def _entries(path: str, file: CheckedFile) -> Iterable[Entry]:
     for finding in (*file.hidden, *file.report.findings):
+        if may_pass(finding):
+            continue
         headline = finding.message.split("\n", 1)[0]
         yield Entry(entry_path(file.path, path), finding.rule, finding.fingerprint, headline)
 

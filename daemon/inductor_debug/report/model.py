@@ -148,25 +148,20 @@ class Renderer(Protocol):
         ...
 
 
-_ABOUT_THE_RUN = frozenset(
-    {
-        "capture-error",
-        "configuration",
-        "crash",
-        "environment",
-        "import-error",
-        "internal-error",
-        "out-of-memory",
-        "syntax-error",
-        "timeout",
-        "unreadable",
-    }
+_FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
+_FAULTS_OF_THE_RUN = frozenset(
+    {"configuration", "crash", "environment", "internal-error", "out-of-memory", "timeout", "unreadable"}
 )
 
 
 def is_about_the_run(finding: Finding) -> bool:
     """Whether the finding says that something could not be analysed, rather than what is wrong on the accelerator."""
-    return finding.rule in _ABOUT_THE_RUN
+    return finding.rule in _FAULTS_OF_THE_CODE or may_pass(finding)
+
+
+def may_pass(finding: Finding) -> bool:
+    """Whether the finding tells how this one run ended, so that no baseline should ever know it."""
+    return finding.rule in _FAULTS_OF_THE_RUN
 
 
 def failed(target: TargetReport) -> bool:
