@@ -56,7 +56,10 @@ def findings_of(path: str, text: str, stage: Stage) -> list[Finding]:
 
 @dataclass
 class FakePool:
-    """`requests` are all jobs that ever reached it, `killed` those that were cancelled."""
+    """`requests` are all jobs that ever reached it, `killed` those that were cancelled.
+
+    A `stubborn` pool goes on talking when a job is cancelled, as a process does until it is really dead.
+    """
 
     interpreter: str = ""
     project_root: str = ""
@@ -66,6 +69,7 @@ class FakePool:
     starts: int = 0
     closes: int = 0
     dependencies: list[str] = field(default_factory=list)
+    stubborn: bool = False
     torch_version: str | None = None
     python_version: str | None = None
     _held: asyncio.Event | None = None
@@ -95,6 +99,9 @@ class FakePool:
             return await self._play(request, on_event)
         except asyncio.CancelledError:
             self.killed.append(request.job)
+            if self.stubborn:
+                self._held = None
+                await self._play(request, on_event)
             raise
 
     async def _play(self, request: JobRequest, on_event: Callable[[Event], None]) -> JobEnd:

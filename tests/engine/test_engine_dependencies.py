@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from desk import DONE, SAVED, STALE, Desk, body
+from inductor_debug.engine.cache import ResultCache
+from inductor_debug.engine.merge import Results
+from inductor_debug_schema import FileStatus
 
 OLD = 1_600_000_000
 
@@ -53,6 +57,28 @@ async def test_touching_a_dependency_without_changing_it_runs_nothing(desk: Desk
     desk.engine.files_changed([helper])
     assert (await desk.settled()).state is DONE
     assert len(desk.ran) == 1
+
+
+def test_a_result_is_not_kept_when_a_dependency_changed_while_it_was_made(tmp_path: Path) -> None:
+    helper = tmp_path / "helper.py"
+    helper.write_text("x = 1\n")
+    written = helper.stat().st_mtime_ns
+    results = Results("/p/model.py", "import helper\n", dependencies=[str(helper)], status=FileStatus.CLEAN)
+    cache = ResultCache()
+    cache.put("key", results, started=written - 1)
+    assert cache.get("key") is None
+    cache.put("key", results, started=written + 1)
+    assert cache.get("key") is results
+    helper.unlink()
+    assert cache.get("key") is None
+
+
+def test_the_cache_is_bounded() -> None:
+    cache = ResultCache(capacity=2)
+    for key in ("a", "b", "a", "c"):
+        if cache.get(key) is None:
+            cache.put(key, Results(key, "", status=FileStatus.CLEAN), started=0)
+    assert [cache.get(key) is not None for key in ("a", "b", "c")] == [True, False, True]
 
 
 async def test_a_checkout_of_many_files_runs_once(desk: Desk) -> None:

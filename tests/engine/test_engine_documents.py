@@ -136,6 +136,23 @@ async def test_a_new_edit_kills_the_job_of_the_old_one_and_nothing_of_it_is_deli
     assert desk.pools.pool.killed == [2]
 
 
+@pytest.mark.parametrize("closing", [False, True])
+async def test_a_worker_that_talks_on_after_it_was_killed_is_not_heard(desk: Desk, closing: bool) -> None:
+    desk.open()
+    await desk.settled()
+    pool = desk.pools.pool
+    pool.stubborn = True
+    pool.hold()
+    desk.type(body("BAD + MOCK"))
+    await pool.reached()
+    desk.engine.close(desk.uri()) if closing else desk.engine.cancel()
+    seen = list(desk.updates)
+    await desk.engine.restart()
+    assert pool.killed == [2]
+    later = [update for update in desk.updates[len(seen) :] if update.generation <= seen[-1].generation]
+    assert later == []
+
+
 async def test_a_burst_of_edits_runs_once_for_the_first_and_once_for_the_last(desk: Desk) -> None:
     desk.open()
     await desk.settled()

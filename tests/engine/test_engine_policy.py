@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from desk import Desk, body, brief
 from fakes import findings_of
-from inductor_debug.engine.merge import Results, unite
+from inductor_debug.engine.merge import Carried, Results, unite
 from inductor_debug.engine.policy import apply_policy
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source, source_of
@@ -193,6 +193,16 @@ def test_the_later_stage_speaks_for_both_and_what_only_the_preview_saw_stays() -
         ("layout", "layout!", 1),
     ]
     assert united[0].related == place
+
+
+def test_findings_of_a_target_that_is_gone_are_not_carried_on() -> None:
+    before = Results(PATH, "x\n")
+    before.accept(StageFinished("Old", report(Stage.PREVIEW), [finding("dtype", target="Old")]))
+    before.accept(StageFinished("Kept", report(Stage.PREVIEW), [finding("rank", target="Kept", column=3)]))
+    now = Results(PATH, "x\n")
+    assert len(now.findings(Carried.of(before))) == 2
+    now.accept(Loaded([TargetFound("Kept", 0, "")], [], [], 0.0))
+    assert [item.target for item in now.findings(Carried.of(before))] == ["Kept"]
 
 
 def test_targets_share_a_finding() -> None:

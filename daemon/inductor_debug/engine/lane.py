@@ -19,6 +19,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from inductor_debug_schema import Event, FileReport, FileStatus, Finding, StageFinished
@@ -165,7 +166,7 @@ class Lane:
 
     async def settled(self) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running."""
-        while self._job is not None:
+        while self._job is not None and self._job.task is not None and not self._job.task.done():
             await asyncio.wait([self._job.task])
         return self.gate.latest
 
@@ -225,35 +226,31 @@ class Lane:
             return
         self._carried = self._carried.moved_to(work.text) if self._carried is not None else None
         self.gate.show_again(AnalysisState.QUEUED)
-        self._job = _Job(work, asyncio.get_running_loop().create_task(self._run(generation, work, delay)))
+        self._job = job = _Job(work, generation, self._carried)
+        job.task = asyncio.get_running_loop().create_task(self._run(job, delay))
 
-    async def _run(self, generation: int, work: Work, delay: float) -> None:
+    async def _run(self, job: _Job, delay: float) -> None:
+        work = job.work
         if delay:
             await asyncio.sleep(delay)
-        begun = time.monotonic()
-        told = False
+        job.begun = time.monotonic()
 
         def progress(results: Results, event: Event | None) -> None:
-            nonlocal told
-            if generation != self.gate.generation or self._job is None:
-                return
-            self._job.results = results
-            if isinstance(event, StageFinished) and not told:
-                told = True
-                self._debounce.first_findings = time.monotonic() - begun
-            report = self._runner.report(results, work.settings, self._carried)
-            self.gate.show(generation, AnalysisState.RUNNING, report, work.text, stage_of(event))
+            job.results = results
+            if isinstance(event, StageFinished) and not job.told:
+                job.told = True
+                self._debounce.first_findings = time.monotonic() - job.begun
+            report = self._runner.report(results, work.settings, job.carried)
+            self.gate.show(job.generation, AnalysisState.RUNNING, report, work.text, stage_of(event))
 
-        if self._job is not None:
-            self._job.begun = True
         try:
             results = await self._runner.run(work, progress)
         except Exception as error:
             _LOG.exception("the analysis of %s failed", work.path)
             results = failed(work.path, work.text, internal_finding(error, work.path, work.text), broken=True)
-        if generation == self.gate.generation:
+        if self._job is job:
             self._job = None
-            self._answer(generation, results, work.settings)
+            self._answer(job.generation, results, work.settings)
 
     def _answer(self, generation: int, results: Results, settings: Settings) -> None:
         """The end of a generation."""
@@ -275,6 +272,7 @@ class Lane:
         if self._job.results is not None:
             self._carried = Carried.of(self._job.results, self._carried)
         task, self._job = self._job.task, None
+        assert task is not None
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         task.cancel()
@@ -286,11 +284,14 @@ class Lane:
         return any(path.endswith(".py") and root in Path(path).parents for path in paths)
 
 
+@dataclass
 class _Job:
-    """Work in hand: its task, whether its delay is over, and what it has found so far."""
+    """Work in hand. `carried` stands in for what it has not found yet; `begun` is when its delay was over."""
 
-    def __init__(self, work: Work, task: asyncio.Task[None]) -> None:
-        self.work = work
-        self.task = task
-        self.begun = False
-        self.results: Results | None = None
+    work: Work
+    generation: int
+    carried: Carried | None
+    task: asyncio.Task[None] | None = None
+    begun: float = 0.0
+    results: Results | None = None
+    told: bool = False
