@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
-from inductor_debug.server import server as server_module
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
@@ -353,7 +353,7 @@ async def editor(
     monkeypatch: Any, capabilities: Mapping[str, Any], settings: Mapping[str, Any] | None = None
 ) -> AsyncIterator[Editor]:
     """An editor whose server has a fake engine."""
-    monkeypatch.setattr(server_module, "Engine", FakeEngine)
+    monkeypatch.setattr(engine_module, "Engine", FakeEngine)
     made = Editor(FakeEngine, capabilities, settings or {})
     yield made
     await made.server.stop_engine()

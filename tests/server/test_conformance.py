@@ -299,3 +299,11 @@ async def test_nothing_a_child_process_prints_reaches_the_protocol(tmp_path: Pat
         assert os.readlink(descriptors / "1") == os.readlink(descriptors / "2")
     finally:
         await server.kill()
+
+
+def test_initialize_is_answered_before_the_engine_is_imported() -> None:
+    code = (
+        "import sys, inductor_debug.server.session\n"
+        "print([name for name in sys.modules if name.endswith(('engine.engine', 'engine.configuration'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

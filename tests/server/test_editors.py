@@ -194,8 +194,8 @@ async def test_no_process_is_left_when_the_client_goes_without_a_word(tmp_path: 
             server.process.kill()
         else:
             server.end_input()
-        await server.ended()
-        _, alive = await asyncio.to_thread(psutil.wait_procs, workers, timeout=2)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, workers, timeout=PATIENCE)
         assert alive == []
+        await server.ended()
     finally:
         await server.kill()

@@ -109,7 +109,7 @@ class Resolver:
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> type[Resolver]:
-    from inductor_debug.server import configuration
+    from inductor_debug.engine import configuration
 
     monkeypatch.setattr(configuration, "SettingsResolver", Resolver)
     monkeypatch.setattr(Resolver, "bad", {})
@@ -401,3 +401,15 @@ async def test_typing_shows_no_bar_until_it_takes_long(make_editor: Make) -> Non
     await turns()
     assert editor.messages.of("window/workDoneProgress/create") == []
     await begun(editor)
+
+
+async def test_waiting_for_the_first_worker_shows_a_bar(make_editor: Make) -> None:
+    editor = await make_editor(PROGRESS)
+    await editor.start()
+    uri = editor.open(MODEL)
+    editor.engine.tell(uri, AnalysisState.QUEUED, cause="opened")
+    token = await begun(editor)
+    editor.engine.tell(uri, AnalysisState.RUNNING, stage=Stage.LOAD, cause="opened")
+    editor.engine.done(uri, [])
+    values = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == token]
+    assert [value["message"] for value in values] == ["starting (opened)", "load (opened)", "done"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inductor_debug_schema import FileReport, Severity
 from lsprotocol import types
 
-from inductor_debug.engine.engine import ConfigurationError
+from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver
+from inductor_debug.engine.settings import ConfigurationError, Settings
 from inductor_debug.server.notices import Notices
 
 if TYPE_CHECKING:
+    from inductor_debug.engine.configuration import SettingsResolver
     from inductor_debug.server.server import Server
 
 SECTION = "inductorDebug"
@@ -161,6 +162,9 @@ class Configuration:
         return {**self._initial, **self._pushed, **self._asked.get("", {}), **self._asked.get(folder, {})}
 
     def _resolver(self, folder: str) -> SettingsResolver:
+        # Imported when first needed, like the engine itself: `initialize` is answered without it.
+        from inductor_debug.engine.configuration import SettingsResolver
+
         resolver = self._resolvers.get(folder)
         if resolver is None:
             editor = self._editor.setdefault(folder, self._said(folder))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server

@@ -2,7 +2,7 @@
 
 Not pygls' own helper: cancelling while its token is being created ends in an error message at the user. Here the token
 is asked for without anybody waiting, and a bar whose analysis has ended before the client agreed is never begun.
-An edit's analysis shows a bar only when it takes longer than a moment; what the user asked for shows it at once.
+What the user asked for shows a bar as soon as it runs; anything else only when it takes longer than a moment.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inductor_debug_schema import Stage
 from lsprotocol import types
 
-from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
 PATIENCE_SECONDS = 0.4
+UNASKED = frozenset({"edited", "changed on disk", "settings changed"})
+"""Causes of analyses that the user does not wait for: a bar for each of those would only flicker."""
 _PERCENTAGES = {None: 0, Stage.LOAD: 5, Stage.PREVIEW: 25, Stage.MOCK: 50, Stage.AOT: 70, Stage.INDUCTOR: 85}
 """How far along each stage is when it begins; nobody can know better, and a bar must only never go back."""
 
@@ -31,11 +34,12 @@ logger = logging.getLogger(__name__)
 @dataclass(slots=True)
 class _Bar:
     token: str
+    name: str
     generation: int
     percentage: int
     message: str
-    cause: str
     timer: asyncio.TimerHandle | None = None
+    created: bool = False
     begun: bool = False
     over: bool = False
 
@@ -56,20 +60,22 @@ class ProgressBars:
         if bar is not None and (update.state.settled or update.generation != bar.generation):
             self._end(update.uri, update.state.value if update.generation == bar.generation else "superseded")
             bar = None
-        if update.state is not AnalysisState.RUNNING:
+        if update.state.settled:
             return
         message = f"{update.stage.value if update.stage else 'starting'} ({update.cause})"
         percentage = _PERCENTAGES[update.stage]
         if bar is None:
-            bar = _Bar(f"inductor-debug/{next(self._numbers)}", update.generation, percentage, message, update.cause)
+            token, name = f"inductor-debug/{next(self._numbers)}", os.path.basename(update.path)
+            bar = _Bar(token, name, update.generation, percentage, message)
             self._bars[update.uri] = bar
-            patience = PATIENCE_SECONDS if is_typing(update.cause) else 0.0
-            bar.timer = asyncio.get_running_loop().call_later(patience, self._create, update.uri, bar)
+            bar.timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._create, bar)
         elif message != bar.message or percentage > bar.percentage:
             bar.message, bar.percentage = message, max(percentage, bar.percentage)
             if bar.begun:
                 report = types.WorkDoneProgressReport(message=bar.message, percentage=bar.percentage, cancellable=True)
                 self._send(bar.token, report)
+        if update.state is AnalysisState.RUNNING and update.cause not in UNASKED:
+            self._create(bar)
 
     def closed(self, uri: str) -> None:
         """A closed document has no bar."""
@@ -79,20 +85,21 @@ class ProgressBars:
         """The document whose bar the user cancelled."""
         return next((uri for uri, bar in self._bars.items() if bar.token == token), None)
 
-    def _create(self, uri: str, bar: _Bar) -> None:
-        self._server.spawn(self._begin(uri, bar))
+    def _create(self, bar: _Bar) -> None:
+        if not bar.created:
+            bar.created = True
+            self._server.spawn(self._begin(bar))
 
-    async def _begin(self, uri: str, bar: _Bar) -> None:
+    async def _begin(self, bar: _Bar) -> None:
         params = types.WorkDoneProgressCreateParams(token=bar.token)
         created = await self._server.protocol.agreed(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
         if not created or bar.over:
             return
         bar.begun = True
-        name = uri.rsplit("/", 1)[-1]
         self._send(
             bar.token,
             types.WorkDoneProgressBegin(
-                title=f"Checking {name}", message=bar.message, percentage=bar.percentage, cancellable=True
+                title=f"Checking {bar.name}", message=bar.message, percentage=bar.percentage, cancellable=True
             ),
         )
 
@@ -112,11 +119,6 @@ class ProgressBars:
         value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd,
     ) -> None:
         self._server.progress(types.ProgressParams(token=token, value=value))
-
-
-def is_typing(cause: str) -> bool:
-    """Whether an analysis was caused by an edit, and not by something the user waits for."""
-    return cause == "edited"
 
 
 def register(server: Server) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from inductor_debug_schema import Finding
 from lsprotocol import types
 
-from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.server.diagnostics import diagnostics_of, uri_of_path
 
 if TYPE_CHECKING:

@@ -12,14 +12,13 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
 
 from inductor_debug import __version__
-from inductor_debug.engine.engine import AnalysisUpdate, ConfigurationError, Engine
-from inductor_debug.engine.pool import PoolFactory
-from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.analysis import AnalysisUpdate
+from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server.client import Client
 from inductor_debug.server.configuration import Configuration
 from inductor_debug.server.documents import Document
@@ -27,6 +26,10 @@ from inductor_debug.server.notices import Notices
 from inductor_debug.server.notification import METHOD as ANALYSIS
 from inductor_debug.server.notification import analysis_notification
 from inductor_debug.server.protocol import Protocol
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.engine import Engine
+    from inductor_debug.engine.pool import PoolFactory
 
 logger = logging.getLogger(__name__)
 
@@ -73,8 +76,11 @@ class Server(LanguageServer):
 
     @property
     def engine(self) -> Engine:
-        """The engine, made when it is first needed, which is after `initialize`."""
+        """The engine, imported and made when it is first needed: `initialize` is answered without it."""
         if self._engine is None:
+            from inductor_debug.engine.engine import Engine
+            from inductor_debug.engine.supervisor import WorkerPool
+
             self._engine = Engine(
                 settings_for=self.configuration.settings_for,
                 listener=self._heard,
