@@ -9,7 +9,7 @@ from __future__ import annotations
 from inductor_debug.rules.ops import Size, TensorMeta
 from inductor_debug.rules.sizes import at_least
 
-_TINY_BYTES = 64 << 10
+_SMALL_BYTES = 64 << 10
 
 
 def _moving(meta: TensorMeta) -> list[tuple[Size, Size]]:
@@ -32,13 +32,13 @@ def repeats_dense(meta: TensorMeta) -> bool:
     return _gapless([(stride, size) for stride, size in _moving(meta) if stride != 0], in_order=True)
 
 
-def repeats_little(meta: TensorMeta) -> bool:
-    """Whether the memory that an expanded tensor repeats is too small to matter."""
+def is_small(meta: TensorMeta) -> bool:
+    """Whether the memory that the tensor covers, repeated parts counted once, is too small to matter."""
     elements = 1
     for stride, size in _moving(meta):
         if stride != 0:
             elements *= at_least(size)
-    return elements * meta.element_bytes <= _TINY_BYTES
+    return elements * meta.element_bytes <= _SMALL_BYTES
 
 
 def is_permuted(meta: TensorMeta) -> bool:

@@ -69,12 +69,14 @@ class DtypeRule(Constraint):
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What the dtype is and who introduces it."""
-        subjects = list(dict.fromkeys(root.subject for root in found))
-        forbidden = [name for name in subjects if name not in profile.stored_as]
-        where = wording.whereabouts(found, "it" if len(subjects) == 1 else "them")
+        forbidden = [root for root in found if root.subject not in profile.stored_as]
+        kept = [root for root in found if root.subject in profile.stored_as]
+        names = list(dict.fromkeys(root.subject for root in forbidden or kept))
+        where = wording.whereabouts(forbidden or kept, "it" if len(names) == 1 else "them")
+        also = f" The same expression also introduces {kept[0].subject}." if kept else ""
         if forbidden:
-            verb = "is" if len(forbidden) == 1 else "are"
-            return f"{wording.listing(forbidden)} {verb} not supported by accelerator '{profile.name}'; {where}."
-        stored = profile.stored_as[subjects[0]]
+            verb = "is" if len(names) == 1 else "are"
+            return f"{wording.listing(names)} {verb} not supported by accelerator '{profile.name}'; {where}.{also}"
+        stored = profile.stored_as[names[0]]
         reason = f": {stored.reason}" if stored.reason else ""
-        return f"accelerator '{profile.name}' stores {subjects[0]} as {stored.dtype}{reason}; {where}."
+        return f"accelerator '{profile.name}' stores {names[0]} as {stored.dtype}{reason}; {where}."

@@ -11,6 +11,8 @@ from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Op, Recording, TensorMeta
 from inductor_debug.rules.roots import Root, Roots, RootSet, union
 
+_BOOKKEEPING = frozenset({"int64", "int32", "bool"})
+
 
 class LayoutRule(Constraint):
     """Finds the views that make tensors non-contiguous and are then computed on."""
@@ -27,7 +29,7 @@ class LayoutRule(Constraint):
         What is *not* found, because it costs nothing: a view nobody computes on; one that `.contiguous()`, `clone`,
         `cat` or a copying `reshape` lays out afresh; transposed operands of matrix multiplications and attention (the
         weight of `nn.Linear` among them), which hardware reads in either order; channels_last; an expanded
-        tensor that broadcasting absorbs, or that repeats only a few bytes."""
+        tensor that broadcasting absorbs, or that repeats only a few bytes; small tensors of positions and flags."""
     why = """
         Every such op costs a hidden copy, or a kernel that reads memory in strides and runs at a fraction of the
         bandwidth; a backend without strided kernels refuses the graph."""
@@ -106,10 +108,10 @@ def _roots_of(meta: TensorMeta, op: Op, recording: Recording, roots: Roots, inhe
 
 def _absorbed(op: Op, meta: TensorMeta, matmul: bool, admitted: MatmulOperands) -> bool:
     """Whether `op`, or the matrix product that it is part of, takes this non-contiguous operand without a copy."""
-    if operators.only_reads_metadata(op.packet):
+    if operators.only_reads_metadata(op.packet) or _is_bookkeeping(meta):
         return True
     if strides.is_expanded(meta) and strides.repeats_dense(meta):
-        if strides.repeats_little(meta) or operators.looks_up(op.packet):
+        if strides.is_small(meta) or operators.looks_up(op.packet):
             return True
         return matmul or _broadcasts(op, meta)
     if not matmul or admitted is MatmulOperands.CONTIGUOUS:
@@ -117,6 +119,11 @@ def _absorbed(op: Op, meta: TensorMeta, matmul: bool, admitted: MatmulOperands) 
     if admitted is MatmulOperands.TRANSPOSED:
         return strides.is_permuted(meta)
     return strides.has_unit_rows_or_columns(meta)
+
+
+def _is_bookkeeping(meta: TensorMeta) -> bool:
+    """Whether the tensor is a small one of positions or flags, which is arithmetic about the data and not on it."""
+    return meta.dtype in _BOOKKEEPING and strides.is_small(meta)
 
 
 def _broadcasts(op: Op, meta: TensorMeta) -> bool:
