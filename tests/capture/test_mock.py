@@ -187,7 +187,7 @@ def test_bodies_of_higher_order_ops_are_recorded_like_other_code(
 
 @pytest.mark.parametrize(("dynamic", "prepare"), [(True, "pass"), (None, "torch._dynamo.mark_dynamic(inputs[0], 0)")])
 def test_dynamic_sizes_stay_symbolic(tmp_path: Path, dynamic: bool | None, prepare: str) -> None:
-    outcome = mock(
+    target, sources = build(
         tmp_path,
         f"""
         module = nn.Linear(8, 4)
@@ -198,6 +198,9 @@ def test_dynamic_sizes_stay_symbolic(tmp_path: Path, dynamic: bool | None, prepa
         """,
         dynamic=dynamic,
     )
+    previewed = run_preview(target, sources)
+    outcome = run_mock(target, sources)
+    assert [op.overload for op in previewed.recording.ops] == [op.overload for op in outcome.recording.ops]
 
     assert outcome.report.state is StageState.DONE
     last = outcome.recording.ops[-1]

@@ -6,6 +6,8 @@ torch 2.11 to 2.13; where torch makes no symbols, the example's own sizes are us
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -15,8 +17,9 @@ from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.target import BuiltTarget
 
 
-def symbolic_arguments(target: BuiltTarget, origins: OriginTable) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The target's arguments in new containers, their dynamic dimensions replaced by symbols.
+@contextmanager
+def symbolic_arguments(target: BuiltTarget, origins: OriginTable) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Gives the target's arguments in new containers, their dynamic dimensions replaced by symbols.
 
     A dimension is dynamic when it was marked (`torch._dynamo.mark_dynamic`) or the target is compiled with
     `dynamic=True`; sizes 0 and 1 stay as they are, as in Dynamo. Tensors that are not fake stay as well.
@@ -33,7 +36,14 @@ def symbolic_arguments(target: BuiltTarget, origins: OriginTable) -> tuple[tuple
             copies[id(leaf)] = _symbolic(leaf, dimensions, target, origins, f"input{len(copies)}")
         return copies[id(leaf)]
 
-    return pytree.tree_map(convert, (target.args, target.kwargs))  # type: ignore[no-any-return]
+    mode = target.fake_mode
+    before = mode.shape_env if mode is not None else None
+    try:
+        yield pytree.tree_map(convert, (target.args, target.kwargs))
+    finally:
+        if mode is not None:
+            # Dynamo brings its own symbols, and must not find ours.
+            mode.shape_env = before
 
 
 def _dynamic_dimensions(tensor: torch.Tensor, *, everything: bool) -> set[int]:

@@ -51,26 +51,33 @@ class TensorTable:
         number = self._storage_number(tensor)
         self._writes[number] = self._writes.get(number, 0) + 1
 
-    def meta(self, tensor: torch.Tensor) -> TensorMeta:
-        """All that rules may know of `tensor` now. Never raises for exotic tensors."""
+    def meta(self, tensor: torch.Tensor, requires_grad: bool | None = None) -> TensorMeta:
+        """All that rules may know of `tensor` now. Never raises for exotic tensors.
+
+        Args:
+            tensor: what to describe.
+            requires_grad: what to say of it in place of what it says itself: autograd marks an op's results only
+                after the op was seen.
+        """
+        if requires_grad is None:
+            requires_grad = tensor.requires_grad
         known = self._metas.get(id(tensor))
         if known is not None and known[0]() is tensor:
             meta = known[3]
             unwritten = self._writes.get(meta.storage, 0) == known[1]
-            # Autograd marks a result only after the op, when it was already read once.
-            if unwritten and known[2] == tensor.shape and meta.requires_grad == tensor.requires_grad:
+            if unwritten and known[2] == tensor.shape and meta.requires_grad == requires_grad:
                 return meta
-        meta = self._read(tensor)
+        meta = self._read(tensor, requires_grad)
         self._metas[id(tensor)] = (weakref.ref(tensor), meta.version, tensor.shape, meta)
         return meta
 
-    def _read(self, tensor: torch.Tensor) -> TensorMeta:
+    def _read(self, tensor: torch.Tensor, requires_grad: bool) -> TensorMeta:
         try:
-            return self._read_strided(tensor)
+            return self._read_strided(tensor, requires_grad)
         except (RuntimeError, NotImplementedError, AttributeError, TypeError):
-            return self._read_exotic(tensor)
+            return self._read_exotic(tensor, requires_grad)
 
-    def _read_strided(self, tensor: torch.Tensor) -> TensorMeta:
+    def _read_strided(self, tensor: torch.Tensor, requires_grad: bool) -> TensorMeta:
         storage = tensor.untyped_storage()
         number = self._storage(storage)
         shape = tensor.shape
@@ -85,10 +92,10 @@ class TensorTable:
             element_bytes=tensor.dtype.itemsize,
             storage_bytes=size(storage.nbytes()),
             dense=_is_dense(tensor, len(shape)),
-            requires_grad=tensor.requires_grad,
+            requires_grad=requires_grad,
         )
 
-    def _read_exotic(self, tensor: torch.Tensor) -> TensorMeta:
+    def _read_exotic(self, tensor: torch.Tensor, requires_grad: bool) -> TensorMeta:
         try:
             shape = sizes(tensor.shape)
         except (RuntimeError, NotImplementedError, TypeError):
@@ -105,7 +112,7 @@ class TensorTable:
             element_bytes=tensor.dtype.itemsize,
             storage_bytes=math.prod(elements) * tensor.dtype.itemsize if tensor.layout is torch.strided else 0,
             dense=True,
-            requires_grad=tensor.requires_grad,
+            requires_grad=requires_grad,
         )
 
     def _storage_number(self, tensor: torch.Tensor) -> int:

@@ -43,8 +43,8 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
     recorder = Recorder(attribution, origins)
     error: BaseException | None = None
-    with quiet(), target.fake_mode or contextlib.nullcontext():
-        args, kwargs = symbolic_arguments(target, origins)
+    ambient = target.fake_mode or contextlib.nullcontext()
+    with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
         try:
             with path.follow(), recorder:
                 _call(target.function, args, kwargs)

@@ -102,6 +102,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.__enter__()  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is _DEVICE_OF:
+            return _device_of(args[0], func)
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
             # Bodies are recorded by who runs the graph (`graph_runner`); here only the result is wanted.
@@ -140,9 +142,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise
         for tensor in written:
             self.tensors.wrote(tensor)
-        outputs = self._outputs(result)
+        tracked = torch.is_grad_enabled() and any(meta.requires_grad for meta in metas)
+        outputs = self._outputs(result, tracked)
         if metas or outputs:
-            self._append(info, arguments, metas, outputs, written)
+            self._append(info, arguments, metas, outputs, written, _sequence_number() if tracked else None)
         return result
 
     def _append(
@@ -152,10 +155,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inputs: tuple[TensorMeta, ...],
         outputs: tuple[TensorMeta, ...],
         written: list[torch.Tensor],
+        sequence_number: int | None,
     ) -> None:
-        tracked = False
-        for meta in inputs:
-            tracked = tracked or meta.requires_grad
         is_view = False
         if info.may_view and outputs and not written:
             storages = {meta.storage for meta in inputs}
@@ -173,7 +174,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 region=self.region,
                 mutates=tuple([self.tensors.value(tensor) for tensor in written]),
                 is_view=is_view,
-                seq_nr=_sequence_number() if tracked and torch.is_grad_enabled() else None,
+                seq_nr=sequence_number,
             )
         )
 
@@ -194,13 +195,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.recording.origins[meta.value] = self._origins.origin_of(tensor, meta, self.attribution)
         return meta
 
-    def _outputs(self, result: Any) -> tuple[TensorMeta, ...]:
+    def _outputs(self, result: Any, tracked: bool) -> tuple[TensorMeta, ...]:
         if isinstance(result, torch.Tensor):
             made = [result]
         else:
             made = []
             _collect(result, made)
-        metas = tuple([self.tensors.meta(tensor) for tensor in made])
+        metas = tuple([self.tensors.meta(tensor, tracked and _differentiable(tensor)) for tensor in made])
         for meta in metas:
             self._made.add(meta.value)
         return metas
@@ -218,6 +219,24 @@ def _collect(value: Any, into: list[torch.Tensor]) -> None:
     elif isinstance(value, (list, tuple)):
         for item in value:
             _collect(item, into)
+
+
+def _differentiable(tensor: torch.Tensor) -> bool:
+    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
+
+
+_DEVICE_OF = torch.ops.prim.device.default
+
+
+def _device_of(tensor: torch.Tensor, function: Any) -> Any:
+    """Answers what kernels ask twice per op; the way through the fake mode costs as much as a small op.
+
+    `fake_device` and `in_kernel_invocation` are the fake mode's own answer (torch 2.11 to 2.13).
+    """
+    mode = getattr(tensor, "fake_mode", None)
+    if mode is not None and getattr(mode, "in_kernel_invocation", True) is False:
+        return tensor.fake_device  # type: ignore[attr-defined]
+    return function(tensor)
 
 
 def _is_wrapper(kind: type) -> bool:
