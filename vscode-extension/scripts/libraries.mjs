@@ -36,7 +36,7 @@ function installLibraries() {
   rmSync(BUNDLED, { recursive: true, force: true });
   mkdirSync(LIBRARIES, { recursive: true });
   mkdirSync(dirname(STAMP), { recursive: true });
-  const options = ["--quiet", "--no-deps", "--disable-pip-version-check", "--target", LIBRARIES];
+  const options = ["--quiet", "--quiet", "--no-deps", "--disable-pip-version-check", "--target", LIBRARIES];
   const result = spawnSync(python(), ["-m", "pip", "install", ...options, "--requirement", REQUIREMENTS], { stdio: "inherit" });
   if (result.status !== 0) throw new Error("the daemon's libraries could not be installed; the lines above say why");
   removeCompiled(LIBRARIES);

@@ -8,7 +8,8 @@
 import * as vscode from "vscode";
 
 import type { AnalysisNotification, TargetReport } from "../../shared_schema/generated/wire.js";
-import { type Session, SessionState } from "./server/session.js";
+import type { Session } from "./server/session.js";
+import { SessionState } from "./server/state.js";
 
 export interface Analysis {
   readonly uri: vscode.Uri;

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { isBusy } from "./analyses.js";
 import type { Context } from "./context.js";
-import { SessionState } from "./server/session.js";
+import { SessionState } from "./server/state.js";
 
 const { t } = vscode.l10n;
 

@@ -8,7 +8,8 @@ import * as vscode from "vscode";
 import type { Analyses, Analysis } from "./analyses.js";
 import { isBusy } from "./analyses.js";
 import type { Context } from "./context.js";
-import { type Session, SessionState } from "./server/session.js";
+import type { Session } from "./server/session.js";
+import { SessionState } from "./server/state.js";
 import { SECTION } from "./settings.js";
 import * as words from "./words.js";
 
@@ -31,9 +32,10 @@ export function activate(context: Context): void {
 }
 
 class Status implements vscode.Disposable {
-  private readonly state = vscode.languages.createLanguageStatusItem("inductorDebug.state", SELECTOR);
+  // VS Code shows the last one made first.
   private readonly server = vscode.languages.createLanguageStatusItem("inductorDebug.server", SELECTOR);
   private readonly accelerator = vscode.languages.createLanguageStatusItem("inductorDebug.accelerator", SELECTOR);
+  private readonly state = vscode.languages.createLanguageStatusItem("inductorDebug.state", SELECTOR);
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -114,7 +116,8 @@ class Status implements vscode.Disposable {
   private updateAccelerator(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {
     const set = vscode.workspace.getConfiguration(SECTION, document?.uri ?? null).get<string>("accelerator", "");
     const name = [analysis?.notification.accelerator, set].find((value) => value !== undefined && value !== "");
-    this.accelerator.text = t("Accelerator: {0}", name ?? t("default"));
+    const title = name?.split(/[/\\]/u).at(-1) ?? t("default");
+    this.accelerator.text = t("Accelerator: {0}", title);
     this.accelerator.command = { command: "inductorDebug.chooseAccelerator", title: t("Choose") };
   }
 }

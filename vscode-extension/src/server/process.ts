@@ -37,7 +37,6 @@ export class ServerProcess {
     this.child.stdout.on("data", (data: Buffer) => {
       if (this.head.length < KEPT_BYTES) this.head += data.toString("utf8", 0, KEPT_BYTES);
     });
-    this.child.stdout.pause(); // until the protocol's reader is attached, nothing may be lost
     createInterface({ input: this.child.stderr, crlfDelay: Infinity }).on("line", (line) => {
       this.lines.push(line);
       if (this.lines.length > KEPT_LINES) this.lines.shift();

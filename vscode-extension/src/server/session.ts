@@ -19,18 +19,7 @@ import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
 import { PROTOCOL_VERSION } from "./protocol.js";
 import { remedyActions } from "./remedies.js";
-
-/** What the daemon is doing, as far as the window knows. */
-export enum SessionState {
-  /** Not started yet, or stopped with the window. */
-  Off = "off",
-  /** The process is being started; nothing can be asked yet. */
-  Starting = "starting",
-  /** It answers. */
-  Running = "running",
-  /** It does not run, and will not by itself; `failure` says why. */
-  Failed = "failed",
-}
+import { SessionState } from "./state.js";
 
 const RESTARTS = 4;
 const RESTART_WINDOW = 180_000;
@@ -153,7 +142,10 @@ export class Session implements vscode.Disposable {
     this.log.debug(`spawned after ${spent.toFixed(1)} ms`);
     const probed = this.interpreters.probe(interpreter.path);
     const outcome = await connect(process, this.interpreters, {
-      analysed: (notification) => { this.analysed.fire(notification); },
+      analysed: (notification) => {
+        this.log.debug(analysisLine(notification));
+        this.analysed.fire(notification);
+      },
       diagnosed: (uri, diagnostics) => { this.diagnosed.fire([uri, diagnostics]); },
       message: (severe, text) => {
         if (severe) this.notifications.error(text, text);
@@ -241,6 +233,13 @@ export class Session implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "inductorDebug.session", state);
     if (!this.disposed) this.stateChanged.fire(state);
   }
+}
+
+function analysisLine(analysis: AnalysisNotification): string {
+  const { uri, version, generation, state, stage, findings, seconds, cause = "" } = analysis;
+  const name = decodeURIComponent(uri.split("/").at(-1) ?? uri);
+  const text = `version ${version ?? "?"}, generation ${generation}, stage ${stage ?? "none"}, findings ${findings}`;
+  return `analysis of ${name}: ${state}, ${text}, ${seconds} s, ${cause}`;
 }
 
 function strategy(): ImportStrategy {

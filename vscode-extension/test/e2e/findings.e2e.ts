@@ -1,0 +1,117 @@
+/** What a person sees while typing: the squiggle, where it goes, and what the status, the view and the palette say. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { CLEAN, CULPRIT, DOUBLE, SLOW } from "./models.js";
+import type { Window } from "./window.js";
+
+const COMMANDS = [
+  "Cancel Analysis",
+  "Check File",
+  "Choose Accelerator",
+  "Copy Troubleshooting Information",
+  "Explain a Rule",
+  "Restart",
+  "Set Example Inputs for a Class",
+  "Show Output",
+];
+
+let bench: Workbench;
+beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }); });
+afterAll(async () => { await bench.close(); });
+
+describe("a model with float64 in it", () => {
+  let window: Window;
+  let text = DOUBLE;
+
+  beforeAll(async () => {
+    window = await bench.open(bench.folder({ "model.py": DOUBLE, "slow.py": SLOW }));
+    await window.openFile("model.py");
+  });
+  afterAll(async () => {
+    await window.screenshot("findings-last");
+    await window.close();
+  });
+
+  test("is underlined at the exact expression", async () => {
+    await window.untilUnderlined([[13, CULPRIT]]);
+    expect((await window.squiggles()).map(({ severity }) => severity)).toEqual(["warning"]);
+    expect(await window.notifications()).toEqual([]);
+  });
+
+  test("has a status with the finding, torch and the accelerator", async () => {
+    await until("the status is settled", async () => (await window.status()).includes("1 finding"));
+    const status = await window.status();
+    expect(status).toMatch(/torch 2\.\d+/u);
+    expect(status).toContain("Accelerator: mock");
+    await window.screenshot("status");
+  });
+
+  test("stands in the view with its stages and its finding", async () => {
+    await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
+    const rows = await until("the finding is a row", async () => {
+      const rows = await window.tree();
+      return rows.some((row) => row.includes("dtype at line 13")) ? rows : undefined;
+    });
+    expect(rows[0]).toContain("model.py");
+    expect(rows.some((row) => row.includes("Target Classifier"))).toBe(true);
+    expect(rows.filter((row) => row.includes("Stage ")).length).toBe(2);
+    await window.goTo(1);
+    await window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]').click();
+    await until("the cursor is at the finding", () => window.page.locator(".statusbar-item", { hasText: "Ln 13" }).isVisible());
+    await window.screenshot("view");
+  });
+
+  test("has eight commands in the palette and none of later features", async () => {
+    const labels = (await window.palette("Inductor Debug: ")).map((label) => label.replace(/,.*$/u, ""));
+    const own = labels.filter((label) => label.startsWith("Inductor Debug: ")).map((label) => label.replace("Inductor Debug: ", ""));
+    const shown = COMMANDS.filter((title) => title !== "Cancel Analysis");
+    expect(own.filter((title) => title !== "Focus on Targets View").sort()).toEqual(shown);
+  });
+
+  test("is followed while it is typed, without a save", async () => {
+    text = await window.replace(text, "        hidden =", "        x = x + 1\n        hidden =");
+    await window.untilUnderlined([[14, CULPRIT]]);
+    text = await window.replace(text, "x = x + 1", "x = x + x.double().float()");
+    await window.untilUnderlined([[13, "x.double()"], [14, CULPRIT]]);
+  });
+
+  test("loses its squiggles as it is mended", async () => {
+    text = await window.replace(text, "x.double().float()", "x");
+    await window.untilUnderlined([[14, CULPRIT]]);
+    text = await window.replace(text, "(self.first(x)).double()", "(self.first(x))");
+    await window.untilUnderlined([]);
+    await until("the status says so", async () => (await window.status()).includes("no findings"));
+    await window.save();
+  });
+
+  test("saved ten times in a second gives one result", async () => {
+    await window.openFile("slow.py");
+    await window.untilUnderlined([[16, CULPRIT]]);
+    const results = (): string[] => window.output().split("\n").filter((line) => line.includes("analysis of slow.py: done"));
+    const before = results().length;
+    await window.goTo(1);
+    for (let index = 0; index < 10; index += 1) {
+      await window.page.keyboard.insertText("#");
+      await window.page.keyboard.press("Enter");
+      await window.page.keyboard.press("Control+S");
+    }
+    await window.untilUnderlined([[26, CULPRIT]]);
+    await until("the result is in", () => results().length > before);
+    expect(results().length - before).toBe(1);
+  });
+
+  test("starts without a word", async () => {
+    expect(await window.notifications()).toEqual([]);
+    expect(window.output()).toMatch(/activated in \d+\.\d ms/u);
+  });
+});
+
+test("a file that is fine has no squiggle, and the status says so", async () => {
+  const window = await bench.open(bench.folder({ "model.py": CLEAN }, "Ordner mit Größe und 模型"));
+  await window.openFile("model.py");
+  await until("the status says so", async () => (await window.status()).includes("no findings"), 90_000);
+  expect(await window.squiggles()).toEqual([]);
+  await window.close();
+});

@@ -1,0 +1,32 @@
+/** The models of the end-to-end tests, as text. Each has one thing to find, or none. */
+
+export const CLEAN = `import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(8, 64),)
+class Classifier(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+        self.second = nn.Linear(64, 10)
+
+    def forward(self, x):
+        hidden = torch.relu(self.first(x))
+        return self.second(hidden.float())
+`;
+
+/** float64 slips in at line 13. */
+export const DOUBLE = CLEAN.replace("torch.relu(self.first(x))", "torch.relu(self.first(x)).double()");
+export const CULPRIT = "torch.relu(self.first(x)).double()";
+
+/** The process that runs it dies. */
+export const CRASH = CLEAN.replace("        hidden =", "        import os\n        os._exit(3)\n        hidden =");
+
+/** Takes its time to load, so that saves overtake it. */
+export const SLOW = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(0.4)\n");
+
+/** Leaves a trace on disk when it runs. */
+export function witness(path: string): string {
+  return CLEAN.replace("import torch\n", `import torch\nopen(${JSON.stringify(path)}, "a").write("ran")\n`);
+}

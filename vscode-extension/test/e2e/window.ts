@@ -1,0 +1,191 @@
+/**
+ * One window, in the words of its user: open a file, edit a line, run a command, look at what is underlined.
+ *
+ * What is underlined is read from the screen, character by character under the squiggle, so the tests see what a person sees.
+ */
+
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Page } from "playwright-core";
+
+import { SCREENSHOTS, until } from "./harness.js";
+
+/** A squiggle on the screen: the line's number as the gutter shows it, and the text above the squiggle. */
+export interface Squiggle {
+  readonly line: number;
+  readonly text: string;
+  readonly severity: string;
+}
+
+export class Window {
+  constructor(
+    readonly page: Page,
+    readonly folder: string,
+    private readonly userData: string,
+  ) {}
+
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press("Control+P");
+    await this.page.locator(".quick-input-widget input").first().fill(name);
+    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${name.split("/").at(-1) ?? name}"]`).first().click();
+    const tab = this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1) ?? name}"]`);
+    await tab.waitFor({ timeout: 20_000 });
+    await this.page.locator(".editor-instance .view-line").first().waitFor();
+  }
+
+  /** Runs a command of the palette by its full title. */
+  async run(title: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    await this.page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
+  /** The entries of the palette for a filter. */
+  async palette(filter: string): Promise<string[]> {
+    await this.page.keyboard.press("F1");
+    await this.page.locator(".quick-input-widget input").first().fill(`>${filter}`);
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    await rows.first().waitFor();
+    const labels = await rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+    await this.page.keyboard.press("Escape");
+    return labels;
+  }
+
+  /** Puts the cursor to a one-based line and column. */
+  async goTo(line: number, column = 1): Promise<void> {
+    await this.page.keyboard.press("Control+G");
+    await this.page.locator(".quick-input-widget input").first().fill(`:${line}:${column}`);
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  /** Replaces `before`, which must stand once in the file, by `after`, in one edit. Returns the new text. */
+  async replace(text: string, before: string, after: string): Promise<string> {
+    if (text.split(before).length !== 2) throw new Error(`${before} does not stand exactly once in the text`);
+    await this.page.locator(".editor-instance .view-line").first().click();
+    await this.page.keyboard.press("Control+H");
+    const widget = this.page.locator(".find-widget.visible");
+    await widget.locator(".find-part textarea").fill(before);
+    await widget.locator(".replace-part textarea").fill(after);
+    await widget.locator(".matchesCount", { hasText: "of 1" }).waitFor();
+    await widget.locator(".replace-part textarea").press("Control+Alt+Enter");
+    await widget.locator(".find-part textarea").press("Escape");
+    await widget.waitFor({ state: "detached" });
+    return text.replace(before, after);
+  }
+
+  async save(): Promise<void> {
+    await this.page.keyboard.press("Control+S");
+    await this.page.locator(".tab.active.dirty").waitFor({ state: "detached" });
+  }
+
+  /** What is underlined in the editor, from top to bottom, as it stands on the screen. */
+  squiggles(): Promise<Squiggle[]> {
+    return this.page.evaluate(() => {
+      const numbers = [...document.querySelectorAll(".margin-view-overlays .line-numbers")].map((element) => ({
+        top: element.getBoundingClientRect().top,
+        line: Number(element.textContent),
+      }));
+      const lines = [...document.querySelectorAll(".editor-instance .view-line")].map((element) => ({
+        rect: element.getBoundingClientRect(),
+        element,
+      }));
+      const textUnder = (line: Element, left: number, right: number): string => {
+        let text = "";
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          for (let index = 0; index < (node.textContent ?? "").length; index += 1) {
+            const range = document.createRange();
+            range.setStart(node, index);
+            range.setEnd(node, index + 1);
+            const rect = range.getBoundingClientRect();
+            const middle = (rect.left + rect.right) / 2;
+            if (middle > left && middle < right) text += node.textContent?.charAt(index) ?? "";
+          }
+        }
+        return text.replaceAll("\u00a0", " ");
+      };
+      return [...document.querySelectorAll(".editor-instance .view-overlays [class*=squiggly-]")].flatMap((element) => {
+        const rect = element.getBoundingClientRect();
+        const middle = (rect.top + rect.bottom) / 2;
+        const line = lines.find((candidate) => candidate.rect.top <= middle && middle <= candidate.rect.bottom);
+        const number = numbers.find((candidate) => line && Math.abs(candidate.top - line.rect.top) < 2);
+        if (!line || !number) return [];
+        const severity = /squiggly-(\w+)/u.exec(element.className)?.[1] ?? "";
+        return [{ line: number.line, text: textUnder(line.element, rect.left, rect.right), severity }];
+      }).sort((left, right) => left.line - right.line);
+    });
+  }
+
+  /** Waits until exactly this is underlined, as line and text. What is seen meanwhile does not count: it is on its way. */
+  async untilUnderlined(wanted: readonly (readonly [number, string])[], patience = 90_000): Promise<void> {
+    let seen = "";
+    const text = JSON.stringify(wanted);
+    await until(`underlined: ${text}`, async () => {
+      seen = JSON.stringify((await this.squiggles()).map(({ line, text: under }) => [line, under]));
+      return seen === text;
+    }, patience).catch((error: unknown) => { throw new Error(`${String(error)}; underlined: ${seen}`); });
+  }
+
+  /** The text of every pop-up on the screen. */
+  notifications(): Promise<string[]> {
+    return this.page.locator(".notification-toast .notification-list-item-message").allInnerTexts();
+  }
+
+  async untilNotification(part: string | RegExp, patience = 60_000): Promise<string> {
+    return until(`a notification with ${String(part)}`, async () => {
+      const all = await this.notifications();
+      return all.find((text) => (typeof part === "string" ? text.includes(part) : part.test(text)));
+    }, patience);
+  }
+
+  async clearNotifications(): Promise<void> {
+    await this.run("Notifications: Clear All Notifications");
+  }
+
+  /** The entries of the language status, as the braces in the status bar show them. */
+  async status(): Promise<string> {
+    const braces = this.page.locator("#status\\.languageStatus");
+    await braces.waitFor();
+    await braces.hover();
+    const entries = this.page.locator(".hover-language-status");
+    await entries.first().waitFor();
+    return (await entries.allInnerTexts()).join("\n");
+  }
+
+  /** The rows of the view "Targets". */
+  async tree(): Promise<string[]> {
+    const rows = this.page.locator(".pane-body .monaco-list-row");
+    return rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+  }
+
+  async screenshot(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  }
+
+  /** What the extension has written to its output in the newest session that has this folder's window. */
+  output(): string {
+    const logs = join(this.userData, "logs");
+    const files = walk(logs).filter((path) => path.endsWith("Inductor Debug.log"));
+    const texts = files.map((path) => ({ path, time: statSync(dirname(path)).birthtimeMs }));
+    const newest = texts.sort((left, right) => left.time - right.time).at(-1);
+    return newest ? readFileSync(newest.path, "utf8") : "";
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
+
+function walk(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  } catch {
+    return [];
+  }
+}
