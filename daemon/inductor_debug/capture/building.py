@@ -27,7 +27,7 @@ class BuildError(Exception):
     """User code raised while a target was made; `location` is where to point for want of a frame of the user's."""
 
     def __init__(self, cause: BaseException, recipe: Recipe) -> None:
-        super().__init__(f"{recipe.what} raised {describe(cause)}")
+        super().__init__(f"{recipe.what} raised {describe(cause).rstrip('.')}")
         self.cause, self.what, self.location = cause, recipe.what, recipe.location
 
 

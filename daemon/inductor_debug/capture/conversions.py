@@ -36,21 +36,23 @@ def _apply(self: torch.nn.Module, fn: Callable[[Any], Any], recurse: bool = True
         for child in self.children():
             child._apply(fn)  # type: ignore[no-untyped-call]
     with torch.no_grad():
-        for parameter in parameters:
-            _convert(parameter, fn)
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = _convert(parameter, fn)
     for name, buffer in self._buffers.items():
         if buffer is not None:
             self._buffers[name] = fn(buffer)
     return self
 
 
-def _convert(parameter: Any, fn: Callable[[Any], Any]) -> None:
+def _convert(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     converted = fn(parameter)
     if converted is parameter:
-        return
+        return parameter
+    if converted.device.type != parameter.device.type:  # from "meta", by `to_empty`: torch makes a new one, too
+        return torch.nn.Parameter(converted, parameter.requires_grad)
     grad, parameter.grad = parameter.grad, None  # its dtype must match that of the data at all times
     parameter.data = converted
-    if isinstance(parameter, FakeTensor) and isinstance(converted, FakeTensor):
-        parameter.fake_device = converted.fake_device
     if grad is not None:
         parameter.grad = fn(grad)
+    return parameter

@@ -65,7 +65,9 @@ class Declarations:
             return
         seen.add(id(module))
         inherited = self._modules.get(id(module), inherited)
-        for name in (*module._parameters, *module._buffers):
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+            if tensor is None:
+                continue
             frames = self._tensors.get((id(module), name)) or inherited
             if frames:
                 result[prefix + name] = self._with_value(frames)

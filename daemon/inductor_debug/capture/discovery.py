@@ -6,8 +6,8 @@ returned. A later convention does not offer again what an earlier one did. Nothi
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +19,7 @@ from inductor_debug.capture.directives import read_directives
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.subjects import identity_of, is_function, needs_no_arguments
 from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
 
 
@@ -72,7 +73,7 @@ class _Discovery:
             for offer in convention():
                 if self.seen.isdisjoint(offer.identity):
                     fresh.update(offer.identity)
-                    self.result.offers.append(offer)
+                    self.result.offers.append(self._named_apart(offer))
             self.seen |= fresh
         self._complain_of_idle_wishes()
         return self.result
@@ -86,7 +87,7 @@ class _Discovery:
                 wish.used = True
                 continue
             subject = unwrap(self.names[wish.name])
-            if wish.inputs is None and not (_is_function(subject) and _needs_no_arguments(subject)):
+            if wish.inputs is None and not (is_function(subject) and needs_no_arguments(subject)):
                 continue
             wish.used = True
             inputs = wish.inputs or Recipe(tuple, wish.location, f"the inputs of {wish.name}")
@@ -142,7 +143,7 @@ class _Discovery:
             self.definitions.returned("example_inputs", name),
         )
         instance = next((key for key in self._instances() if type(unwrap(self.names[key])) is kind), None)
-        if instance is None and not _needs_no_arguments(kind) and self._init_of(name) is None:
+        if instance is None and not needs_no_arguments(kind) and self._init_of(name) is None:
             self._complain(
                 f"{name} needs arguments to be built: add `# inductor-debug: init=(...)` above it, or an instance.",
                 self._location(name),
@@ -164,7 +165,7 @@ class _Discovery:
             for name in self.definitions.classes()
             if isinstance(kind := self.names.get(name), type)
             and issubclass(kind, torch.nn.Module)
-            and (_needs_no_arguments(kind) or self._init_of(name) is not None)
+            and (needs_no_arguments(kind) or self._init_of(name) is not None)
         ]
         return "Model" if "Model" in classes else (classes[-1] if classes else None)
 
@@ -211,13 +212,17 @@ class _Discovery:
             location=location,
             model=Recipe(lambda: call.function, where, call.name),
             inputs=Recipe(lambda: (call.args, call.kwargs), where, f"the call of {call.name}", call.called_at),
-            identity=_identity(call.module if call.module is not None else call.function, self.module.__name__),
+            identity=identity_of(call.module if call.module is not None else call.function, self.module.__name__),
             training=wish.training if wish.training is not None else call.training if call.module is not None else None,
             dynamic=wish.dynamic if wish.dynamic is not None else call.dynamic,
             fullgraph=wish.fullgraph or call.fullgraph,
         )
 
     # What all conventions share
+
+    def _named_apart(self, offer: Offer) -> Offer:
+        same = sum(found.name.partition("#")[0] == offer.name for found in self.result.offers)
+        return replace(offer, name=f"{offer.name}#{same + 1}") if same else offer
 
     def _offer(
         self, name: str, subject: Any, origin: Origin, inputs: Recipe, init: Recipe | None = None
@@ -235,7 +240,7 @@ class _Discovery:
             location=location,
             model=self._model(name, subject, init, location),
             inputs=Recipe(call, inputs.location, inputs.what, inputs.frames),
-            identity=_identity(subject, self.module.__name__),
+            identity=identity_of(subject, self.module.__name__),
             training=wish.training,
             dynamic=wish.dynamic,
             fullgraph=wish.fullgraph,
@@ -277,24 +282,3 @@ class _Discovery:
 
 def _call_of_recipe(inputs: Recipe) -> Callable[[], Any]:
     return lambda: as_call(inputs.run())
-
-
-def _identity(subject: Any, module: str) -> tuple[int, ...]:
-    """The class for a class of this `module` and its instances, the code for a function, else the object itself."""
-    subject = unwrap(subject)
-    kind = subject if isinstance(subject, type) else type(subject)
-    if kind.__module__ == module:
-        return (id(kind),)
-    return (id(getattr(subject, "__code__", subject)),)
-
-
-def _is_function(subject: Any) -> bool:
-    return callable(subject) and not isinstance(subject, type) and not isinstance(subject, torch.nn.Module)
-
-
-def _needs_no_arguments(subject: Any) -> bool:
-    try:
-        inspect.signature(subject).bind()
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -36,16 +36,17 @@ _LIMITATIONS = tuple(
     if isinstance(kind := getattr(fake_tensor, name, None), type)
 )
 _LIMITATION_WORDS = re.compile(
-    r"tensor subclass|FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
+    r"tensor subclass|UntypedStorage|FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
     r"Could not run '[^']+' with arguments from the 'Meta' backend|access data_ptr",
 )
 _FACTORIES = frozenset(
     getattr(torch.ops.aten, name)
     for name in (
-        "linspace", "logspace", "arange", "range", "zeros", "ones", "full", "eye", "scalar_tensor", "tril_indices",
-        "triu_indices", "hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window",
+        *("linspace", "logspace", "arange", "range", "zeros", "ones", "full", "eye", "scalar_tensor"),
+        *("tril_indices", "triu_indices", "rand", "randn", "randint", "randperm", "normal"),
+        *("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"),
     )
-)  # fmt: skip
+)
 
 
 class MemoryBoundError(MemoryError):
@@ -125,7 +126,7 @@ def _constant_limit(limit: int) -> Iterator[None]:
 
 
 class _RealConstants(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Gives small tensors that are made from numbers alone both a fake face and their values."""
+    """Gives small tensors that are made from numbers alone, random ones too, both a fake face and values."""
 
     def __init__(self, fake_mode: FakeTensorMode) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
 
 from inductor_debug.capture.failures import describe, place
+from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.offers import Complaint
 from inductor_debug.capture.source_text import SourceText, utf16_length
 from inductor_debug.capture.spans import SourceMap
@@ -45,7 +46,12 @@ def raised_finding(
         return _finding("import-error", _import_words(error), location, target, related)
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
-    message = f"{describe(error)} ({what})."
+    if is_limitation(error):
+        message = (
+            f"A tensor's value is needed {what}, and real tensors would take more memory than the analysis allows."
+        )
+        return _finding("capture-error", message, location, target, related)
+    message = f"{describe(error).rstrip('.')} ({what})."
     return _finding("capture-error", message + _hint(error), location, target, related)
 
 

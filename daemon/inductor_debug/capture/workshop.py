@@ -28,6 +28,7 @@ from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.offers import Discovered, Offer
+from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 
@@ -86,7 +87,9 @@ class Workshop:
             if first.error is None or load.error is None or not is_limitation(load.error):
                 break
             load = self._load_on(mode)
-            load.notes.append(f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error)}.")
+            load.notes.append(
+                f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error).rstrip('.')}."
+            )
         # What stops only because its tensors are real says less than what the first rung met.
         return first if isinstance(load.error, MemoryBoundError) else load
 
@@ -207,9 +210,11 @@ class Workshop:
     @contextlib.contextmanager
     def _user_code(self, load: Load, *, recording: bool) -> Iterator[None]:
         with (
+            contextlib.nullcontext() if load.mode is BuildMode.REAL else quiet(),
             self.devices.active(arguments=self._names_devices),
             load.interceptor.active(recording=recording),
             load.declarations.recording(),
+            _nothing_saved(),
             fake_conversions(),
             building(load.mode, load.fake_mode, self._memory_bound),
         ):
@@ -219,6 +224,17 @@ class Workshop:
         load.modules.activate()
         with self._user_code(load, recording=False):
             return build_target(offer, load.mode, load.fake_mode, load.declarations)
+
+
+@contextlib.contextmanager
+def _nothing_saved() -> Iterator[None]:
+    """An analysis never writes over the user's checkpoints, least of all with tensors that have no values."""
+    save = torch.save
+    torch.save = lambda *args, **kwargs: None
+    try:
+        yield
+    finally:
+        torch.save = save
 
 
 def _same(offer: Offer, load: Load) -> Offer | None:

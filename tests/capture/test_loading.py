@@ -1,0 +1,151 @@
+"""A file's text runs as the module that Python would make of the file, saved or not."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import Job, analyze, in_child
+from inductor_debug.capture.loading import ImportWatch, Overlay, overlay, place_of, search_path
+from inductor_debug_schema import FileStatus
+
+pytestmark = pytest.mark.torch
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+
+
+def run(path: Path, text: str, root: Path, expression: str) -> object:
+    """Executes `text` as `path` in a child; the value of `expression` in the module afterwards."""
+
+    def work() -> object:
+        place = place_of(str(path))
+        with search_path(place, str(root)), overlay(place, dedent(text)) as over:
+            over.execute()
+            assert isinstance(over, Overlay)
+            return eval(expression, {**vars(over.module), "sys": sys, "module": over.module})
+
+    return in_child(work)[0]
+
+
+def test_a_lone_file_is_a_module_of_its_own_name(tmp_path: Path) -> None:
+    seen = run(tmp_path / "model.py", "x = __name__, __package__, __file__", tmp_path, "x")
+    assert seen == ("model", "", str(tmp_path / "model.py"))
+
+
+@pytest.mark.parametrize("name", ["types.py", "not-a-name.py", "class.py", "1.py"])
+def test_a_name_that_is_taken_or_no_name_is_replaced(tmp_path: Path, name: str) -> None:
+    seen = run(tmp_path / name, "x = __name__, __file__", tmp_path, "x + (sys.modules['types'].__name__,)")
+    assert isinstance(seen, tuple)
+    assert seen[0].startswith("inductor_debug_file_")
+    assert seen[1:] == (str(tmp_path / name), "types")
+
+
+def test_relative_imports_work_inside_packages(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "src/pkg/__init__.py": "from .sub import model\n",
+            "src/pkg/sub/__init__.py": "",
+            "src/pkg/sub/model.py": "raise RuntimeError('the text on disk must not run')",
+            "src/pkg/layers.py": "WIDTH = 7",
+            "top.py": "HEIGHT = 3",
+        },
+    )
+    text = (
+        "from ..layers import WIDTH\nfrom pkg import layers\nimport top\nx = (__name__, __package__, WIDTH, top.HEIGHT)"
+    )
+    path = tmp_path / "src/pkg/sub/model.py"
+    assert run(path, text, tmp_path, "x") == ("pkg.sub.model", "pkg.sub", 7, 3)
+
+
+def test_unsaved_text_is_what_inspection_and_tracebacks_show(tmp_path: Path) -> None:
+    write(tmp_path, {"model.py": "stale = 1\n"})
+    text = """
+        import dataclasses, inspect, traceback
+
+        @dataclasses.dataclass
+        class Config:
+            width: "int" = 3
+
+        def f():
+            raise ValueError
+
+        try:
+            f()
+        except ValueError:
+            lines = traceback.format_exc()
+        x = inspect.getsource(Config), "raise ValueError" in lines, Config().width
+    """
+    source, quoted, width = run(tmp_path / "model.py", text, tmp_path, "x")  # type: ignore[misc]
+    assert "width" in source
+    assert (quoted, width) == (True, 3)
+
+
+def test_only_the_users_files_are_dependencies_and_only_libraries_can_be_preloaded(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"helper.py": "import json\nfrom safetensors import torch as st\n", "pkg/__init__.py": "", "pkg/deep.py": ""},
+    )
+    job = analyze(
+        tmp_path / "model.py", "import helper, pkg.deep, colorsys, torch\nfrom safetensors.torch import save\n"
+    )
+    names = [str(Path(path).relative_to(tmp_path)) for path in job.loaded.dependencies]
+    assert names == ["helper.py", "pkg/__init__.py", "pkg/deep.py"]
+    assert job.loaded.modules == ["safetensors.torch"]
+    assert not list(tmp_path.rglob("model*.pyc"))
+
+
+def test_libraries_are_imported_outside_of_whatever_the_importer_runs_in(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    @contextlib.contextmanager
+    def around():  # type: ignore[no-untyped-def]
+        seen.append("in")
+        yield
+        seen.append("out")
+
+    def work() -> tuple[list[str], bool]:
+        sys.modules.pop("colorsys", None)
+        with ImportWatch(around).active():
+            seen.clear()
+            import colorsys
+        return seen, colorsys is not None
+
+    assert in_child(work)[0] == (["in", "out"], True)
+
+
+def status_of(tmp_path: Path, text: str) -> Job:
+    return analyze(tmp_path / "file.py", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "rules"),
+    [
+        ("", FileStatus.NO_TARGET, []),
+        ("\ufeff# only a comment", FileStatus.NO_TARGET, []),
+        ("x = 1\r\ny = 2\r\n", FileStatus.NO_TARGET, []),
+        ("\x00\x01\x02ELF", FileStatus.FAILED, ["syntax-error"]),
+        ("Dear reader,\nthis is no Python.\n", FileStatus.FAILED, ["syntax-error"]),
+        ("return 3\n", FileStatus.FAILED, ["syntax-error"]),
+        ("(" * 3000, FileStatus.FAILED, ["syntax-error"]),
+        ("x = " + "-" * 100000 + "1", FileStatus.FAILED, ["syntax-error"]),
+        ("values = [" + "0.25, " * 170000 + "]\n", FileStatus.NO_TARGET, []),
+        ("class C(BaseException): pass\nraise C('odd')\n", FileStatus.FAILED, ["capture-error"]),
+        ("import os\nos.chdir('/no/such/folder')\n", FileStatus.FAILED, ["capture-error"]),
+        ("raise ImportError\n", FileStatus.FAILED, ["import-error"]),
+        ("x: int = '\ud800'\n", FileStatus.FAILED, ["syntax-error"]),
+    ],
+    ids=lambda value: repr(value)[:30] if isinstance(value, str) else None,
+)
+def test_any_text_gets_a_clear_answer(tmp_path: Path, text: str, status: FileStatus, rules: list[str]) -> None:
+    job = status_of(tmp_path, text)
+    assert job.status is status
+    assert [finding.rule for finding in job.findings] == rules

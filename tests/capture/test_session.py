@@ -1,0 +1,166 @@
+"""One job from the request to its last event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import Job, analyze
+from inductor_debug_schema import (
+    FileStatus,
+    Finished,
+    Loaded,
+    Stage,
+    StageFinished,
+    StageStarted,
+    StageState,
+    TargetSetting,
+    to_wire,
+)
+
+pytestmark = pytest.mark.torch
+
+TWO = """
+import torch
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+def first(x):
+    return x.double()
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+def second(x):
+    return x + 1
+"""
+
+
+def job_of(tmp_path: Path, text: str, **options: object) -> Job:
+    return analyze(tmp_path / "model.py", dedent(text), **options)  # type: ignore[arg-type]
+
+
+def test_events_tell_the_story_in_order_and_previews_come_first(tmp_path: Path) -> None:
+    job = job_of(tmp_path, TWO, stages=(Stage.PREVIEW, Stage.MOCK))
+    story = [
+        (type(event).__name__, getattr(event, "target", ""))
+        for event in job.events
+        if not isinstance(event, StageStarted)
+    ]
+    assert story == [
+        ("Loaded", ""),
+        ("StageFinished", "first"),
+        ("StageFinished", "second"),
+        ("StageFinished", "first"),
+        ("StageFinished", "second"),
+        ("Finished", ""),
+    ]
+    assert [stage.report.stage for stage in job.stages] == [Stage.PREVIEW, Stage.PREVIEW, Stage.MOCK, Stage.MOCK]
+    assert all(finding.stage is stage.report.stage for stage in job.stages for finding in stage.findings)
+    assert all(stage.report.seconds > 0 for stage in job.stages)
+    assert to_wire(job.events)
+
+
+def test_a_file_that_does_not_parse_is_answered_without_being_loaded(tmp_path: Path) -> None:
+    job = job_of(tmp_path, "def f(:\n")
+    assert [type(event) for event in job.events] == [Finished]
+
+
+def test_one_target_that_cannot_be_built_does_not_stop_the_others(tmp_path: Path) -> None:
+    text = TWO + "\n# inductor-debug: inputs=(missing,)\ndef third(x): return x\n"
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    states = {(stage.target, stage.report.stage.value): stage.report.state for stage in job.stages}
+    assert states["third", "preview"] is StageState.FAILED
+    assert states["third", "mock"] is StageState.SKIPPED
+    assert states["second", "mock"] is StageState.DONE
+    assert job.status is FileStatus.FINDINGS
+
+
+def test_a_stage_that_does_not_exist_is_skipped_with_a_note(tmp_path: Path) -> None:
+    job = job_of(tmp_path, TWO, stages=(Stage.PREVIEW, Stage.INDUCTOR))
+    skipped = [stage.report for stage in job.stages if stage.report.stage is Stage.INDUCTOR]
+    assert [(report.state, bool(report.notes)) for report in skipped] == [(StageState.SKIPPED, True)] * 2
+
+
+def test_dependencies_are_told_even_where_the_file_fails(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    job = job_of(tmp_path, "import helper\nimport no_such_module\n")
+    assert job.status is FileStatus.FAILED
+    assert job.finished.dependencies == [str(tmp_path / "helper.py")]
+
+
+def test_the_disk_is_not_what_is_analysed(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("raise SystemExit('stale')\n")
+    assert job_of(tmp_path, TWO).status is FileStatus.FINDINGS
+    assert analyze(tmp_path / "gone" / "model.py", TWO, root=tmp_path).status is FileStatus.FINDINGS
+
+
+def test_a_setting_for_what_the_file_lacks_is_told(tmp_path: Path) -> None:
+    job = job_of(tmp_path, TWO, targets=(TargetSetting("Third", inputs="(1,)"),))
+    assert [finding.rule for finding in job.finished.findings] == ["directive"]
+    assert "Third" in job.finished.findings[0].message
+
+
+def test_absent_devices_are_noted_once(tmp_path: Path) -> None:
+    text = """
+    import torch
+    # inductor-debug: inputs=(torch.randn(2, 4, device="cuda"),)
+    def f(x):
+        return x.cuda() + torch.ones(4, device="cuda:0")
+    torch.cuda.synchronize()
+    """
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    notes = [*job.loaded.notes, *(note for stage in job.stages for note in stage.report.notes)]
+    assert [note for note in notes if "'cuda'" in note] == notes
+    assert len(notes) == 1
+    assert job.status is FileStatus.CLEAN
+
+
+def test_helpers_that_name_a_device_are_redirected_too(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(
+        "import torch\nDEVICE = torch.device('cuda')\nscale = torch.ones(4).to(DEVICE)\n"
+    )
+    text = """
+    import torch
+    from helper import DEVICE, scale
+    # inductor-debug: inputs=(torch.randn(2, 4),)
+    def f(x):
+        return x.to(DEVICE) * scale
+    """
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert job.status is FileStatus.CLEAN, job.findings
+
+
+def test_names_of_targets_are_told_apart(tmp_path: Path) -> None:
+    text = """
+    import torch
+    class Net(torch.nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.linear = torch.nn.Linear(width, width)
+        def forward(self, x):
+            return self.linear(x)
+    for width in (4, 8):
+        torch.compile(Net(width))(torch.ones(2, width))
+    """
+    job = job_of(tmp_path, text)
+    assert [name for name, _ in job.targets] == ["Net", "Net#2"]
+    assert job.status is FileStatus.CLEAN
+
+
+def test_user_code_cannot_write_checkpoints_or_reach_the_test(tmp_path: Path) -> None:
+    text = f"""
+    import torch
+    torch.save(torch.nn.Linear(2, 2).state_dict(), {str(tmp_path / "weights.pt")!r})
+    print("seen by the log")
+    """
+    job = job_of(tmp_path, text)
+    assert not (tmp_path / "weights.pt").exists()
+    assert "seen by the log" in job.output
+
+
+def test_loaded_names_targets_with_their_lines(tmp_path: Path) -> None:
+    loaded = next(event for event in job_of(tmp_path, TWO).events if isinstance(event, Loaded))
+    assert [(target.name, target.line, target.origin) for target in loaded.targets] == [
+        ("first", 4, "directive"),
+        ("second", 8, "directive"),
+    ]
+    assert isinstance(job_of(tmp_path, TWO).stages[0], StageFinished)
