@@ -101,7 +101,7 @@ class FakePool:
             self.killed.append(request.job)
             if self.stubborn:
                 self._held = None
-                await self._play(request, on_event)
+                return await self._play(request, on_event)
             raise
 
     async def _play(self, request: JobRequest, on_event: Callable[[Event], None]) -> JobEnd:

@@ -117,6 +117,19 @@ async def test_a_setting_that_cannot_be_used_is_an_error(desk: Desk) -> None:
         await desk.engine.check(str(desk.path()))
 
 
+async def test_a_pool_at_work_is_not_closed_for_another_project(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    names = [f"project{number}/model.py" for number in range(5)]
+    for name in names:
+        desk.path(name).parent.mkdir()
+        desk.path(name).with_name("setup.py").touch()
+        desk.open(name=name)
+    for name in names:
+        assert (await desk.settled(name)).report.status is FileStatus.FINDINGS
+    assert [pool.closes for pool in desk.pools.made] == [0] * 5
+    await desk.engine.shutdown()
+
+
 async def test_two_projects_have_a_pool_each_and_the_oldest_idle_one_is_closed(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     for number in range(5):

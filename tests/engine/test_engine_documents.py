@@ -140,17 +140,54 @@ async def test_a_new_edit_kills_the_job_of_the_old_one_and_nothing_of_it_is_deli
 async def test_a_worker_that_talks_on_after_it_was_killed_is_not_heard(desk: Desk, closing: bool) -> None:
     desk.open()
     await desk.settled()
-    pool = desk.pools.pool
-    pool.stubborn = True
-    pool.hold()
+    desk.pools.pool.stubborn = True
+    desk.pools.pool.hold()
     desk.type(body("BAD + MOCK"))
-    await pool.reached()
+    await desk.pools.pool.reached()
+    lane = desk.engine._lanes[desk.uri()]
     desk.engine.close(desk.uri()) if closing else desk.engine.cancel()
-    seen = list(desk.updates)
-    await desk.engine.restart()
-    assert pool.killed == [2]
-    later = [update for update in desk.updates[len(seen) :] if update.generation <= seen[-1].generation]
-    assert later == []
+    seen = len(desk.updates)
+    await lane.ended()
+    assert desk.pools.pool.killed == [2]
+    assert len(desk.updates) == seen
+
+
+async def test_a_worker_that_will_not_die_does_not_disturb_the_next(desk: Desk) -> None:
+    desk.open()
+    await desk.settled()
+    desk.pools.pool.stubborn = True
+    desk.pools.pool.hold()
+    desk.type(body("BAD + MOCK"))
+    await desk.pools.pool.reached()
+    desk.type(body("x + PREVIEW"))
+    last = await desk.settled()
+    assert (last.state, brief(last.report), last.generation) == (DONE, ["dtype 2:19-26"], 3)
+
+
+async def test_a_save_does_not_wait_for_the_typing_to_pause(desk: Desk) -> None:
+    desk.open()
+    await desk.settled()
+    desk.type(body("x + 1"))
+    desk.type(body("x + 2"))
+    waiting = desk.engine.latest(desk.uri())
+    desk.save()
+    started = desk.engine.latest(desk.uri())
+    assert waiting is not None
+    assert started is not None
+    assert (started.generation, started.cause) == (waiting.generation + 1, "saved")
+
+
+async def test_a_new_version_of_the_same_text_does_not_start_again(desk: Desk) -> None:
+    desk.open()
+    await desk.settled()
+    release = desk.pools.pool.hold()
+    desk.type(body("x"))
+    await desk.pools.pool.reached()
+    desk.type(body("x"))
+    release.set()
+    last = await desk.settled()
+    assert (last.state, last.version) == (DONE, 3)
+    assert desk.pools.pool.killed == []
 
 
 async def test_a_burst_of_edits_runs_once_for_the_first_and_once_for_the_last(desk: Desk) -> None:
