@@ -5,6 +5,7 @@ It runs inside real worker processes (`WorkerEntry(job="fake_jobs:run", ...)`), 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import multiprocessing
@@ -38,6 +39,8 @@ def broken_warm_up() -> dict[str, Any]:
 
 def run(request: JobRequest, emit: Callable[[Event], None]) -> None:
     word, _, argument = request.text.partition(" ")
+    if word == "hang-in-c":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     emit(Loaded([], [], argument.split(",") if word == "uses" else [], 0.0, notes=[str(os.getpid())]))
     BEHAVIOURS[word](argument)
     notes = [str(note) for note in NOTES]
@@ -62,15 +65,12 @@ def channels() -> list[int]:
 
 def write_to_channels(data: bytes) -> None:
     for descriptor in channels():
-        try:
+        with contextlib.suppress(OSError):
             os.write(descriptor, data)
-        except OSError:
-            continue
     time.sleep(600)
 
 
 def hang_in_c(_: str) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     libc = ctypes.PyDLL(None)  # keeps the interpreter's lock: no Python code runs meanwhile
     while True:
         libc.usleep(100_000)

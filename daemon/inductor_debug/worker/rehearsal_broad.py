@@ -49,9 +49,9 @@ class Model(nn.Module):
         weights = torch.softmax((hidden @ hidden.transpose(1, 2)).masked_fill(self.mask == 0, float("-inf")), dim=-1)
         hidden = (weights @ hidden).double().float()
         hidden = torch.relu(self.batch_norm(self.convolution(hidden.permute(0, 2, 1))))
-        torch._dynamo.graph_break()  # type: ignore[no-untyped-call]
+        print(end="")  # a graph break
         pick = lambda tensor: torch.cat([tensor.mean(-1), tensor.amax(-1)], dim=-1)  # noqa: E731
-        return pick(hidden).reshape(tokens.shape[0], -1).sum(dim=1)
+        return pick(hidden).reshape(tokens.shape[0], -1).sum(dim=1)  # type: ignore[no-untyped-call]
 
 
 def get_inputs() -> list[torch.Tensor]:

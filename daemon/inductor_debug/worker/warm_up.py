@@ -30,7 +30,9 @@ _SMALL = Path(__file__).with_name("rehearsal_small.py")
 _PROFILE = {"name": "rehearsal", "dtypes": {"supported": ["float32", "int64", "bool"]}}
 
 _MALLOPT = {-1: 256 << 20, -2: 16 << 20, -3: 128 << 20}
-"""glibc: M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD, in bytes. (Every compilation asks for one block of 32 MiB.)"""
+"""glibc: M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD, in bytes.
+
+Every compilation asks for one block of 32 MiB, which glibc would map and unmap each time."""
 
 
 def warm_up() -> dict[str, Any]:

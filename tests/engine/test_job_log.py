@@ -1,0 +1,84 @@
+"""The log of what user code prints stays bounded and keeps the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from inductor_debug.engine import job_log
+from inductor_debug.engine.job_log import OutputSpool, ProjectLog
+from inductor_debug.engine.outcomes import describe_status, innermost_line
+
+
+def test_output_is_copied_as_it_comes_under_one_title(tmp_path: Path) -> None:
+    spool = OutputSpool(ProjectLog(tmp_path / "folder" / "log"))
+    spool.entitle("job 4: /m.py")
+    for word in (b"one\n", b"two\n"):
+        os.write(spool.fileno(), word)
+        spool.pump()
+    spool.close()
+    title, *lines = (tmp_path / "folder" / "log").read_text().splitlines()
+    assert title.endswith("job 4: /m.py")
+    assert lines == ["one", "two"]
+    assert spool.tail() == "one\ntwo\n"
+
+
+def test_a_job_that_prints_nothing_leaves_no_line(tmp_path: Path) -> None:
+    spool = OutputSpool(ProjectLog(tmp_path / "log"))
+    spool.entitle("job 4")
+    spool.close()
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_flood_is_cut_and_its_end_kept(tmp_path: Path) -> None:
+    spool = OutputSpool(ProjectLog(tmp_path / "log"))
+    os.write(spool.fileno(), b"x" * (job_log.SPOOL_LIMIT + 1) + b"\nlast\n")
+    spool.pump()
+    assert spool.size == 0
+    assert spool.tail() == "last\n"
+    os.write(spool.fileno(), b"after\n")
+    assert spool.tail() == "last\nafter\n"
+    log = (tmp_path / "log").read_bytes()
+    assert len(log) < job_log.COPY_LIMIT + 100
+    assert b"bytes left out]\n" in log
+    assert log.endswith(b"last\nafter\n")
+
+
+def test_the_older_half_of_a_long_log_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_log, "LOG_LIMIT", 1000)
+    log = ProjectLog(tmp_path / "log")
+    for number in range(300):
+        log.append(f"line {number}\n".encode())
+    lines = log.path.read_text().splitlines()
+    assert lines[-1] == "line 299"
+    assert lines == [f"line {number}" for number in range(300 - len(lines), 300)]
+    assert log.path.stat().st_size <= 1000
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    spool = OutputSpool(ProjectLog(tmp_path / "file" / "log"))
+    os.write(spool.fileno(), b"word\n")
+    assert spool.tail() == "word\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(0, "exited with code 0"), (-11, "killed by SIGSEGV"), (-15, "killed by SIGTERM"), (-99, "killed by signal 99")],
+)
+def test_a_status_in_words(status: int, words: str) -> None:
+    assert describe_status(status) == words
+
+
+STACK = """  File "/m.py", line 1 in printed by the user
+Current thread 0x00007f (most recent call first):
+  File "/lib/torch.py", line 9 in call
+  File "/m.py", line 12 in forward
+  File "/m.py", line 30 in <module>
+"""
+
+
+@pytest.mark.parametrize(("text", "path", "line"), [(STACK, "/m.py", 11), (STACK, "/x.py", None), ("", "/m.py", None)])
+def test_the_innermost_line_of_the_analysed_file(text: str, path: str, line: int | None) -> None:
+    assert innermost_line(text, path) == line

@@ -1,0 +1,56 @@
+"""The pool with torch: a real file is analysed, in a process that a fork server or a spare has warmed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from inductor_debug.engine.supervisor import Outcome, WorkerPool
+from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage, StageFinished
+
+pytestmark = pytest.mark.torch
+
+PROFILE = {"name": "test", "dtypes": {"supported": ["float32"]}}
+MODEL = """
+import os, time, torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+    def forward(self, x):
+        BODY
+        return self.linear(x.double().float())
+def get_inputs(): return [torch.randn(2, 4)]
+def get_init_inputs(): return []
+"""
+
+
+async def analyze(
+    pool: WorkerPool, folder: Path, body: str, timeout: float = 60
+) -> tuple[Outcome, int | None, list[Event]]:
+    text = MODEL.replace("BODY", body)
+    events: list[Event] = []
+    request = JobRequest(1, str(folder / "model.py"), text, str(folder), [Stage.PREVIEW, Stage.MOCK], PROFILE)
+    end = await pool.run(request, events.append, timeout=timeout)
+    return end.outcome, end.line, events
+
+
+@pytest.mark.parametrize("fork", [True, False], ids=["fork server", "spare process"])
+async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork: bool) -> None:
+    pool = WorkerPool(interpreter=sys.executable, project_root=str(tmp_path), log_path=tmp_path / "log", fork=fork)
+    try:
+        outcome, _, events = await analyze(pool, tmp_path, "pass")
+        assert outcome is Outcome.FINISHED
+        assert isinstance(events[0], Loaded)
+        assert isinstance(events[-1], Finished)
+        found = {(event.report.stage, finding.rule) for event in events if isinstance(event, StageFinished)
+                 for finding in event.findings}  # fmt: skip
+        assert found == {(Stage.PREVIEW, "dtype"), (Stage.MOCK, "dtype")}
+        assert pool.torch_version is not None
+        assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
+        assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (Outcome.CRASHED, 7)
+        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=2))[:2] == (Outcome.TIMEOUT, 7)
+        assert (await analyze(pool, tmp_path, "pass"))[0] is Outcome.FINISHED
+    finally:
+        await pool.close()

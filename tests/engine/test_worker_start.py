@@ -1,0 +1,167 @@
+"""Interpreters that cannot serve are told apart, in a sentence that says what to do, and not tried in a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from inductor_debug.engine import supervisor
+from inductor_debug.engine.launch import WorkerEntry
+from inductor_debug.engine.supervisor import Outcome
+from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, request, run, until
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc")
+
+BOTH = pytest.mark.parametrize("fork", [True, False], ids=["fork server", "spare process"])
+
+
+def bare_interpreter(folder: Path) -> str:
+    """The same Python without any installed package: neither torch nor msgpack."""
+    base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    script = folder / "bare-python"
+    script.write_text(f'#!/bin/sh\nexec "{base}" -S "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+def fake_interpreter(folder: Path, shell: str) -> str:
+    script = folder / "fake-python"
+    script.write_text(f"#!/bin/sh\necho started >> {folder}/starts\n{shell}\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+@BOTH
+async def test_no_torch_is_told_with_the_command_that_installs_it(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork, interpreter=bare_interpreter(tmp_path), entry=WorkerEntry())
+    end, _ = await run(pool, "")
+    await pool.close()
+    assert end.outcome is Outcome.START_FAILED
+    assert end.detail.startswith("torch is not installed in ")
+    assert "-m pip install torch" in end.detail
+    assert pool.start_failure == end.detail
+
+
+@BOTH
+async def test_a_python_without_msgpack_is_lent_ours(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork, interpreter=bare_interpreter(tmp_path))
+    found = await notes(pool, "describe")
+    await pool.close()
+    assert found[-1] in ("msgpack=msgpack._cmsgpack", "msgpack=msgpack.fallback")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("shell", "told"),
+    [
+        ("exit 3", "exited with code 3 while starting"),
+        ("echo 'libfoo.so: cannot open shared object file' >&2; exit 127", "libfoo.so: cannot open shared object file"),
+        ("kill -SEGV $$", "killed by SIGSEGV while starting"),
+    ],
+)
+async def test_an_interpreter_that_breaks_is_told_with_its_last_words(
+    tmp_path: Path, fork: bool, shell: str, told: str
+) -> None:
+    pool = make_pool(tmp_path, fork=fork, interpreter=fake_interpreter(tmp_path, shell))
+    end, _ = await run(pool, "nothing")
+    await pool.close()
+    assert end.outcome is Outcome.START_FAILED
+    assert told in end.detail
+
+
+@BOTH
+async def test_a_missing_interpreter_or_project_is_named(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork, interpreter="/no/such/python")
+    assert (await run(pool, "nothing"))[0].detail.startswith("the interpreter /no/such/python does not exist")
+    pool = make_pool(tmp_path / "gone", fork=fork)
+    assert (await run(pool, "nothing"))[0].detail == f"the project folder {tmp_path / 'gone'} does not exist"
+
+
+@BOTH
+async def test_a_start_that_failed_is_tried_again_by_a_later_job_only(
+    tmp_path: Path, fork: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starts() -> int:
+        return len((tmp_path / "starts").read_text().splitlines())
+
+    pool = make_pool(tmp_path, fork=fork, interpreter=fake_interpreter(tmp_path, "exit 1"))
+    first, _ = await run(pool, "nothing")
+    assert (await run(pool, "nothing"))[0] == first
+    assert starts() == 1, "jobs that come in quick succession share one attempt"
+    monkeypatch.setattr(supervisor, "BACK_OFF_SECONDS", 0.0)
+    (tmp_path / "fake-python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert pool.start_failure is None
+    await pool.close()
+
+
+@BOTH
+async def test_a_warm_up_that_raises_is_told(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork, entry=replace(FAKE, warm_up="fake_jobs:broken_warm_up"))
+    end, _ = await run(pool, "nothing")
+    await pool.close()
+    assert end.outcome is Outcome.START_FAILED
+    assert "exited with code 1 while starting" in end.detail
+
+
+@BOTH
+async def test_a_pool_can_be_closed_while_it_starts(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork, entry=replace(FAKE, warm_up="fake_jobs:slow_warm_up"))
+    start = asyncio.ensure_future(pool.start())
+    assert await until(lambda: bool(processes_of(tmp_path)))
+    await pool.close()
+    await asyncio.gather(start, return_exceptions=True)
+    assert await until(lambda: not processes_of(tmp_path))
+
+
+KILLED_SUPERVISOR = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from worker_pools import make_pool, request
+
+async def main():
+    pool = make_pool(Path(sys.argv[2]), fork=sys.argv[3] == "True")
+    await pool.run(request(sys.argv[4]), lambda event: print(*getattr(event, "notes", []), flush=True), timeout=600)
+
+asyncio.run(main())
+"""
+
+
+@BOTH
+@pytest.mark.parametrize("text", ["hang-in-c", "children {pids} hang-in-c"])
+async def test_nothing_survives_a_killed_supervisor(tmp_path: Path, fork: bool, text: str) -> None:
+    pids = tmp_path / "pids"
+    if "children" in text and not fork:
+        pytest.skip("without a fork server nobody adopts what a dead process left behind")
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED_SUPERVISOR, str(Path(__file__).parent), str(tmp_path), str(fork),
+        text.format(pids=pids), stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert program.stdout is not None
+    worker = int(await program.stdout.readline())
+    if "children" in text:
+        assert await until(pids.exists, 30)
+    started = [worker, *processes_of(tmp_path), *(map(int, pids.read_text().split()) if pids.exists() else [])]
+    os.kill(program.pid, signal.SIGKILL)
+    await program.wait()
+    assert await all_gone(started)
+    assert processes_of(tmp_path) == []
+
+
+@BOTH
+async def test_sigterm_does_not_save_a_job(tmp_path: Path, fork: bool) -> None:
+    pool = make_pool(tmp_path, fork=fork)
+    started = Started()
+    job = asyncio.ensure_future(pool.run(request("hang-in-c"), started, timeout=60))
+    pid = await started.pid()
+    os.kill(pid, signal.SIGTERM)
+    assert alive(pid)
+    await pool.close()
+    assert await all_gone([pid])
+    await asyncio.gather(job, return_exceptions=True)
