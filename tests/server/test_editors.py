@@ -58,12 +58,23 @@ HELIX = types.ClientCapabilities(
     ),
 )
 """What Helix 25.01 says of itself, as far as it concerns us."""
+PULLING = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        diagnostic=types.DiagnosticClientCapabilities(related_document_support=True),
+        publish_diagnostics=types.PublishDiagnosticsClientCapabilities(related_information=True, data_support=True),
+    ),
+    workspace=types.WorkspaceClientCapabilities(
+        diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    ),
+)
+"""What VS Code 1.100 says of pulling diagnostics."""
 EDITORS = {
     "neovim": lambda: client_capabilities("neovim"),
     "visual-studio-code": lambda: client_capabilities("visual-studio-code"),
     "emacs": lambda: client_capabilities("emacs"),
     "helix": lambda: HELIX,
 }
+CAPABILITIES = {**EDITORS, "pulling": lambda: PULLING}
 
 
 class Session:
@@ -134,7 +145,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         await client.start_io(sys.executable, "-m", "inductor_debug", "serve", "--cache-folder", str(cache))
         folder = types.WorkspaceFolder(uri=tmp_path.as_uri(), name="project")
         params = types.InitializeParams(
-            capabilities=EDITORS[name](), workspace_folders=[folder], initialization_options=options
+            capabilities=CAPABILITIES[name](), workspace_folders=[folder], initialization_options=options
         )
         result = await client.initialize_session(params)
         assert result.capabilities.position_encoding == types.PositionEncodingKind.Utf16
@@ -159,6 +170,31 @@ async def test_an_editor_sees_the_finding_come_and_go_while_its_user_types(start
     assert (await session.settled()).findings == 1
     assert session.shown == [("dtype", 10, 18, 41)]
     assert session.client.messages == []
+
+
+async def test_an_editor_that_pulls_gets_each_finding_once(start: Start) -> None:
+    session = await start("pulling")
+    params = types.DocumentDiagnosticParams(text_document=types.TextDocumentIdentifier(uri=session.uri))
+    session.open(MODEL)
+    report = await session.client.text_document_diagnostic_async(params)
+    assert [item.code for item in report.items] == ["dtype"]
+    session.replace(10, 32, 41, "")
+    report = await session.client.text_document_diagnostic_async(params)
+    assert list(report.items) == []
+    assert session.client.diagnostics == {}, "nothing is pushed as well"
+
+
+async def test_a_burst_of_typing_ends_with_the_findings_of_the_last_text(start: Start) -> None:
+    session = await start("neovim")
+    session.open(MODEL)
+    await session.settled()
+    for number in range(60):
+        session.replace(10, 41, 41 if number == 0 else 46, f" * {number:02}")
+    assert (await session.settled()).state == "done"
+    assert [shown[0] for shown in session.shown] == ["dtype"]
+    session.replace(10, 32, 46, "")
+    assert (await session.settled()).state == "done"
+    assert session.shown == []
 
 
 async def test_a_command_summarises_a_file_that_is_not_open(start: Start) -> None:
