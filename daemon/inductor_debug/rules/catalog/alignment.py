@@ -145,7 +145,7 @@ class _Walk:
                 for source, given in zip(sources, op.inputs, strict=True)
                 if subject in source and size in given.shape
             ]
-            if self._conversion(op, meta, size):
+            if self._conversion(op, meta, size) and not any(root.covers for root in union(exact)):
                 made[subject] = (self._roots.of_op(op, subject),)
             elif exact:
                 made[subject] = union(exact)

@@ -26,10 +26,11 @@ class LayoutRule(Constraint):
         first op that computes on it. The finding stands at the expression that made the tensor non-contiguous; the
         ops that consume it are related places, and are counted.
 
-        What is *not* found, because it costs nothing: a view nobody computes on; one that `.contiguous()`, `clone`,
-        `cat` or a copying `reshape` lays out afresh; transposed operands of matrix multiplications and attention (the
-        weight of `nn.Linear` among them), which hardware reads in either order; channels_last; an expanded
-        tensor that broadcasting absorbs, or that repeats only a few bytes; small tensors of positions and flags."""
+        What is *not* found, because it costs nothing: a view nobody computes on; one that `.contiguous()`, `cat` or a
+        copying `reshape` lays out afresh; transposed operands of matrix multiplications and attention (the weight of
+        `nn.Linear` among them), which hardware reads in either order; channels_last; an expanded tensor that
+        broadcasting absorbs, or that repeats only a few bytes; small tensors of positions and flags. A plain `clone()`
+        mends nothing: it keeps the order of what it copies."""
     why = """
         Every such op costs a hidden copy, or a kernel that reads memory in strides and runs at a fraction of the
         bandwidth; a backend without strided kernels refuses the graph."""
