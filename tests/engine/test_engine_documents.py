@@ -162,6 +162,7 @@ async def test_a_worker_that_will_not_die_does_not_disturb_the_next(desk: Desk) 
     desk.type(body("x + PREVIEW"))
     last = await desk.settled()
     assert (last.state, brief(last.report), last.generation) == (DONE, ["dtype 2:19-26"], 3)
+    assert "stale" not in desk.states()
 
 
 async def test_a_save_does_not_wait_for_the_typing_to_pause(desk: Desk) -> None:
