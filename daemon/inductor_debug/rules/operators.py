@@ -45,6 +45,7 @@ _RESHAPES = frozenset({
     "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "expand", "repeat", "new_zeros", "new_ones",
     "new_full", "new_empty",
 })  # fmt: skip
+_ALIASES = frozenset({"detach", "alias"})
 
 
 def name(packet: str) -> str:
@@ -69,6 +70,12 @@ def only_moves_data(packet: str) -> bool:
 def only_reads_metadata(packet: str) -> bool:
     """Whether the operator looks at shapes and dtypes alone, or at one element on the host."""
     return name(packet) in _METADATA
+
+
+@lru_cache(maxsize=4096)
+def only_aliases(packet: str) -> bool:
+    """Whether the operator gives its input back unchanged: autograd's bookkeeping, which nobody wrote."""
+    return name(packet) in _ALIASES
 
 
 @lru_cache(maxsize=4096)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Location, Severity
 
+from inductor_debug.rules import operators
 from inductor_debug.rules.ops import Frame, Op, Origin, Recording, TensorMeta
 from inductor_debug.rules.places import Places
 
@@ -135,8 +136,9 @@ def fold_inherited(
             if trouble is not None:
                 taken.append(trouble)
                 handed.append(_roots_of(meta, trouble, op, recording, roots, inherited))
-        for root in union(handed):
-            root.cover(op)
+        if not operators.only_aliases(op.packet):
+            for root in union(handed):
+                root.cover(op)
         for meta in op.outputs:
             trouble = trouble_of(meta)
             if trouble is None or meta.value in inherited:
