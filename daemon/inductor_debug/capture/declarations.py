@@ -22,6 +22,7 @@ from torch.nn.modules.module import (
 from inductor_debug.capture.expressions import SourcePositions
 from inductor_debug.capture.loading import run_user_code
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import tree_of
 from inductor_debug.rules.ops import Frame
 
 Frames = tuple[Frame, ...]
@@ -114,7 +115,7 @@ class Declarations:
         if path not in self._trees:
             text = self._sources.text(path)
             try:
-                self._trees[path] = ast.parse("\n".join(text.lines)) if text is not None else None
+                self._trees[path] = tree_of("\n".join(text.lines)) if text is not None else None
             except (SyntaxError, ValueError, RecursionError):
                 self._trees[path] = None
         return self._trees[path]

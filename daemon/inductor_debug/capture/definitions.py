@@ -10,6 +10,7 @@ from inductor_debug_schema import Location, Position, Range
 from inductor_debug.capture.directives import name_range
 from inductor_debug.capture.expressions import SourcePositions
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import tree_of
 from inductor_debug.rules.ops import Frame
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,10 +24,10 @@ class Definitions:
         self._path, self._sources = path, sources
         source = sources.text(path)
         self._lines = source.lines if source is not None else []
-        self._nodes = {node.name: node for node in _definitions(ast.parse(text.removeprefix("\ufeff")).body)}
+        self._nodes = {node.name: node for node in _definitions(tree_of(text).body)}
         self._assigned = {
             target.id: node.lineno - 1
-            for node in ast.parse(text.removeprefix("\ufeff")).body
+            for node in tree_of(text).body
             if isinstance(node, ast.Assign)
             for target in node.targets
             if isinstance(target, ast.Name)

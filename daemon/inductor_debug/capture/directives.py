@@ -17,6 +17,7 @@ from inductor_debug_schema import Position, Range
 
 from inductor_debug.capture.comments import STRING, Comment, comments, ignores, is_ignore, marked
 from inductor_debug.capture.source_text import LINE_END, SourceText, utf16_length
+from inductor_debug.capture.syntax import tree_of
 
 __all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
 
@@ -90,7 +91,7 @@ class _Reader:
         self.comments = {comment.line: comment for comment in comments(text)}
         self.faults: list[Fault] = []
         self.anchors: dict[int, tuple[str, int]] = {}
-        for node in ast.parse(text).body:
+        for node in tree_of(text).body:
             if isinstance(node, Anchor):
                 first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
                 self.anchors[first] = (_name_of(node), node.lineno - 1)

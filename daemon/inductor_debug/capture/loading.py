@@ -25,6 +25,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from inductor_debug.capture.syntax import tree_of
+
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -195,7 +197,7 @@ class _OverlayLoader(SourceFileLoader):
         super().exec_module(module)
 
     def get_code(self, fullname: str) -> CodeType:
-        return compile(self._text, self.path, "exec", dont_inherit=True)
+        return compile(tree_of(self._text), self.path, "exec", dont_inherit=True)
 
     def get_source(self, fullname: str) -> str:
         return self._text

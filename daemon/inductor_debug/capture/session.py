@@ -6,7 +6,6 @@ never raises for a fault of user code: those become findings. Previews of all ta
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 import time
@@ -41,6 +40,7 @@ from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.preview import run_preview
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
 from inductor_debug.rules.judge import judge
@@ -69,7 +69,7 @@ def analyze(request: JobRequest, emit: Emit) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(ast.parse(text, request.path), request.path, "exec", dont_inherit=True)
+            compile(tree_of(text), request.path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
         return
