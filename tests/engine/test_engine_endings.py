@@ -39,6 +39,11 @@ LOGS = [
     ("", []),
     ("hello\nworld\n", ["hello\nworld"]),
     ("\n".join(map(str, range(100))), ["\n".join(map(str, range(88, 100)))]),
+    ("hi\nCurrent thread 0x1:\n  File x\n", ["Current thread 0x1:\n  File x"]),
+    (
+        'Stack (...):\n  File "/v/site-packages/torch/a.py"\n  File "/p/m.py"\n  File "/d/inductor_debug/b.py"\n',
+        ['Stack (...):\n  File "/p/m.py"'],
+    ),
     (
         "hello\nFatal Python error: Aborted\n\n  File x\n\nExtension modules: a, b\n",
         ["Fatal Python error: Aborted\n\n  File x"],

@@ -16,8 +16,10 @@ CONFIGURATION_RULE = "configuration"
 LOG_LINES = 12
 """Lines of a worker's log that a finding quotes."""
 
-_STACKS = ("Fatal Python error", "Timeout (", "Traceback (")
-"""How a stack begins in a log, as faulthandler and Python write them."""
+_STACKS = ("Fatal Python error", "Current thread", "Stack (", "Traceback (")
+"""How a stack begins in a log, as faulthandler and Python write them; the first of these that is there is told."""
+
+_MACHINERY = ("/inductor_debug/", "/site-packages/torch/")
 
 _RULES = {
     Outcome.FINISHED: "crash",
@@ -93,10 +95,16 @@ def _where(results: Results) -> str:
 def _log(path: str, span: Range, tail: str) -> list[Related]:
     """What the worker's log says of the end: the stack, where it has one, or its last lines."""
     lines = [line.rstrip() for line in split_lines(tail.strip()) if not line.startswith("Extension modules:")]
-    stacks = [number for number, line in enumerate(lines) if line.startswith(_STACKS)]
-    told = lines[stacks[-1] :][:LOG_LINES] if stacks else lines[-LOG_LINES:]
+    stacks = (number for begin in _STACKS for number, line in enumerate(lines) if line.startswith(begin))
+    first = next(stacks, None)
+    told = lines[-LOG_LINES:] if first is None else _users(lines[first:])[:LOG_LINES]
     text = "\n".join(told).strip()
     return [Related(path, span, f"From the log of its process:\n{text}")] if text else []
+
+
+def _users(stack: list[str]) -> list[str]:
+    """A stack without the frames of torch and of this tool, which say nothing about the user's code."""
+    return [line for line in stack if not (line.startswith("  File ") and any(part in line for part in _MACHINERY))]
 
 
 def _line_range(text: str, line: int | None) -> Range:
