@@ -117,6 +117,8 @@ class Server(LanguageServer):
             self.engine.prewarm(path)
         except ConfigurationError as error:
             logger.info("no workers were started ahead for %s: %s", path, error)
+        except Exception:
+            logger.exception("workers could not be started ahead for %s", path)
 
     # Tasks and the end.
 
