@@ -89,6 +89,20 @@ def test_a_function_compiled_too_often_is_told(tmp_path: Path) -> None:
     assert "`part` was recompiled too often" in recompile.message
 
 
+def test_a_break_inside_torchs_own_code_is_told_at_the_call_of_it(tmp_path: Path) -> None:
+    found = breaks(
+        tmp_path,
+        "optimizer.zero_grad()\nmodule(x).sum().backward()\noptimizer.step()\nreturn x",
+        before="module = nn.Linear(4, 4)\noptimizer = torch.optim.SGD(module.parameters(), lr=0.1)\n",
+    )
+
+    assert {place_of(finding) for finding in found} == {
+        "optimizer.zero_grad()",
+        "module(x).sum().backward()",
+        "optimizer.step()",
+    }
+
+
 def test_with_fullgraph_a_break_is_an_error(tmp_path: Path) -> None:
     target, sources = build(
         tmp_path, "def model(x):\n    torch._dynamo.graph_break()\n    return x\ninputs = (torch.ones(1),)\n"

@@ -326,6 +326,25 @@ def test_a_target_that_compiles_to_nothing_is_said(tmp_path: Path) -> None:
     assert outcome.report.graphs == 0
 
 
+def test_what_the_user_compiles_with_another_backend_is_recorded_and_never_built(tmp_path: Path) -> None:
+    outcome = mock(
+        tmp_path,
+        """
+        @torch.compile
+        def inner(x):
+            torch._dynamo.graph_break()
+            return x.double().sin()
+        def model(x):
+            print("hello")
+            return inner(x) + 1
+        inputs = (torch.randn(3),)
+        """,
+    )
+
+    assert places(outcome.recording.ops, "aten._to_copy.default") == ["x.double()"]
+    assert {finding.rule for finding in outcome.findings} == {"graph-break"}
+
+
 def test_the_target_and_torch_stay_as_they_were(tmp_path: Path) -> None:
     from torch._dynamo import exc, output_graph, symbolic_convert
 

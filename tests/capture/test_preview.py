@@ -151,6 +151,37 @@ def test_a_fake_kernel_stricter_than_the_real_one_is_not_the_users_fault(tmp_pat
     )
 
     assert outcome.findings == []
+    assert outcome.retry_real
+
+
+def test_torchs_own_slips_on_fake_tensors_are_not_the_users_fault(tmp_path: Path) -> None:
+    outcome = preview(
+        tmp_path,
+        """
+        from torch._higher_order_ops import while_loop
+        def model(x):
+            return while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2), (torch.tensor(0), x))
+        inputs = (torch.randn(3),)
+        """,
+    )
+
+    assert outcome.findings == []
+
+
+def test_code_that_the_user_compiles_runs_eagerly(tmp_path: Path) -> None:
+    outcome = preview(
+        tmp_path,
+        """
+        @torch.compile
+        def inner(x):
+            return x.double()
+        def model(x):
+            return inner(x) + 1
+        inputs = (torch.randn(3),)
+        """,
+    )
+
+    assert places(outcome.recording.ops, "aten._to_copy.default") == ["x.double()"]
 
 
 def test_the_target_stays_as_it_was(tmp_path: Path) -> None:

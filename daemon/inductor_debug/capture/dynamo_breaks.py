@@ -25,11 +25,15 @@ _RECOMPILE_LIMIT = "recompile limit"
 
 @dataclass(frozen=True, slots=True)
 class RawBreak:
-    """One graph break as Dynamo reports it: its kind, its whole message and the traced stack that led to it."""
+    """One graph break as Dynamo reports it: its kind, its whole message and the traced stack that led to it.
+
+    `caller` is the Python frame that tells, below which the code stands that called the traced function.
+    """
 
     kind: str
     message: str
     stack: TracedStack
+    caller: FrameType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
     def log(self: Any, *args: Any, **kwargs: Any) -> Any:
         error = kwargs.get("exc") or (args[-1] if args else None)
         if error is None or not getattr(error, "logged", False):
-            on_break(_raw(self, error, str(kwargs.get("reason") or "")))
+            on_break(_raw(self, error, str(kwargs.get("reason") or ""), sys._getframe(1)))
         return original_log(self, *args, **kwargs)  # type: ignore[misc]
 
     exc.Unsupported.__init__ = init  # type: ignore[method-assign]
@@ -124,13 +128,14 @@ def stack_of_summaries(summaries: Any) -> TracedStack:
     return tuple(frames)
 
 
-def _raw(translator: Any, error: Any, reason: str) -> RawBreak:
+def _raw(translator: Any, error: Any, reason: str, caller: FrameType) -> RawBreak:
     stack = getattr(error, _STACK, None) or stack_of_translator(translator)
     kind = getattr(error, "gb_type", None) or type(error).__name__
     # The reason starts with how Dynamo goes on, and ends with the message of the error itself.
     message = str(getattr(error, "msg", error))
     prefix = reason.split("\n", 1)[0]
-    return RawBreak(str(kind), f"{prefix}\n\n{message}" if prefix and prefix not in message else message, stack)
+    text = f"{prefix}\n\n{message}" if prefix and prefix not in message else message
+    return RawBreak(str(kind), text, stack, caller)
 
 
 def _limit(message: str, frame: FrameType | None) -> RawLimit:

@@ -35,6 +35,7 @@ _VALUE_WORDS = re.compile(
 )
 """Messages of plain exceptions by which torch 2.11 to 2.13 refuse a fake tensor's value."""
 _LIMITED_WORDS = re.compile(r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl", re.IGNORECASE)
+_FAKE_MACHINERY = ("torch._subclasses.", "torch._higher_order_ops.", "torch.fx.experimental.")
 _FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
 _LONGEST_MESSAGE = 400
 _MOST_RELATED = 8
@@ -74,9 +75,20 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
         if confirmed is None:
             return Fault.LIMITATION, message
         return Fault.USER, describe(confirmed)
-    if isinstance(error, RuntimeError) and _LIMITED_WORDS.search(text):
+    if (isinstance(error, RuntimeError) and _LIMITED_WORDS.search(text)) or _is_internal(error):
         return Fault.LIMITATION, message
     return Fault.USER, message
+
+
+def _is_internal(error: BaseException) -> bool:
+    """Whether torch's fake machinery tripped over itself: an exception that it raises at users is of another kind."""
+    if not isinstance(error, (AttributeError, AssertionError, KeyError)):
+        return False
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    name = traceback.tb_frame.f_globals.get("__name__", "") if traceback is not None else ""
+    return str(name).startswith(_FAKE_MACHINERY)
 
 
 def describe(error: BaseException) -> str:

@@ -7,7 +7,10 @@ break that Dynamo itself blames on an earlier one is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
 
 from inductor_debug_schema import Finding, Severity, Stage
 from torch._dynamo import graph_break_hints
@@ -64,10 +67,14 @@ class Explanation:
 
 @dataclass
 class BreakCollector:
-    """Collects the breaks of one stage of one target; `count` is how many places break."""
+    """Collects the breaks of one stage of one target; `count` is how many places break.
+
+    `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
+    """
 
     target: BuiltTarget
     sources: SourceMap
+    stack: Callable[[Any], tuple[Frame, ...]]
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     _seen: set[tuple[object, ...]] = field(default_factory=set)
@@ -75,7 +82,7 @@ class BreakCollector:
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
         explanation = explain(raw)
-        frames = frames_of(raw.stack, self.sources)
+        frames = self._with_callers(frames_of(raw.stack, self.sources), raw.caller)
         location, related = place(frames, self.target.location, "inside {}")
         key = (explanation.kind, location)
         if key in self._seen or (explanation.caused_earlier and self.count):
@@ -99,7 +106,7 @@ class BreakCollector:
 
     def add_limit(self, raw: RawLimit) -> None:
         """Takes in that Dynamo gave up on a function it had to compile too often."""
-        frames = self.sources.stack(raw.caller)
+        frames = self.stack(raw.caller)
         if len(frames) > 1 and frames[0].function == raw.function:
             # Its second half, after a graph break, is called from its first.
             frames = frames[1:]
@@ -122,6 +129,13 @@ class BreakCollector:
                 link=explanation.link,
             )
         )
+
+    def _with_callers(self, traced: tuple[Frame, ...], caller: FrameType | None) -> tuple[Frame, ...]:
+        callers = self.stack(caller)
+        if traced and callers and callers[0].function == traced[-1].function:
+            # The traced function is the second half of this one, after an earlier break.
+            callers = callers[1:]
+        return (*traced, *callers)
 
 
 def frames_of(stack: TracedStack, sources: SourceMap) -> tuple[Frame, ...]:

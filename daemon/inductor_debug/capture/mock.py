@@ -65,7 +65,7 @@ class _MockRun:
         self.target = target
         self.sources = sources
         self.graphs = 0
-        self.breaks = BreakCollector(target, sources)
+        self.breaks = BreakCollector(target, sources, self._stack)
         origins = OriginTable.of_target(target)
         self._attribution = NodeAttribution(sources, ModulePath(target.module).names, self._stack)
         self.recorder = CompiledRecorder(self._attribution, origins)
@@ -79,7 +79,9 @@ class _MockRun:
         with quiet(), hooked_positions(), listen(self.breaks.add, self.breaks.add_limit), ambient:
             compiled = torch.compile(self.target.function, backend=self._backend, dynamic=self.target.dynamic)
             try:
-                with suspended_while_compiling(self.recorder), self.recorder:
+                # Functions that the user compiles with another backend get this one too: nothing is ever built.
+                forced = torch.compiler.set_stance("default", force_backend=self._backend)
+                with suspended_while_compiling(self.recorder), forced, self.recorder:
                     _call(compiled, args, kwargs)
             except (Exception, SystemExit) as raised:
                 return _with_stack(raised)
@@ -115,7 +117,7 @@ class _MockRun:
             return [*findings, capture_error(message, frames, self.target, Stage.MOCK)], [], False
         if fault is Fault.NEEDS_VALUE:
             return findings, [_NEEDS_VALUE_NOTE.format(prefix, message)], True
-        return findings, [_LIMITATION_NOTE.format(prefix, message)], False
+        return findings, [_LIMITATION_NOTE.format(prefix, message)], True
 
     def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)

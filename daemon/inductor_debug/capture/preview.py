@@ -10,6 +10,7 @@ import contextlib
 import time
 from typing import Any
 
+import torch
 from inductor_debug_schema import Finding, Stage, StageReport, StageState
 
 from inductor_debug.capture.dynamic_inputs import symbolic_arguments
@@ -32,9 +33,9 @@ _LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the preview
 def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """Runs `target` once under the recorder.
 
-    An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise
-    asks for `retry_real` (a value was looked at) or leaves a note (an operator they cannot imitate); what ran before
-    stays recorded in both cases.
+    An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise (a value
+    was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
+    recorded.
     """
     started = time.perf_counter()
     snapshot = Snapshot(target)
@@ -46,7 +47,8 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     ambient = target.fake_mode or contextlib.nullcontext()
     with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
         try:
-            with path.follow(), recorder:
+            # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
+            with path.follow(), torch.compiler.set_stance("force_eager"), recorder:
                 _call(target.function, args, kwargs)
         except (Exception, SystemExit) as raised:
             error = raised
@@ -81,4 +83,4 @@ def _explain(
     prefix = f"{place}: " if place else ""
     if fault is Fault.NEEDS_VALUE:
         return [], [_NEEDS_VALUE_NOTE.format(prefix, message)], True
-    return [], [_LIMITATION_NOTE.format(prefix, message)], False
+    return [], [_LIMITATION_NOTE.format(prefix, message)], True

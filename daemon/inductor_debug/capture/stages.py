@@ -14,7 +14,8 @@ class StageOutcome:
     """One stage of one target.
 
     `findings` are about the run itself (an exception, a graph break); rules are judged later, on `recording`.
-    `retry_real` says that fake tensors could not go on, because the code asks for a value.
+    `retry_real` says that fake tensors could not go on: the code asks for a value, or for an operator that they cannot
+    imitate.
     """
 
     recording: Recording
