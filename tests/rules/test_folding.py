@@ -75,6 +75,7 @@ def test_a_parameter_of_a_forbidden_dtype_is_told_where_it_was_declared() -> Non
     finding = only(tape.judge(), "dtype")
     assert (finding.range.start.line, finding.op, finding.module, finding.count) == (12, None, "encoder.fc", 1)
     assert "the parameter `encoder.fc.weight` brings it in and 1 op carries it on" in finding.message
+    assert [(place.range.start.line, place.message) for place in finding.related] == [(0, "used by aten.mul here")]
 
 
 def test_an_input_of_a_forbidden_dtype_is_told_where_it_was_written_down() -> None:

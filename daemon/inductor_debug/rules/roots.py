@@ -40,8 +40,10 @@ class Root:
     origins: list[Origin] = field(default_factory=list)
 
     def cover(self, op: Op) -> None:
-        """Counts `op` among those that the root concerns."""
+        """Counts `op` among those that the root concerns; the first one to meet an outside value is shown."""
         self.covers.add(op.index)
+        if self.origins and not self.uses:
+            self.uses.append(op)
 
     def used_by(self, op: Op) -> None:
         """Counts `op` and keeps it to be shown as a consumer."""
