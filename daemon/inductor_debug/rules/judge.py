@@ -18,6 +18,9 @@ from inductor_debug.rules.places import Places
 from inductor_debug.rules.registry import constraints
 from inductor_debug.rules.roots import Root, Roots
 
+_CONSTRAINTS = constraints()
+"""Loaded with this module, so that a fork server has them before it forks."""
+
 
 def judge(recording: Recording, profile: Profile, *, stage: Stage, target: str, fallback: Location) -> list[Finding]:
     """Everything in `recording` that `profile` does not allow, one finding for each rule and root expression.
@@ -33,7 +36,7 @@ def judge(recording: Recording, profile: Profile, *, stage: Stage, target: str, 
         Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
     """
     findings: list[Finding] = []
-    for rule in constraints():
+    for rule in _CONSTRAINTS:
         if rule.applies(profile):
             roots = Roots(Places(fallback))
             rule.inspect(recording, profile, roots)
