@@ -61,6 +61,7 @@ async def test_a_python_without_msgpack_is_lent_ours(tmp_path: Path, fork: bool)
     [
         ("exit 3", "exited with code 3 while starting"),
         ("echo 'libfoo.so: cannot open shared object file' >&2; exit 127", "libfoo.so: cannot open shared object file"),
+        ("echo 'SyntaxError: invalid syntax' >&2; exit 1", "is too old; 3.10 or newer is needed"),
         ("kill -SEGV $$", "killed by SIGSEGV while starting"),
     ],
 )

@@ -84,8 +84,13 @@ class ForkServerLink:
         output.pump()
         return link
 
-    async def order(self, log: ProjectLog) -> Worker:
-        """Has a worker forked.
+    @property
+    def workers(self) -> int:
+        """How many workers it has."""
+        return len(self._workers)
+
+    async def order(self, log: ProjectLog, *, rehearse: bool) -> Worker:
+        """Has a worker forked, which gets itself warm before it looks at its job if it is to `rehearse`.
 
         Raises:
             ServerLostError: the fork server is gone.
@@ -104,7 +109,8 @@ class ForkServerLink:
                 Channel(reader, writer), output, lambda: self._send({"kind": Kind.KILL.value, "worker": number})
             )
             self._workers[number] = worker
-            self._send({"kind": Kind.FORK.value, "worker": number}, theirs.fileno(), output.fileno())
+            fork = {"kind": Kind.FORK.value, "worker": number, "rehearse": rehearse}
+            self._send(fork, theirs.fileno(), output.fileno())
         try:
             if not self.alive:
                 raise ServerLostError("the fork server is gone")

@@ -20,7 +20,7 @@ class ForkSource:
         self._log = log
         self._link: ForkServerLink | None = None
         self._learned: list[str] = []
-        self._ready = ReadyWorker(lambda: asyncio.ensure_future(self._order()))
+        self._ready = ReadyWorker(lambda: asyncio.ensure_future(self._order(ahead=True)))
         self.greeting: Message = {}
 
     @property
@@ -42,7 +42,7 @@ class ForkSource:
         """The ready child, or one forked now."""
         worker = await self._ready.take()
         try:
-            return worker or await self._order()
+            return worker or await self._order(ahead=False)
         except ServerLostError as error:
             raise StartFailedError(f"{error}; run the analysis again to start another one") from None
         finally:
@@ -64,10 +64,11 @@ class ForkSource:
         if link is not None:
             await link.close()
 
-    async def _order(self) -> Worker:
+    async def _order(self, *, ahead: bool) -> Worker:
+        """Has a worker forked; one made ahead of time gets itself warm, unless jobs side by side need the cores."""
         if self._link is None:
             raise ServerLostError("the fork server is gone")
-        return await self._link.order(self._log)
+        return await self._link.order(self._log, rehearse=ahead and self._link.workers <= 1)
 
     def _take_learned(self, message: Message) -> None:
         modules = message["modules"]

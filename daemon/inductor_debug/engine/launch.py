@@ -99,6 +99,10 @@ class Launch:
         told = [line for line in lines if line.startswith(FAILURE_PREFIX)]
         if told and status == START_FAILED_STATUS:
             return StartFailedError(told[-1][len(FAILURE_PREFIX) :])
+        if lines and lines[-1].startswith("SyntaxError"):
+            return StartFailedError(
+                f"{self.interpreter} is too old; 3.10 or newer is needed. Choose another interpreter."
+            )
         how = "did not get ready and was stopped" if status is None else f"{describe_status(status)} while starting"
         last = f": {lines[-1]}" if lines else ""
         return StartFailedError(f"{self.interpreter} {how}{last}")

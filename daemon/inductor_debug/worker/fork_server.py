@@ -94,35 +94,35 @@ class ForkServer:
             self._leave()
         for message in self._frames.feed(data):
             if message["kind"] == Kind.FORK.value:
-                self._fork(message["worker"], self._arrived.popleft(), self._arrived.popleft())
+                self._fork(message, self._arrived.popleft(), self._arrived.popleft())
             elif message["kind"] == Kind.KILL.value:
                 self._kill(message["worker"])
             elif message["kind"] == Kind.LEARN.value:
                 self._preloader.ask(message["modules"])
                 self._continue_learning()
 
-    def _fork(self, number: int, channel: int, log: int) -> None:
+    def _fork(self, order: Message, channel: int, log: int) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
-                self._become_worker(parent, channel, log)
+                self._become_worker(parent, channel, log, rehearse=order["rehearse"])
             finally:
                 os._exit(1)
         os.close(channel)
         os.close(log)
-        self._workers[pid] = number
-        self._say({"kind": Kind.FORKED.value, "worker": number, "pid": pid})
+        self._workers[pid] = order["worker"]
+        self._say({"kind": Kind.FORKED.value, "worker": order["worker"], "pid": pid})
 
-    def _become_worker(self, parent: int, channel: int, log: int) -> NoReturn:
+    def _become_worker(self, parent: int, channel: int, log: int, *, rehearse: bool) -> NoReturn:
         """What the child does; whatever it raises ends it."""
         os.setsid()
         self._forget_server(parent)
         descriptors.redirect_standard_streams(log)
         channel = descriptors.move_high(channel)
         job.isolate()
-        if self._rehearsal is not None and not descriptors.wait_readable([channel], 0):
-            self._rehearsal()
+        if rehearse and self._rehearsal is not None:
+            self._rehearsal(lambda: bool(descriptors.wait_readable([channel], 0)))
         job.work(channel, channel, self._function)
 
     def _forget_server(self, parent: int) -> None:

@@ -31,7 +31,8 @@ class Kind(str, Enum):
     READY = "ready"
     """Fork server or spare → supervisor: warm; carries `python`, `torch` and `seconds`."""
     FORK = "fork"
-    """Supervisor → fork server: fork worker number `worker`; two descriptors ride along, its channel and its log."""
+    """Supervisor → fork server: fork worker number `worker`, which gets itself warm if `rehearse`; two descriptors
+    ride along, its channel and its log."""
     FORKED = "forked"
     """Fork server → supervisor: worker number `worker` runs as process `pid`."""
     EXITED = "exited"

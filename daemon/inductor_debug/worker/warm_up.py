@@ -53,8 +53,8 @@ def warm_up() -> dict[str, Any]:
     except Exception as error:
         fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. Repair its installation.")
     importlib.import_module("inductor_debug.capture.session")
-    _analyze(_BROAD)
-    _analyze(_SMALL)
+    for model in (_BROAD, _SMALL):
+        _analyze(model, lambda _event: None)
     return {"python": platform.python_version(), "torch": str(torch.__version__)}
 
 
@@ -71,12 +71,22 @@ def _prepare_process() -> None:
             libc.mallopt(option, value)
 
 
-def rehearse() -> None:
-    """What a worker does while it waits for its job."""
-    _analyze(_SMALL)
+class _JobArrivedError(BaseException):
+    """Ends a rehearsal; not an `Exception`, so that nothing on the way takes it for a fault of the model."""
 
 
-def _analyze(model: Path) -> None:
+def rehearse(job_arrived: Callable[[], bool]) -> None:
+    """What a worker does while it waits for its job; cut short after any step once `job_arrived`."""
+
+    def look_up(_event: Event) -> None:
+        if job_arrived():
+            raise _JobArrivedError
+
+    with contextlib.suppress(_JobArrivedError):
+        _analyze(_SMALL, look_up)
+
+
+def _analyze(model: Path, emit: Callable[[Event], None]) -> None:
     """Analyses a model and forgets it.
 
     A failure is told in the log and is no reason not to serve: the first job is then slower, or fails for itself.
@@ -93,7 +103,7 @@ def _analyze(model: Path) -> None:
     )
     with _process_left_as_found(model):
         try:
-            analyze(request, lambda _event: None)
+            analyze(request, emit)
         except Exception:
             traceback.print_exc()
     importlib.import_module("torch._dynamo").reset()
@@ -104,8 +114,14 @@ def _analyze(model: Path) -> None:
 def _process_left_as_found(model: Path) -> Iterator[None]:
     """Undoes what an analysis does to a process that it expects to end with it."""
     path, environment, folder = list(sys.path), dict(os.environ), os.getcwd()
-    with warnings.catch_warnings():
-        yield
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        _restore(model, path, environment, folder)
+
+
+def _restore(model: Path, path: list[str], environment: dict[str, str], folder: str) -> None:
     sys.path[:] = path
     for name in set(os.environ) - set(environment):
         del os.environ[name]
