@@ -19,7 +19,7 @@ from typing import Any
 
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.capture import session
-from inductor_debug.worker.warm_up import rehearse
+from inductor_debug.worker.warm_up import warm_up
 from inductor_debug_schema import (
     Event,
     FileStatus,
@@ -34,7 +34,7 @@ from inductor_debug_schema import (
 
 TIMEOUT = 120
 
-rehearse()  # what one compilation costs the first time is paid once, here
+warm_up()  # what one compilation costs the first time is paid once, here
 
 
 @dataclass

@@ -44,6 +44,7 @@ from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
 from inductor_debug.rules.judge import judge
+from inductor_debug.rules.ops import Recording
 
 Emit = Callable[[Event], None]
 
@@ -165,10 +166,22 @@ class _Session:
         self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
     ) -> tuple[StageOutcome, list[Finding]]:
         around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
-        with around:
-            outcome = runner(target, self._sources)
+        try:
+            with around:
+                outcome = runner(target, self._sources)
+        except BaseException as error:
+            outcome = self._interrupted(stage, target, error)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
         return outcome, [*outcome.findings, *judged]
+
+    def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:
+        """What user code raised past a stage, such as a `KeyboardInterrupt`. Errors of our own go on."""
+        frames = self._sources.frames_of_traceback(error.__traceback__)
+        if not frames or not frames[0].in_project:
+            raise error
+        finding = raised_finding(error, f"while {target.name} ran", self._sources, target.location, target.name)
+        report = StageReport(stage, StageState.FAILED, 0.0)
+        return StageOutcome(Recording(), report, [replace(finding, stage=stage)], retry_real=False)
 
     def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
