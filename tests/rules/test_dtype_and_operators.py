@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -169,3 +170,13 @@ def test_the_message_says_why_and_what_to_use_instead() -> None:
         "aten.kthvalue is not supported by accelerator 'mock': there is no kernel that selects by rank; "
         "instead, use torch.topk or torch.sort followed by an index."
     ]
+
+
+@pytest.mark.parametrize(
+    ("node", "denied"), [("ConvolutionBackwardBackward0", True), ("ConvolutionBackward0", False), ("", False)]
+)
+def test_a_convolution_is_denied_inside_a_double_backward_only(node: str, denied: bool) -> None:
+    tape = Tape()
+    tape.op("convolution.default", [tape.input("x", 4, 4, 4, 4)], tape.tensor(4, 4, 4, 4), transposed=False)
+    tape.recording.ops[0] = replace(tape.recording.ops[0], autograd_node=node)
+    assert bool(lines(tape.judge(), "unsupported-op")) is denied

@@ -94,7 +94,8 @@ class OperatorLimit:
     `match` holds patterns: a packet (`aten.prelu`) means all its overloads, a full name (`aten.all.out`) just that
     one, and `*`, `?` and `[...]` work as in file names. With `inplace` the in-place twin (`aten.prelu_`) is meant too.
     `dtypes` are dtypes of tensor inputs, `input_ranks` ranks of the first tensor input, `output_ranks` of the first
-    output, `arguments` values of arguments by the schema's names.
+    output, `arguments` values of arguments by the schema's names, `autograd` patterns of the nodes of a backward pass
+    that run the op (`ConvolutionBackwardBackward*`).
     """
 
     match: tuple[str, ...]
@@ -103,6 +104,7 @@ class OperatorLimit:
     input_ranks: frozenset[int] = frozenset()
     output_ranks: frozenset[int] = frozenset()
     arguments: dict[str, Any] = field(default_factory=dict)
+    autograd: tuple[str, ...] = ()
     reason: str = ""
     instead: str = ""
     severity: Severity = Severity.WARNING

@@ -289,6 +289,7 @@ def _operator(entry: Table) -> OperatorLimit:
         input_ranks=entry.numbers("input_ranks"),
         output_ranks=entry.numbers("output_ranks"),
         arguments=arguments.raw() if arguments is not None else {},
+        autograd=entry.strings("autograd"),
         reason=entry.text("reason"),
         instead=entry.text("instead"),
         severity=entry.member("severity", Severity, Severity.WARNING),

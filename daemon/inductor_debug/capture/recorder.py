@@ -175,6 +175,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 mutates=tuple([self.tensors.value(tensor) for tensor in written]),
                 is_view=is_view,
                 seq_nr=sequence_number,
+                autograd_node=_autograd_node(),
             )
         )
 
@@ -253,6 +254,15 @@ def _sequence_number() -> int | None:
     """The number autograd gave the running op's backward node (torch 2.11 to 2.13: the last one handed out)."""
     peek = getattr(torch._C._autograd, "_get_sequence_nr", None)
     return None if peek is None else int(peek()) - 1
+
+
+def _autograd_node() -> str:
+    """The node of the backward pass that runs now, if one does (torch 2.11 to 2.13: public nowhere)."""
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    if task is None or task() == -1:
+        return ""
+    node = torch._C._current_autograd_node()
+    return "" if node is None else str(node.name())
 
 
 class StackAttribution:

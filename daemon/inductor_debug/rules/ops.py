@@ -76,7 +76,8 @@ class Op:
     devices as strings); a tensor argument is the index into `inputs`, wrapped in `TensorArgument`. `frames` run from
     the innermost outwards and may be empty. `module` is the dotted path in the target. `region` names the higher-order
     op bodies around it, outermost first (`("checkpoint",)`). `mutates` lists the values it writes in place.
-    `is_view` is true for ops that only make a view of an input and compute nothing.
+    `is_view` is true for ops that only make a view of an input and compute nothing. `autograd_node` names the node of
+    the backward pass that runs the op (`ConvolutionBackward0`), and is empty outside backward passes.
     """
 
     index: int
@@ -90,6 +91,7 @@ class Op:
     mutates: tuple[int, ...] = ()
     is_view: bool = False
     seq_nr: int | None = None
+    autograd_node: str = ""
 
     @property
     def packet(self) -> str:

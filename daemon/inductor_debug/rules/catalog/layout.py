@@ -71,11 +71,11 @@ class LayoutRule(Constraint):
         for meta in op.outputs:
             if meta.dense or strides.is_trivial(meta) or meta.value in inherited:
                 continue
-            if op.is_view and all(_in_order(source) for source in op.inputs):
+            if op.is_view and not op.autograd_node and all(_in_order(source) for source in op.inputs):
                 inherited[meta.value] = (roots.of_op(op, op.packet),)
             else:
                 # A compute op chooses the layout of what it makes; torch's choice says nothing of the accelerator's,
-                # unless the op only kept the order that it was handed.
+                # unless the op only kept the order that it was handed. A backward pass is torch's own as well.
                 inherited[meta.value] = handed
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from inductor_debug.accelerators.capabilities import OperatorLimit
@@ -73,6 +74,8 @@ def _holds(limit: OperatorLimit, op: Op) -> bool:
         return False
     if limit.output_ranks and not (op.outputs and len(op.outputs[0].shape) in limit.output_ranks):
         return False
+    if limit.autograd and not any(fnmatchcase(op.autograd_node, pattern) for pattern in limit.autograd):
+        return False
     return all(name in op.arguments and _same(op.arguments[name], wanted) for name, wanted in limit.arguments.items())
 
 
@@ -91,7 +94,8 @@ def _subject(limit: OperatorLimit, op: Op) -> str:
     if limit.output_ranks:
         conditions.append(f"a {len(op.outputs[0].shape)}-dimensional result")
     given = f" with {' and '.join(conditions)}" if conditions else ""
-    return wording.operator(op.overload) + given
+    inside = f" in {op.autograd_node}" if limit.autograd else ""
+    return wording.operator(op.overload) + inside + given
 
 
 def _advice(limit: OperatorLimit) -> str:
