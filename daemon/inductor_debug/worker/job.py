@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import gc
 import importlib
 import os
 import sys
@@ -25,9 +24,6 @@ from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, event_message, re
 
 JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
 """What a worker runs; `capture.session.analyze` outside of tests."""
-
-_GC_THRESHOLDS = (100_000, 20, 100)
-"""Tracing makes many long-lived objects: with Python's own thresholds a third of the time would go to collections."""
 
 
 def resolve(name: str) -> Any:
@@ -54,7 +50,6 @@ def isolate() -> None:
     faulthandler.enable(file=2)
     if STACK_SIGNAL is not None:
         faulthandler.register(STACK_SIGNAL, file=2, all_threads=False)
-    gc.set_threshold(*_GC_THRESHOLDS)
 
 
 def work(read_end: int, write_end: int, function: JobFunction, *, sweep: bool = False) -> NoReturn:
