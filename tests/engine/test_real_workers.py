@@ -50,7 +50,7 @@ async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork
         assert pool.torch_version is not None
         assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
         assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (Outcome.CRASHED, 7)
-        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=2))[:2] == (Outcome.TIMEOUT, 7)
+        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=4))[:2] == (Outcome.TIMEOUT, 7)
         assert (await analyze(pool, tmp_path, "pass"))[0] is Outcome.FINISHED
     finally:
         await pool.close()
