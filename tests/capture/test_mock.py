@@ -373,8 +373,15 @@ def test_the_target_and_torch_stay_as_they_were(tmp_path: Path) -> None:
 
 
 def test_without_the_hook_lines_are_still_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dynamo_positions, "_tracer_class", lambda: None)
-    outcome = mock(tmp_path, "def model(x):\n    y = x + 1\n    return y.double()\ninputs = (torch.ones(1),)\n")
+    # Whoever imported `mock_backend` in this process keeps the hook installed.
+    users = dynamo_positions._HOOK.users
+    for _ in range(users):
+        dynamo_positions.uninstall()
+    with monkeypatch.context() as patched:
+        patched.setattr(dynamo_positions, "_tracer_class", lambda: None)
+        outcome = mock(tmp_path, "def model(x):\n    y = x + 1\n    return y.double()\ninputs = (torch.ones(1),)\n")
+    for _ in range(users):
+        dynamo_positions.install()
 
     assert places(outcome.recording.ops, "aten._to_copy.default") == ["return y.double()"]
 
