@@ -21,6 +21,7 @@ await build({
   minify: !process.argv.includes("--debug"),
   sourcemap: process.argv.includes("--debug"),
   mainFields: ["module", "main"],
+  banner: { js: "const inductorDebugLoading = performance.now();" }, // when VS Code began to load this file
   legalComments: "none",
   logLevel: "warning",
 });

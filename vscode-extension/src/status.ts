@@ -32,10 +32,10 @@ export function activate(context: Context): void {
 }
 
 class Status implements vscode.Disposable {
-  // VS Code shows the last one made first.
-  private readonly server = vscode.languages.createLanguageStatusItem("inductorDebug.server", SELECTOR);
-  private readonly accelerator = vscode.languages.createLanguageStatusItem("inductorDebug.accelerator", SELECTOR);
-  private readonly state = vscode.languages.createLanguageStatusItem("inductorDebug.state", SELECTOR);
+  // VS Code sorts them by these ids.
+  private readonly state = vscode.languages.createLanguageStatusItem("inductorDebug.analysis", SELECTOR);
+  private readonly accelerator = vscode.languages.createLanguageStatusItem("inductorDebug.device", SELECTOR);
+  private readonly server = vscode.languages.createLanguageStatusItem("inductorDebug.python", SELECTOR);
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ class Status implements vscode.Disposable {
     state.command = { command: "inductorDebug.showOutput", title: t("Output") };
     if (this.session.state === SessionState.Failed) {
       state.text = t("Inductor Debug is not running");
-      state.detail = this.session.failure?.message ?? "";
+      state.detail = t("the output says why");
       state.severity = Error;
       return;
     }
@@ -125,7 +125,7 @@ class Status implements vscode.Disposable {
 function progressText(analysis: Analysis): string {
   const { state, stage } = analysis.notification;
   if (state === "queued") return t("Inductor Debug: waiting");
-  return stage ? t("Inductor Debug: {0}", stage) : t("Inductor Debug: checking");
+  return stage ? t("Inductor Debug: {0}", words.stage(stage)) : t("Inductor Debug: checking");
 }
 
 function settledText(analysis: Analysis): string {

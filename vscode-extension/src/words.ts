@@ -2,7 +2,25 @@
 
 import * as vscode from "vscode";
 
+import type { Stage } from "../../shared_schema/generated/wire.js";
+
 const { t } = vscode.l10n;
+
+/** What is being done in a stage. */
+export function stage(name: Stage): string {
+  switch (name) {
+    case "load":
+      return t("loading the file");
+    case "preview":
+      return t("preview");
+    case "mock":
+      return t("capturing graphs");
+    case "aot":
+      return t("capturing forward and backward");
+    case "inductor":
+      return t("lowering to kernels");
+  }
+}
 
 export function findings(count: number): string {
   if (count === 0) return t("no findings");

@@ -71,7 +71,7 @@ export async function connect(
   log: vscode.LogOutputChannel,
 ): Promise<Outcome> {
   const settings = await settingsFor(interpreters, undefined);
-  const client = new LanguageClient("inductorDebug", "Inductor Debug", () => Promise.resolve(process.child), {
+  const client = new QuietClient("inductorDebug", "Inductor Debug", () => Promise.resolve(process.child), {
     documentSelector: [
       { scheme: "file", language: "python" },
       { scheme: "untitled", language: "python" },
@@ -90,7 +90,7 @@ export async function connect(
     markdown: { isTrusted: { enabledCommands: [...CLIENT_COMMANDS] } },
     middleware: middlewareFor(interpreters, listeners.diagnosed),
   });
-  client.registerFeature(pushedDiagnostics);
+  client.registerFeature(hiddenAbilities);
   client.onNotification(ANALYSIS, (notification: AnalysisNotification) => { listeners.analysed(notification); });
   client.onNotification(ShowMessageNotification.type, ({ type, message }) => {
     listeners.message(type === MessageType.Error, message);
@@ -109,14 +109,22 @@ export async function connect(
   return { exit: await Promise.race([process.exited, shortly]) };
 }
 
+/** The library shows some of its own errors whatever it is told; here they go to the output, and the session explains. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
 /**
- * Hides that VS Code can pull diagnostics. Pushed ones arrive as soon as a stage is through; pulled ones only after VS Code's
- * own delay and after a refresh for each stage.
+ * Hides two abilities of VS Code. Pulling diagnostics: pushed ones arrive as soon as a stage is through, pulled ones only after VS
+ * Code's own delay and after a refresh for each stage. Work-done progress: the language status shows more of the same.
  */
-const pushedDiagnostics: StaticFeature = {
+const hiddenAbilities: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     delete capabilities.textDocument?.diagnostic;
     delete capabilities.workspace?.diagnostics;
+    delete capabilities.window?.workDoneProgress;
   },
   initialize: () => undefined,
   getState: (): FeatureState => ({ kind: "static" }),

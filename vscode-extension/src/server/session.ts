@@ -51,7 +51,7 @@ export class Session implements vscode.Disposable {
     private readonly log: vscode.LogOutputChannel,
     private readonly notifications: Notifications,
     private readonly interpreters: InterpreterService,
-    private readonly activated: () => number,
+    private readonly sinceLoading: () => number,
   ) {
     interpreters.onDidChange(() => { void this.interpreterChanged(); }, undefined, extension.subscriptions);
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -136,10 +136,10 @@ export class Session implements vscode.Disposable {
     }
     const launch = launchOf(interpreter.path, strategy(), this.extension.extensionPath, ["serve"], firstFolder());
     this.log.info(`starting the daemon (${cause}): ${[launch.command, ...launch.args].join(" ")}`);
-    const spent = this.activated();
+    const spent = this.sinceLoading();
     const process = new ServerProcess(launch, (line) => { this.log.info(`daemon: ${line}`); });
     this.process = process;
-    this.log.debug(`spawned after ${spent.toFixed(1)} ms`);
+    this.log.debug(`spawned ${spent.toFixed(1)} ms after the extension began to load`);
     const probed = this.interpreters.probe(interpreter.path);
     const outcome = await connect(process, this.interpreters, {
       analysed: (notification) => {

@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
 import { CLEAN, CRASH, CULPRIT, DOUBLE } from "./models.js";
@@ -61,8 +61,8 @@ describe("an interpreter that will not do", () => {
     await until("the status says so", async () => (await window.status()).includes("Inductor Debug is not running"));
     await window.screenshot("wrong-interpreter");
     expect((await window.notifications()).length).toBe(1);
-    await window.clearNotifications();
   });
+  afterEach(() => window.clearNotifications());
 
   test.each([
     ["prints-garbage", /is not the daemon; it printed: Welcome to my shell/u],
@@ -73,8 +73,8 @@ describe("an interpreter that will not do", () => {
   ] as const)("that %s gets one message", async (name, expected) => {
     use(standIn(name));
     await window.untilNotification(expected);
+    await window.screenshot(`failure-${name}`);
     expect((await window.notifications()).length).toBe(1);
-    await window.clearNotifications();
   });
 
   test("that is mended in the settings works without a reload", async () => {
@@ -114,7 +114,8 @@ test("a model that kills its process is told at the file, and the next edit reco
 });
 
 test("without any Python one message says what to install", async () => {
-  const bare = await Workbench.start({}, { PATH: "/nowhere" });
+  // VSCODE_CLI keeps VS Code from asking a login shell for another PATH.
+  const bare = await Workbench.start({}, { PATH: "/nowhere", VSCODE_CLI: "1" });
   const window = await bare.open(bare.folder({ "model.py": CLEAN }));
   await window.openFile("model.py");
   const message = await window.untilNotification("No Python was found");

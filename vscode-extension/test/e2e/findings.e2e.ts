@@ -104,7 +104,7 @@ describe("a model with float64 in it", () => {
 
   test("starts without a word", async () => {
     expect(await window.notifications()).toEqual([]);
-    expect(window.output()).toMatch(/activated in \d+\.\d ms/u);
+    expect(window.output()).toMatch(/loaded in \d+\.\d ms, activated in \d+\.\d ms/u);
   });
 });
 

@@ -6,7 +6,7 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,6 +117,22 @@ export class Workbench {
     return folder;
   }
 
+  /** Writes a file, with the folders it needs. */
+  write(path: string, text: string): void {
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  text(path: string): string {
+    return readFileSync(path, "utf8");
+  }
+
+  /** Changes one of the user's settings while windows are open. */
+  setting(name: string, value: unknown): void {
+    const path = join(this.home, "user", "User", "settings.json");
+    writeFileSync(path, JSON.stringify({ ...(JSON.parse(this.text(path)) as Settings), [name]: value }));
+  }
+
   /** Opens a window on a folder, or on a `.code-workspace` file. */
   async open(path: string): Promise<Window> {
     const context = await this.browser.newContext({
@@ -146,16 +162,6 @@ export class Workbench {
     }
     if (process.env["INDUCTOR_DEBUG_E2E_KEEP"] === undefined) rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-/** Keeps what the extension wrote to its output, beside the screenshots. */
-export function keep(name: string, path: string): void {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  if (existsSync(path)) cpSync(path, join(SCREENSHOTS, name));
-}
-
-export function read(path: string): string {
-  return readFileSync(path, "utf8");
 }
 
 function freePort(): Promise<number> {

@@ -33,6 +33,32 @@ export class Window {
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
+  /** Opens a file by its absolute path, in the workspace or not. */
+  async openPath(path: string): Promise<void> {
+    await this.run("File: Open File...");
+    await this.page.locator(".quick-input-widget input").first().fill(path);
+    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(`.tab.active[data-resource-name="${path.split("/").at(-1) ?? path}"]`).waitFor();
+  }
+
+  /** Closes the tab whose label has this text. */
+  async closeTab(label: string): Promise<void> {
+    const tab = this.page.locator(`.tab[aria-label*="${label}"]`).first();
+    await tab.locator(".codicon-close").click();
+    await tab.waitFor({ state: "detached" });
+  }
+
+  /** Whether some webview shows a text. */
+  async frameText(pattern: RegExp): Promise<boolean> {
+    for (const frame of this.page.frames()) {
+      if (frame === this.page.mainFrame()) continue;
+      const text = await frame.locator("body").innerText({ timeout: 500 }).catch(() => "");
+      if (pattern.test(text)) return true;
+    }
+    return false;
+  }
+
   /** Runs a command of the palette by its full title. */
   async run(title: string): Promise<void> {
     await this.page.keyboard.press("F1");

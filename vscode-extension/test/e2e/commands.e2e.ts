@@ -1,0 +1,127 @@
+/** The commands, as a person uses them, and how everything looks in the themes. */
+
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { CULPRIT, DOUBLE } from "./models.js";
+import type { Window } from "./window.js";
+
+const BARE = `import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.linear = nn.Linear(width, classes)
+
+    def forward(self, x):
+        return self.linear(x).double()
+`;
+/** Loads for a minute, so that there is time to stop it. */
+const ENDLESS = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(60)\n");
+
+let bench: Workbench;
+let window: Window;
+let folder: string;
+beforeAll(async () => {
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
+  folder = bench.folder({ "model.py": DOUBLE, "bare.py": BARE, "endless.py": ENDLESS });
+  window = await bench.open(folder);
+  await window.openFile("model.py");
+  await window.untilUnderlined([[13, CULPRIT]]);
+});
+afterAll(async () => {
+  await window.screenshot("commands-last");
+  await bench.close();
+});
+
+const input = (): ReturnType<typeof window.page.locator> => window.page.locator(".quick-input-widget input").first();
+
+test("the rule of a finding leads to its page", async () => {
+  const squiggle = window.page.locator(".editor-instance .view-overlays [class*=squiggly-]").first();
+  const box = await squiggle.boundingBox();
+  await window.page.mouse.move((box?.x ?? 0) + 30, (box?.y ?? 0) + 6);
+  const link = window.page.locator(".monaco-hover a.code-link");
+  await link.waitFor();
+  await window.screenshot("hover");
+  await link.click();
+  await until("the page is open", () => window.page.locator('.tab[aria-label*="dtype"]').isVisible());
+  await until("the page is laid out", () => window.frameText(/float64|dtype/u));
+  await window.screenshot("rule");
+  await window.closeTab("dtype");
+});
+
+test("Explain a Rule offers those of the file first", async () => {
+  await window.openFile("model.py");
+  await window.run("Inductor Debug: Explain a Rule");
+  const rows = window.page.locator(".quick-input-list .monaco-list-row");
+  await until("the rules are listed", async () => (await rows.count()) > 5);
+  expect(await rows.first().getAttribute("aria-label")).toMatch(/^dtype.*found in this file/u);
+  await window.page.keyboard.press("Enter");
+  await until("the page is open", () => window.page.locator('.tab[aria-label*="dtype"]').isVisible());
+  await window.closeTab("dtype");
+});
+
+test("Set Example Inputs writes the directive, and the class becomes a target", async () => {
+  await window.openFile("bare.py");
+  await window.run("Inductor Debug: Set Example Inputs for a Class");
+  await until("it asks for the inputs", async () => (await input().inputValue()) === "torch.randn(8, 64)");
+  await window.page.keyboard.press("Enter");
+  await until("it asks for what the class needs", async () => (await input().getAttribute("placeholder")) === "width, classes");
+  await input().fill("64, 10");
+  await window.page.keyboard.press("Enter");
+  await window.untilUnderlined([[12, "self.linear(x).double()"]]);
+  expect(readFileSync(join(folder, "bare.py"), "utf8")).toContain(
+    "\n# inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10)\nclass Net(nn.Module):\n",
+  );
+});
+
+test("Choose Accelerator is a setting of the workspace, and counts at once", async () => {
+  await window.run("Inductor Debug: Choose Accelerator");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).click();
+  await until("the status says so", async () => (await window.status()).includes("Accelerator: spyre"));
+  expect(readFileSync(join(folder, ".vscode", "settings.json"), "utf8")).toContain('"inductorDebug.accelerator": "spyre"');
+  await window.untilUnderlined([[9, "nn.Linear(width, classes)"], [12, "self.linear(x).double()"]]);
+  await window.screenshot("spyre");
+});
+
+test("Copy Troubleshooting Information has versions and no home folder", async () => {
+  await window.run("Inductor Debug: Copy Troubleshooting Information");
+  await window.untilNotification("on the clipboard");
+  const text = await window.page.evaluate(() => navigator.clipboard.readText());
+  expect(text).toMatch(/daemon \d+\.\d+\.\d+, state running/u);
+  expect(text).toMatch(/torch 2\.\d+/u);
+  expect(text).toContain('"accelerator": "spyre"');
+  expect(text).not.toContain(`${homedir()}/`);
+  await window.clearNotifications();
+});
+
+test("Cancel stops what takes too long", async () => {
+  await window.openFile("endless.py");
+  await until("it is being checked", async () => (await window.status()).includes("Cancel"));
+  await window.screenshot("busy");
+  await window.run("Inductor Debug: Cancel Analysis");
+  await until("it is cancelled", async () => (await window.status()).includes("cancelled"));
+});
+
+test.each(["Default Dark Modern", "Default High Contrast", "Default Light Modern"])("looks right in %s", async (theme) => {
+  bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
+  const wanted = theme.includes("Light") ? "vs" : theme.includes("High") ? "hc-black" : "vs-dark";
+  await until("the theme is on", () => window.page.locator(`.monaco-workbench.${wanted}`).first().isVisible());
+  await window.openFile("model.py");
+  await window.run("Inductor Debug: Focus on Targets View");
+  await until("the finding is a row", async () => (await window.tree()).some((row) => row.includes("dtype at line 13")));
+  await window.status();
+  await window.screenshot(`theme-${theme.toLowerCase().replaceAll(" ", "-")}`);
+});
+
+test("the walkthrough opens with its steps", async () => {
+  await window.run("Welcome: Open Walkthrough...");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models for an Accelerator" }).click();
+  await until("its first step is there", () => window.page.getByText("A Python with torch").first().isVisible());
+  await window.screenshot("walkthrough");
+});

@@ -1,0 +1,70 @@
+/** Files in unusual places: several folders with interpreters of their own, no folder, no file, too much text. */
+
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { CULPRIT, DOUBLE } from "./models.js";
+
+let bench: Workbench;
+beforeAll(async () => { bench = await Workbench.start(); });
+afterAll(async () => { await bench.close(); });
+
+test("two folders run their models under two interpreters", async () => {
+  const first = bench.folder({ "first.py": DOUBLE }, "one");
+  const second = bench.folder({}, "zwei größe");
+  const interpreter = join(second, "python");
+  writeFileSync(join(second, "second.py"), DOUBLE.replace("import torch\n", `import torch\nopen(r"${join(second, "trace")}", "a").write(__import__("os").environ.get("WHICH", ""))\n`));
+  writeFileSync(interpreter, `#!/bin/sh\nWHICH=second exec ${PYTHON} "$@"\n`);
+  chmodSync(interpreter, 0o755);
+  const settings = (path: string): string => JSON.stringify({ "inductorDebug.interpreter": path });
+  const both = bench.folder({
+    "both.code-workspace": JSON.stringify({ folders: [{ path: first }, { path: second }] }),
+  });
+  bench.write(join(first, ".vscode", "settings.json"), settings(PYTHON));
+  bench.write(join(second, ".vscode", "settings.json"), settings("${workspaceFolder}/python"));
+  const window = await bench.open(join(both, "both.code-workspace"));
+  await window.openFile("first.py");
+  await window.untilUnderlined([[13, CULPRIT]]);
+  await window.openFile("second.py");
+  await window.untilUnderlined([[14, CULPRIT]]);
+  expect(bench.text(join(second, "trace"))).toMatch(/second/u);
+  expect(await window.notifications()).toEqual([]);
+  await window.close();
+});
+
+test("a file that was never saved waits for it, and the status says so", async () => {
+  bench.setting("inductorDebug.interpreter", PYTHON);
+  const window = await bench.open(bench.folder({ "model.py": DOUBLE }));
+  await window.openFile("model.py");
+  await window.untilUnderlined([[13, CULPRIT]]);
+  await window.run("Create: New File...");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Text File" }).first().click();
+  await window.run("Change Language Mode");
+  await window.page.locator(".quick-input-widget input").first().fill("python");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Python" }).first().click();
+  await window.page.keyboard.insertText("import torch\n");
+  await until("the status says so", async () => /save the file|not checked|save/iu.test(await window.status()));
+  expect(await window.notifications()).toEqual([]);
+  await window.screenshot("untitled");
+  await window.close();
+});
+
+test("a file outside of the workspace is checked like any other", async () => {
+  const outside = join(bench.folder({ "outside.py": DOUBLE }, "elsewhere"), "outside.py");
+  const window = await bench.open(bench.folder({ "model.py": "x = 1\n" }));
+  await window.openPath(outside);
+  await window.untilUnderlined([[13, CULPRIT]]);
+  await window.close();
+});
+
+test("a file of a megabyte neither blocks nor floods the window", async () => {
+  const filler = `# ${"x".repeat(98)}\n`.repeat(12_000);
+  const window = await bench.open(bench.folder({ "huge.py": DOUBLE + filler }));
+  await window.openFile("huge.py");
+  await until("it is told", async () => /finding|failed|not checked/u.test(await window.status()), 90_000);
+  expect((await window.notifications()).length).toBeLessThanOrEqual(1);
+  await window.screenshot("huge");
+  await window.close();
+});
