@@ -28,10 +28,11 @@ def trace_seconds(target: Any) -> float:
     import torch
 
     def backend(graph: torch.fx.GraphModule, _inputs: Any) -> Any:
-        results = [node.meta["example_value"] for node in graph.graph.output_node().args[0]]  # type: ignore[union-attr]
+        output: Any = next(node for node in reversed(graph.graph.nodes) if node.op == "output")
+        results = [node.meta["example_value"] for node in output.args[0]]
         return lambda *_: results
 
-    torch._dynamo.reset()
+    torch.compiler.reset()
     compiled = torch.compile(target.function, backend=backend, dynamic=target.dynamic)
     with target.fake_mode:
         started = time.perf_counter()
@@ -42,7 +43,7 @@ def trace_seconds(target: Any) -> float:
 def main(path: str, repeat: int) -> None:
     """Prints a JSON list of `repeat` times for the first target of the file."""
     warm_up()
-    from inductor_debug.capture.building import Workshop
+    from inductor_debug.capture.workshop import Workshop
     from inductor_debug.capture.spans import SourceMap
 
     text = Path(path).read_text(encoding="utf-8")
