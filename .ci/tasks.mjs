@@ -15,6 +15,8 @@ const ENVIRONMENT = join(ROOT, ".venv");
 const BIN = join(ENVIRONMENT, process.platform === "win32" ? "Scripts" : "bin");
 const PYTHON = join(BIN, process.platform === "win32" ? "python.exe" : "python");
 const STAMP = join(ENVIRONMENT, "inductor-debug-setup");
+const EXTENSION = join(ROOT, "vscode-extension");
+const NODE_STAMP = join(ROOT, "node_modules", "inductor-debug-setup");
 const TORCH = "torch==2.13.0"; // exactly: an open range may pull gigabytes of CUDA libraries
 const SUPPORTED = "sys.version_info[:2] >= (3, 10) and sys.version_info[:2] < (3, 14)";
 
@@ -78,6 +80,16 @@ function setup() {
   writeFileSync(STAMP, wanted);
 }
 
+/** The extension's tools, from the lock file. Only what needs them waits for them: `npm start` does not. */
+function setupNode() {
+  const hash = createHash("sha256").update(process.versions.node).update(ROOT);
+  const wanted = hash.update(readFileSync(join(ROOT, "package-lock.json"))).digest("hex");
+  if (existsSync(NODE_STAMP) && readFileSync(NODE_STAMP, "utf8") === wanted) return;
+  console.error("set-up: installing what the extension is built and tested with");
+  must("installing the extension's tools", "npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  writeFileSync(NODE_STAMP, wanted);
+}
+
 function start(args) {
   setup();
   const from = process.env.INIT_CWD ?? process.cwd();
@@ -94,14 +106,25 @@ const CHECKS = [
   ["tests", ["-m", "pytest", "--numprocesses", "2", "--dist", "worksteal"]],
 ];
 
+/** Run in `vscode-extension/` with Node, after the Python ones: the last needs a daemon that works. */
+const EXTENSION_CHECKS = [
+  ["extension lint", [join(ROOT, "node_modules", "eslint", "bin", "eslint.js"), "."]],
+  ["extension types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit"]],
+  ["end-to-end types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "test/e2e"]],
+  ["extension tests", [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"]],
+  ["end-to-end tests", [join("test", "e2e", "run.mjs")]],
+];
+
 function test(args) {
   setup();
+  setupNode();
   const failed = [];
-  for (const [name, command] of CHECKS) {
-    const extra = name === "tests" ? args : [];
+  const check = (name, command, commandArgs, options) => {
     console.error(`\n== ${name}`);
-    if (run(PYTHON, [...command, ...extra]) !== 0) failed.push(name);
-  }
+    if (run(command, commandArgs, options) !== 0) failed.push(name);
+  };
+  for (const [name, command] of CHECKS) check(name, PYTHON, name === "tests" ? [...command, ...args] : command);
+  for (const [name, command] of EXTENSION_CHECKS) check(name, process.execPath, command, { cwd: EXTENSION });
   if (failed.length > 0) console.error(`\nfailed: ${failed.join(", ")}`);
   return failed.length > 0 ? 1 : 0;
 }
@@ -110,6 +133,7 @@ const TASKS = {
   setup: () => (setup(), 0),
   start,
   test,
+  package: () => (setup(), setupNode(), run(process.execPath, [join("scripts", "package.mjs")], { cwd: EXTENSION })),
   bench: (args) => (setup(), run(PYTHON, ["-m", "inductor_debug", "bench", ...args])),
 };
 

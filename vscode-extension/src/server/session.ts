@@ -13,7 +13,7 @@ import type { Interpreter } from "../interpreter/ladder.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import type { Notifications } from "../notifications.js";
 import { SECTION } from "../settings.js";
-import { connect, type Connection } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
@@ -51,7 +51,7 @@ export class Session implements vscode.Disposable {
     private readonly log: vscode.LogOutputChannel,
     private readonly notifications: Notifications,
     private readonly interpreters: InterpreterService,
-    private readonly sinceLoading: () => number,
+    private readonly timeSpent: () => number,
   ) {
     interpreters.onDidChange(() => { void this.interpreterChanged(); }, undefined, extension.subscriptions);
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -136,11 +136,13 @@ export class Session implements vscode.Disposable {
     }
     const launch = launchOf(interpreter.path, strategy(), this.extension.extensionPath, ["serve"], firstFolder());
     this.log.info(`starting the daemon (${cause}): ${[launch.command, ...launch.args].join(" ")}`);
-    const spent = this.sinceLoading();
+    const spent = this.timeSpent();
     const process = new ServerProcess(launch, (line) => { this.log.info(`daemon: ${line}`); });
     this.process = process;
-    this.log.debug(`spawned ${spent.toFixed(1)} ms after the extension began to load`);
+    this.log.debug(`spawned after ${spent.toFixed(1)} ms of loading and activating`);
     const probed = this.interpreters.probe(interpreter.path);
+    // The language client is large: it is loaded while the daemon starts, and not before.
+    const { connect } = await import("./connection.js");
     const outcome = await connect(process, this.interpreters, {
       analysed: (notification) => {
         this.log.debug(analysisLine(notification));

@@ -102,7 +102,8 @@ test("Copy Troubleshooting Information has versions and no home folder", async (
 
 test("Cancel stops what takes too long", async () => {
   await window.openFile("endless.py");
-  await until("it is being checked", async () => (await window.status()).includes("Cancel"));
+  await until("it is being checked", async () => (await window.status()).includes("loading the file"));
+  expect(await window.showStatus()).toContain("Cancel");
   await window.screenshot("busy");
   await window.run("Inductor Debug: Cancel Analysis");
   await until("it is cancelled", async () => (await window.status()).includes("cancelled"));
@@ -115,7 +116,7 @@ test.each(["Default Dark Modern", "Default High Contrast", "Default Light Modern
   await window.openFile("model.py");
   await window.run("Inductor Debug: Focus on Targets View");
   await until("the finding is a row", async () => (await window.tree()).some((row) => row.includes("dtype at line 13")));
-  await window.status();
+  await window.showStatus();
   await window.screenshot(`theme-${theme.toLowerCase().replaceAll(" ", "-")}`);
 });
 

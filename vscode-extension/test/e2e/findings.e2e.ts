@@ -42,7 +42,7 @@ describe("a model with float64 in it", () => {
 
   test("has a status with the finding, torch and the accelerator", async () => {
     await until("the status is settled", async () => (await window.status()).includes("1 finding"));
-    const status = await window.status();
+    const status = await window.showStatus();
     expect(status).toMatch(/torch 2\.\d+/u);
     expect(status).toContain("Accelerator: mock");
     await window.screenshot("status");

@@ -1,6 +1,6 @@
 /** Files in unusual places: several folders with interpreters of their own, no folder, no file, too much text. */
 
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -15,8 +15,9 @@ test("two folders run their models under two interpreters", async () => {
   const first = bench.folder({ "first.py": DOUBLE }, "one");
   const second = bench.folder({}, "zwei größe");
   const interpreter = join(second, "python");
-  writeFileSync(join(second, "second.py"), DOUBLE.replace("import torch\n", `import torch\nopen(r"${join(second, "trace")}", "a").write(__import__("os").environ.get("WHICH", ""))\n`));
-  writeFileSync(interpreter, `#!/bin/sh\nWHICH=second exec ${PYTHON} "$@"\n`);
+  const trace = `import torch\nopen(r"${join(second, "trace")}", "a").write(__import__("os").environ.get("WHICH", ""))\n`;
+  bench.write(join(second, "second.py"), DOUBLE.replace("import torch\n", trace));
+  bench.write(interpreter, `#!/bin/sh\nWHICH=second exec ${PYTHON} "$@"\n`);
   chmodSync(interpreter, 0o755);
   const settings = (path: string): string => JSON.stringify({ "inductorDebug.interpreter": path });
   const both = bench.folder({

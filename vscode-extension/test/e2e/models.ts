@@ -20,6 +20,11 @@ class Classifier(nn.Module):
 export const DOUBLE = CLEAN.replace("torch.relu(self.first(x))", "torch.relu(self.first(x)).double()");
 export const CULPRIT = "torch.relu(self.first(x)).double()";
 
+/** float64 where the index at line 15 is odd: one key press makes it wrong or right, ten times without a text seen before. */
+export const SWITCHED = CLEAN.replace("from torch import nn\n", "from torch import nn\n\nDTYPES = [torch.float32, torch.float64] * 5\n")
+  .replace("torch.relu(self.first(x))", "torch.relu(self.first(x)).to(DTYPES[0])");
+export const SWITCH = { line: 15, column: "        hidden = torch.relu(self.first(x)).to(DTYPES[".length + 1, last: 9 } as const;
+
 /** The process that runs it dies. */
 export const CRASH = CLEAN.replace("        hidden =", "        import os\n        os._exit(3)\n        hidden =");
 

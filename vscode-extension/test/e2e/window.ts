@@ -171,11 +171,14 @@ export class Window {
     await this.run("Notifications: Clear All Notifications");
   }
 
-  /** The entries of the language status, as the braces in the status bar show them. */
+  /** The entries of the language status, as a screen reader says them. */
   async status(): Promise<string> {
-    const braces = this.page.locator("#status\\.languageStatus");
-    await braces.waitFor();
-    await braces.hover();
+    return (await this.page.locator("#status\\.languageStatus").getAttribute("aria-label")) ?? "";
+  }
+
+  /** Opens the entries of the language status, as the braces in the status bar show them. */
+  async showStatus(): Promise<string> {
+    await this.page.locator("#status\\.languageStatus").hover();
     const entries = this.page.locator(".hover-language-status");
     await entries.first().waitFor();
     return (await entries.allInnerTexts()).join("\n");
