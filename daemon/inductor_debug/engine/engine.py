@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from inductor_debug_schema import FileReport, Finding
@@ -19,6 +19,7 @@ from inductor_debug.engine.batch import Batch
 from inductor_debug.engine.documents import Document
 from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.files import read_source
+from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.lane import Lane
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.engine.runner import Runner, Work, failed
@@ -155,6 +156,29 @@ class Engine:
                 _LOG.exception("the check of %s failed", path)
                 results = failed(path, text, internal_finding(error, path, text), broken=True)
         return batch.end(results)
+
+    async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
+        """What an analysis of an open document's text would report with these edits; nothing of the document changes.
+
+        It runs when no analysis does, makes way for any that begins, and is answered from the same cache. None says
+        that nobody can tell: the document is closed or not analysed to its end, or was edited meanwhile.
+
+        Unsaved top-level code never runs here, either. Of a saved document, edits of top-level code do run: whoever
+        calls passes edits of `engine.fixes`, which replace a number or a name, or add a call of `.contiguous()`, inside
+        of an expression that the user has saved. That is ours, and as safe as the saved file. Of an unsaved document
+        they do not, until it is saved.
+        """
+        lane = self._lanes.get(uri)
+        work = lane.work_on(edits) if lane is not None else None
+        if lane is None or work is None:
+            return None
+        generation = lane.gate.generation
+
+        def wanted() -> bool:
+            return self._lanes.get(uri) is lane and lane.gate.generation == generation
+
+        results = await self._runner.attempt(work, wanted)
+        return None if results is None else self._runner.report(results, work.settings)
 
     def log_paths(self) -> list[Path]:
         """The logs of the worker pools (user code's output), the most recently used last."""

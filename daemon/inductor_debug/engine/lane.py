@@ -15,10 +15,11 @@ leave through the document's `Gate` only.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from inductor_debug.engine.batch import stage_of
 from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import configuration_finding, internal_finding
 from inductor_debug.engine.files import read_source
+from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.engine.gate import Gate, Listener
 from inductor_debug.engine.merge import Carried, Results
 from inductor_debug.engine.runner import Runner, Work, failed
@@ -65,6 +67,21 @@ class Lane:
     def busy(self) -> bool:
         """Whether a job is queued or running."""
         return self._job is not None
+
+    def work_on(self, edits: Sequence[TextEdit]) -> Work | None:
+        """The present text with `edits`, as work for a trial; None where nobody could tell what a trial proves.
+
+        The present text must be analysed to its end, so that there is something to compare with, and running the edited
+        one must be as safe: see `Engine.try_edits`.
+        """
+        document, settings, latest = self.document, self._settings, self.gate.latest
+        answered = self._results is not None and self._results.text == document.text
+        if settings is None or self.busy or not answered or latest is None or latest.state is not AnalysisState.DONE:
+            return None
+        text = applied(document.text, edits)
+        if document.dirty and dataclasses.replace(document, text=text).verdict() is not Verdict.RUN:
+            return None
+        return Work(document.path, text, settings)
 
     # What happens to a document.
 
@@ -267,6 +284,7 @@ class Lane:
         return self.gate.begin(cause)
 
     def _stop(self) -> None:
+        self._runner.trials.make_way()
         if self._job is None:
             return
         if self._job.results is not None:

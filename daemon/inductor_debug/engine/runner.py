@@ -16,8 +16,10 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Finished, JobRequest
 
@@ -30,6 +32,7 @@ from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source, source_of
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
+from inductor_debug.engine.trials import Trials
 
 MOST_POOLS = 3
 """Fork servers kept at once; each holds a torch."""
@@ -70,6 +73,7 @@ class Runner:
         self._cache = ResultCache()
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
+        self.trials = Trials()
 
     def known(self, work: Work) -> Results | None:
         """The results that need no worker: cached ones, or why the text cannot run."""
@@ -89,7 +93,24 @@ class Runner:
         return None if finding is None else failed(work.path, work.text, finding)
 
     async def run(self, work: Work, on_event: Progress) -> Results:
-        """Runs the work in a worker. Cancelling the awaiting task kills it."""
+        """Runs the work in a worker, for which every trial makes way. Cancelling the awaiting task kills it."""
+        with self.trials.postponed():
+            return await self._run(work, on_event, self._slots)
+
+    async def attempt(self, work: Work, wanted: Callable[[], bool]) -> Results | None:
+        """Runs a text that nobody wrote, to see what would become of it: when nothing else runs, one at a time.
+
+        Returns None when it is not `wanted` any more before it has ended. It takes no slot from an analysis, which
+        begins at once while the trial is still being killed.
+        """
+
+        async def run() -> Results:
+            known = self.known(work)
+            return known if known is not None else await self._run(work, _unheard, contextlib.nullcontext())
+
+        return await self.trials.run(run, wanted)
+
+    async def _run(self, work: Work, on_event: Progress, slot: AbstractAsyncContextManager[Any]) -> Results:
         results = Results(work.path, work.text)
 
         def receive(event: Event) -> None:
@@ -100,7 +121,7 @@ class Runner:
         station = self._station(work.settings)
         station.jobs += 1
         try:
-            async with self._slots:
+            async with slot:
                 await station.pool.start()
                 on_event(results, None)
                 started = time.time_ns()
@@ -207,6 +228,10 @@ def failed(path: str, text: str, finding: Finding, *, broken: bool = False) -> R
     results = Results(path, text)
     results.fail(FileStatus.FAILED, finding, broken=broken)
     return results
+
+
+def _unheard(results: Results, event: Event | None) -> None:
+    """Progress of a trial interests nobody."""
 
 
 def _station_key(settings: Settings) -> tuple[str, str]:

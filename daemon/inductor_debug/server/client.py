@@ -5,6 +5,7 @@ Every feature asks here and never digs in lsprotocol's optional-in-optional capa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,9 @@ class Client:
     configuration: bool = False
     watches_files: bool = False
     watches_configuration: bool = False
+    action_literals: bool = False
+    versioned_edits: bool = False
+    commands: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
@@ -54,7 +58,16 @@ class Client:
             watches_configuration=bool(
                 _at(capabilities, "workspace", "did_change_configuration", "dynamic_registration"),
             ),
+            action_literals=bool(_at(capabilities, "text_document", "code_action", "code_action_literal_support")),
+            versioned_edits=bool(_at(capabilities, "workspace", "workspace_edit", "document_changes")),
+            commands=_commands(params.initialization_options),
         )
+
+
+def _commands(options: Any) -> frozenset[str]:
+    """The names in `clientCommands` of the initialization options."""
+    named = options.get("clientCommands") if isinstance(options, Mapping) else None
+    return frozenset(name for name in named if isinstance(name, str)) if isinstance(named, list) else frozenset()
 
 
 def _at(value: Any, *names: str) -> Any:

@@ -70,10 +70,32 @@ async def restart(server: Server, arguments: Sequence[Any]) -> None:
     await server.engine.restart()
 
 
+async def explain(server: Server, arguments: Sequence[Any]) -> dict[str, str]:
+    """Answers with a rule's page: `{rule, markdown}`. The argument is its id, or `{rule, show}`.
+
+    With `show` the page is shown as a message, too, for clients that do nothing with a command's result.
+    """
+    from inductor_debug.rules.registry import UnknownRuleError, page
+
+    first = arguments[0] if arguments else None
+    options = first if isinstance(first, dict) else {"rule": first}
+    rule = options.get("rule")
+    if not isinstance(rule, str):
+        raise RequestError("inductorDebug.explain needs the id of a rule.", INVALID_PARAMS)
+    try:
+        markdown = page(rule)
+    except UnknownRuleError as error:
+        raise RequestError(f"{error}.", INVALID_PARAMS) from error
+    if options.get("show"):
+        server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=markdown))
+    return {"rule": rule, "markdown": markdown}
+
+
 COMMANDS: dict[str, Callable[[Server, Sequence[Any]], Awaitable[Any]]] = {
     "inductorDebug.check": check,
     "inductorDebug.cancel": cancel,
     "inductorDebug.restart": restart,
+    "inductorDebug.explain": explain,
 }
 """Every command that is offered."""
 

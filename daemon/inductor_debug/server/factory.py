@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from inductor_debug.server import commands, configuration, lifecycle, notices, progress, publishing, synchronisation
+from inductor_debug.server import (
+    code_actions,
+    commands,
+    configuration,
+    lifecycle,
+    notices,
+    progress,
+    publishing,
+    synchronisation,
+)
 from inductor_debug.server.server import ServeOptions, Server
 
-FEATURES = (lifecycle, configuration, publishing, progress, notices, synchronisation, commands)
+FEATURES = (lifecycle, configuration, publishing, progress, notices, synchronisation, commands, code_actions)
 """Modules with a `register(server)`; updates reach those that listen in this order."""
 
 

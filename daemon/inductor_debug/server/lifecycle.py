@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from inductor_debug import __version__
+from inductor_debug.server import code_actions
 from inductor_debug.server.client import Client
 from inductor_debug.server.commands import COMMANDS
 
@@ -47,6 +48,7 @@ def capabilities(client: Client) -> types.ServerCapabilities:
         )
         if client.pulls
         else None,
+        code_action_provider=types.CodeActionOptions(code_action_kinds=list(code_actions.KINDS)),
         execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
         workspace=types.WorkspaceOptions(
             workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True)

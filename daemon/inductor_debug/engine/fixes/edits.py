@@ -1,0 +1,80 @@
+"""Edits of a text, as small as they can be, in the units of the Language Server Protocol.
+
+It changes no document: whoever holds one applies the edits, or asks what the text would be (`applied`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inductor_debug_schema import Position, Range
+
+from inductor_debug.capture.source_text import LINE_END
+from inductor_debug.engine.texts import index_of_utf16
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TextEdit:
+    """What stands in `range` is replaced by `text`; an empty range inserts."""
+
+    range: Range
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A guess that would mend a finding: `title` says what it does, `edits` do it.
+
+    `keeps_results` says that the model computes the same numbers afterwards, so that the fix may be applied unseen.
+    """
+
+    title: str
+    edits: tuple[TextEdit, ...]
+    keeps_results: bool = False
+
+
+def applied(text: str, edits: Iterable[TextEdit]) -> str:
+    """The text after the edits, which all speak of the text before them.
+
+    Positions do not count a byte order mark; it stays where it is.
+
+    Raises:
+        ValueError: two edits overlap.
+    """
+    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    text = text[len(mark) :]
+    starts = [0]
+    ends = []
+    for match in LINE_END.finditer(text):
+        ends.append(match.start())
+        starts.append(match.end())
+    ends.append(len(text))
+
+    def offset(position: Position) -> int:
+        if position.line >= len(starts):
+            return len(text)
+        start = starts[position.line]
+        return start + index_of_utf16(text[start : ends[position.line]], position.character)
+
+    parts = [mark]
+    done = 0
+    for edit in sorted(edits):
+        start, end = offset(edit.range.start), offset(edit.range.end)
+        if start < done:
+            raise ValueError("the edits overlap")
+        parts += [text[done:start], edit.text]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def overlap(first: Iterable[TextEdit], second: Iterable[TextEdit]) -> bool:
+    """Whether any edit of one touches one of the other, so that they cannot be applied together."""
+    others = list(second)
+    return any(
+        edit.range.start <= other.range.end and other.range.start <= edit.range.end
+        for edit in first
+        for other in others
+    )

@@ -1,0 +1,192 @@
+"""The syntax tree of a document, asked by place: which expression stands there, what is around it, where its parts are.
+
+Positions of the tree are bytes of UTF-8, those of findings UTF-16 characters; only this module converts. It edits
+nothing and runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from inductor_debug_schema import Position, Range
+
+from inductor_debug.engine.fixes.edits import TextEdit
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
+from inductor_debug.engine.texts import index_of_utf16, slice_of, split_lines, utf16_length
+
+_Place = tuple[int, int, int, int]
+_TIGHT = (
+    ast.Call,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Name,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+)
+"""Expressions that take an attribute as they stand."""
+
+
+class Tree:
+    """A text that parses. Expressions inside of f-strings are left out: before Python 3.12 their places are wrong."""
+
+    def __init__(self, text: str, module: ast.Module) -> None:
+        self._lines = split_lines(text.removeprefix("\ufeff"))
+        self._module = module
+
+    def expression_at(self, span: Range) -> ast.expr | None:
+        """The expression that stands exactly at `span`."""
+        return self._by_place.get(self._place(span))
+
+    def scope_at(self, span: Range) -> ast.expr | ast.stmt | None:
+        """The expression at `span`; else the innermost simple statement around it (a finding may know lines only)."""
+        expression = self.expression_at(span)
+        if expression is not None:
+            return expression
+        wanted = self._place(span)
+        around = [
+            node
+            for node in ast.walk(self._module)
+            if isinstance(node, ast.stmt) and not hasattr(node, "body") and _encloses(_place_of(node), wanted)
+        ]
+        return around[-1] if around else None
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What encloses a node, from the inside out."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def aliases(self, module: str) -> frozenset[str]:
+        """The names under which the text imports a top-level module."""
+        return self._aliases.get(module, frozenset())
+
+    def range_of(self, node: ast.expr) -> Range:
+        """Where an expression stands, without parentheses around it."""
+        line, column, end_line, end_column = _place_of(node)
+        return Range(self._position(line, column), self._position(end_line, end_column))
+
+    def text_of(self, node: ast.expr) -> str:
+        """The source of an expression, its lines joined by LF."""
+        return slice_of(self._lines, self.range_of(node))
+
+    # Edits.
+
+    def replace(self, node: ast.expr, text: str) -> TextEdit:
+        """Replaces a whole expression."""
+        return TextEdit(self.range_of(node), text)
+
+    def rename(self, node: ast.Attribute, name: str) -> TextEdit | None:
+        """Replaces the name after the dot, where it is written as the tree has it."""
+        end = self.range_of(node).end
+        start = Position(end.line, end.character - len(node.attr))
+        place = Range(start, end)
+        return TextEdit(place, name) if slice_of(self._lines, place) == node.attr else None
+
+    def append(self, node: ast.expr, trailer: str) -> tuple[TextEdit, ...]:
+        """Puts `trailer` (`.contiguous()`) behind an expression, with parentheses where it needs them."""
+        place = self.range_of(node)
+        end = Range(place.end, place.end)
+        if isinstance(node, _TIGHT):
+            return (TextEdit(end, trailer),)
+        return TextEdit(Range(place.start, place.start), "("), TextEdit(end, f"){trailer}")
+
+    def add_argument(self, call: ast.Call, argument: str) -> TextEdit | None:
+        """Adds a last argument to a call; None where it cannot stand there (`f(x for x in y)`)."""
+        arguments: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if len(arguments) == 1 and isinstance(arguments[0], ast.GeneratorExp):
+            return None
+        place = self.range_of(call)
+        close = Position(place.end.line, place.end.character - 1)
+        separator = ""
+        if arguments:
+            last = max(self.range_of(given).end for given in arguments)
+            between = "".join(line.partition("#")[0] for line in slice_of(self._lines, Range(last, close)).split("\n"))
+            separator = " " if "," in between else ", "
+        return TextEdit(Range(close, close), f"{separator}{argument}")
+
+    # Places.
+
+    @cached_property
+    def _by_place(self) -> dict[_Place, ast.expr]:
+        found: dict[_Place, ast.expr] = {}
+        waiting: list[ast.AST] = [self._module]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.JoinedStr):
+                continue
+            if isinstance(node, ast.expr):
+                found.setdefault(_place_of(node), node)  # the outermost, which is met first
+            waiting += ast.iter_child_nodes(node)
+        return found
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self._module) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _aliases(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    top = alias.name.partition(".")[0]
+                    if alias.asname is None or alias.name == top:
+                        found.setdefault(top, set()).add(alias.asname or top)
+        return {name: frozenset(names) for name, names in found.items()}
+
+    def _place(self, span: Range) -> _Place:
+        return (*self._bytes(span.start), *self._bytes(span.end))
+
+    def _bytes(self, position: Position) -> tuple[int, int]:
+        if position.line >= len(self._lines):
+            return position.line + 1, 0
+        line = self._lines[position.line]
+        column = index_of_utf16(line, position.character)
+        if line.isascii():
+            return position.line + 1, column
+        return position.line + 1, len(line[:column].encode("utf-8", "surrogatepass"))
+
+    def _position(self, line: int, column: int) -> Position:
+        text = self._lines[line - 1]
+        if text.isascii():
+            return Position(line - 1, column)
+        prefix = text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass")
+        return Position(line - 1, utf16_length(prefix))
+
+
+def in_order(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, outermost first; f-strings and the bodies of functions are left out."""
+    found: list[ast.AST] = [node]
+    for current in found:
+        if not isinstance(current, (ast.JoinedStr, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found += ast.iter_child_nodes(current)
+    return found
+
+
+@lru_cache(maxsize=4)
+def tree_of(text: str) -> Tree | None:
+    """The shared tree of a text; None where it does not parse or is too long for the daemon to try."""
+    if len(text) > LARGEST_PARSED:
+        return None
+    module = parse(text)
+    return None if isinstance(module, SyntaxFault) else Tree(text, module)
+
+
+def _place_of(node: ast.expr | ast.stmt) -> _Place:
+    return (
+        node.lineno,
+        node.col_offset,
+        node.lineno if node.end_lineno is None else node.end_lineno,
+        node.col_offset if node.end_col_offset is None else node.end_col_offset,
+    )
+
+
+def _encloses(outer: _Place, inner: _Place) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

@@ -1,0 +1,245 @@
+"""`textDocument/codeAction`: fixes that are proved, comments that silence, and the pages of rules.
+
+An answer never waits long: what is not proved yet is left out, and is there for who asks again. Edits are as small as
+they can be and carry the document's version. All of it is complete when it is offered, so there is nothing to resolve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import Finding
+from lsprotocol import types
+
+from inductor_debug.engine.settings import ConfigurationError, Trigger
+from inductor_debug.server.diagnostics import SOURCE
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.fixes.edits import Fix, TextEdit
+    from inductor_debug.server.documents import Document
+    from inductor_debug.server.server import Server
+    from inductor_debug.server.verification import Proved, Verifier
+
+FIX_ALL = "source.fixAll.inductorDebug"
+KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
+"""The kinds of actions that are offered, for `initialize`."""
+PATIENCE_SECONDS = 0.3
+"""How long an answer waits for proofs that run."""
+FIX_ALL_PATIENCE_SECONDS = 1.5
+"""How long somebody waits who asked for all fixes at once."""
+CLIENT_EXPLAINS = "inductorDebug.explainRule"
+"""The command of clients that show a rule's page themselves."""
+SERVER_EXPLAINS = "inductorDebug.explain"
+UNUSED_RULE = "unused-ignore"
+
+
+class CodeActions:
+    """Answers for one server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._made: Verifier | None = None
+
+    @property
+    def _verifier(self) -> Verifier:
+        """Made when it is first needed: `initialize` is answered without it."""
+        if self._made is None:
+            from inductor_debug.server.verification import Verifier
+
+            self._made = Verifier(self._server)
+            self._server.listeners.append(self._made.hear)
+            self._server.closed_listeners.append(self._made.forget)
+        return self._made
+
+    async def answer(self, params: types.CodeActionParams) -> list[types.Command | types.CodeAction]:
+        """The actions for a range of a document."""
+        document = self._server.documents.get(params.text_document.uri)
+        if document is None:
+            return []
+        actions: list[types.Command | types.CodeAction] = []
+        only = params.context.only
+        if only is None or _includes(only, types.CodeActionKind.QuickFix):
+            actions += await self._quick_fixes(document, params)
+        if only is not None and self._server.client.action_literals and _includes(only, FIX_ALL):
+            actions += await self._fix_all(document, everything=FIX_ALL in only)
+        return actions
+
+    async def _quick_fixes(
+        self, document: Document, params: types.CodeActionParams
+    ) -> list[types.Command | types.CodeAction]:
+        findings = self._found(document, params)
+        if not findings:
+            return []
+        if not self._server.client.action_literals:
+            return [_explain(rule, self._server) for rule in dict.fromkeys(finding.rule for finding in findings)]
+        version = document.version
+        start = self._may_start(document, params.context.trigger_kind)
+        proved = await self._verifier.fixes(document.uri, findings, patience=PATIENCE_SECONDS, start=start)
+        if document.version != version:
+            return []  # the text that was asked about is gone
+        shown = params.context.diagnostics
+        return [
+            *self._fixes(document, proved, shown),
+            *self._comments(document, findings, shown),
+            *self._explanations(findings, shown),
+        ]
+
+    def _found(self, document: Document, params: types.CodeActionParams) -> list[Finding]:
+        """What is found in the range: by the document's own analysis, or by another's that imports the file.
+
+        The positions of another's are those of the file on disk; only where the client shows one at that very place is
+        it sure to be there still.
+        """
+        found: list[Finding] = []
+        for uri in self._server.documents:
+            latest = self._server.engine.latest(uri)
+            if latest is None or (uri == document.uri and latest.version != document.version):
+                continue
+            for finding in latest.report.findings:
+                if finding.path != document.path or finding in found or not _touches(finding, params.range):
+                    continue
+                if uri == document.uri or _diagnostics(params.context.diagnostics, [finding]):
+                    found.append(finding)
+        return found
+
+    def _may_start(self, document: Document, kind: types.CodeActionTriggerKind | None) -> bool:
+        """Whether code may run for this request: with the trigger "manual", only if it was the user who asked."""
+        try:
+            trigger = self._server.configuration.settings_for(document.path).trigger
+        except ConfigurationError:
+            return False
+        return trigger is not Trigger.MANUAL or kind is types.CodeActionTriggerKind.Invoked
+
+    def _fixes(
+        self, document: Document, proved: Sequence[Proved], shown: Sequence[types.Diagnostic]
+    ) -> Iterator[types.CodeAction]:
+        by_fix: dict[Fix, list[Finding]] = {}
+        for each in proved:
+            by_fix.setdefault(each.fix, []).append(each.finding)
+        for fix, mended in by_fix.items():
+            yield types.CodeAction(
+                title=f"{fix.title} (verified)",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=_diagnostics(shown, mended),
+                is_preferred=True,
+                edit=self._edit(document, fix.edits),
+            )
+
+    def _comments(
+        self, document: Document, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
+    ) -> Iterator[types.CodeAction]:
+        from inductor_debug.engine.fixes.silence import silence, without_idle
+
+        edits: dict[tuple[str, TextEdit], list[Finding]] = {}
+        for finding in findings:
+            unused = finding.rule == UNUSED_RULE
+            edit = without_idle(document.text, finding) if unused else silence(document.text, finding)
+            if edit is not None:
+                title = "Remove what silences nothing" if unused else f"Silence {finding.rule} here"
+                edits.setdefault((title, edit), []).append(finding)
+        for (title, edit), silenced in edits.items():
+            yield types.CodeAction(
+                title=title,
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=_diagnostics(shown, silenced),
+                edit=self._edit(document, [edit]),
+            )
+
+    def _explanations(
+        self, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
+    ) -> Iterator[types.CodeAction]:
+        for rule in dict.fromkeys(finding.rule for finding in findings):
+            yield types.CodeAction(
+                title=f"Explain {rule}",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=_diagnostics(shown, [finding for finding in findings if finding.rule == rule]),
+                command=_explain(rule, self._server),
+            )
+
+    async def _fix_all(self, document: Document, *, everything: bool) -> Sequence[types.CodeAction]:
+        """All proved fixes as one action, which is proved as a whole.
+
+        An editor may ask for every `source.fixAll` there is whenever a file is saved. It gets those only that leave the
+        model's numbers as they are; the others are for users who name our kind.
+        """
+        latest = self._server.engine.latest(document.uri)
+        if latest is None or not self._may_start(document, types.CodeActionTriggerKind.Invoked):
+            return []
+        version = document.version
+        patience = FIX_ALL_PATIENCE_SECONDS
+        proved = await self._verifier.fixes(document.uri, latest.report.findings, patience=patience)
+        chosen = [each for each in proved if everything or each.fix.keeps_results]
+        fix = await self._verifier.together(document.uri, chosen, patience=patience)
+        if fix is None or document.version != version:
+            return []
+        title = "Apply all fixes (verified)"
+        return [types.CodeAction(title=title, kind=FIX_ALL, edit=self._edit(document, fix.edits))]
+
+    def _edit(self, document: Document, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
+        changes = [
+            types.TextEdit(
+                range=types.Range(
+                    start=types.Position(line=edit.range.start.line, character=edit.range.start.character),
+                    end=types.Position(line=edit.range.end.line, character=edit.range.end.character),
+                ),
+                new_text=edit.text,
+            )
+            for edit in edits
+        ]
+        if not self._server.client.versioned_edits:
+            return types.WorkspaceEdit(changes={document.uri: changes})
+        identifier = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
+        return types.WorkspaceEdit(
+            document_changes=[types.TextDocumentEdit(text_document=identifier, edits=list(changes))]
+        )
+
+
+def _explain(rule: str, server: Server) -> types.Command:
+    """The command that shows a rule's page: the client's own where it has one."""
+    if CLIENT_EXPLAINS in server.client.commands:
+        return types.Command(title=f"Explain {rule}", command=CLIENT_EXPLAINS, arguments=[rule])
+    arguments = [{"rule": rule, "show": True}]
+    return types.Command(title=f"Explain {rule}", command=SERVER_EXPLAINS, arguments=arguments)
+
+
+def _includes(only: Sequence[str], kind: str) -> bool:
+    """Whether one of the kinds that are asked for is this one or above it."""
+    return any(asked in ("", kind) or kind.startswith(f"{asked}.") for asked in only)
+
+
+def _touches(finding: Finding, place: types.Range) -> bool:
+    start = (finding.range.start.line, finding.range.start.character)
+    end = (finding.range.end.line, finding.range.end.character)
+    return start <= (place.end.line, place.end.character) and (place.start.line, place.start.character) <= end
+
+
+def _diagnostics(shown: Sequence[types.Diagnostic], findings: Sequence[Finding]) -> list[types.Diagnostic] | None:
+    """The client's diagnostics that show those findings."""
+    places = {
+        (item.rule, item.range.start.line, item.range.start.character, item.range.end.line, item.range.end.character)
+        for item in findings
+    }
+    return [
+        item
+        for item in shown
+        if item.source == SOURCE
+        and (
+            item.code,
+            item.range.start.line,
+            item.range.start.character,
+            item.range.end.line,
+            item.range.end.character,
+        )
+        in places
+    ] or None
+
+
+def register(server: Server) -> None:
+    """Answers `textDocument/codeAction`."""
+    actions = CodeActions(server)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    async def answer(params: types.CodeActionParams) -> list[types.Command | types.CodeAction]:
+        await server.ready.wait()
+        return await actions.answer(params)

@@ -1,0 +1,173 @@
+"""Which fixes are proved: an analysis of the edited text no longer has the finding, and has no new one.
+
+Proofs run in the background when somebody first asks for the fixes of a finding, one at a time and after every analysis
+(`Engine.try_edits`). What is known is kept until the text or its findings change. It never applies an edit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import FileReport, Finding
+
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.fixes.edits import Fix, applied, overlap
+from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
+from inductor_debug.engine.fixes.proof import proves
+from inductor_debug.engine.merge import Key, key_of
+from inductor_debug.engine.settings import ConfigurationError
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+Proof = asyncio.Task["Fix | None"]
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A finding and the fix that is proved to mend it."""
+
+    finding: Finding
+    fix: Fix
+
+
+@dataclass
+class _Known:
+    """What is known, or being found out, of one document's text with the findings of `report`.
+
+    `proofs` are by what they would mend: usually one finding, or several that are mended together.
+    """
+
+    text: str
+    report: FileReport
+    proofs: dict[tuple[Key, ...], Proof] = field(default_factory=dict)
+
+
+class Verifier:
+    """Proofs of the fixes of every open document."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._known: dict[str, _Known] = {}
+
+    def hear(self, update: AnalysisUpdate) -> None:
+        """Drops what is known of a document once its text or findings are others."""
+        known = self._known.get(update.uri)
+        if known is not None and not self._holds(known, update):
+            self.forget(update.uri)
+
+    def forget(self, uri: str) -> None:
+        """Stops every proof of a document."""
+        known = self._known.pop(uri, None)
+        for proof in known.proofs.values() if known is not None else ():
+            proof.cancel()
+
+    async def fixes(
+        self, uri: str, findings: Iterable[Finding], *, patience: float, start: bool = True
+    ) -> list[Proved]:
+        """The proved fixes of those findings of a document, as far as they are known within `patience` seconds.
+
+        Proofs go on afterwards, for whoever asks next. With `start` false only what is known already counts.
+        """
+        deadline = asyncio.get_running_loop().time() + patience
+        fixable = [finding for finding in findings if finding.rule in FIXABLE]
+        known = await self._settled(uri, patience) if fixable else None
+        if known is None:
+            return []
+        asked = [finding for finding in fixable if finding in known.report.findings]
+        for finding in asked if start else ():
+            if (key_of(finding),) not in known.proofs:
+                self._begin(uri, known, [finding], self._guesses(known, finding))
+        proofs = [(finding, proof) for finding in asked if (proof := known.proofs.get((key_of(finding),))) is not None]
+        await _wait([proof for _, proof in proofs], deadline)
+        return [Proved(finding, fix) for finding, proof in proofs if (fix := _result(proof)) is not None]
+
+    async def together(self, uri: str, proved: Sequence[Proved], *, patience: float) -> Fix | None:
+        """One fix of all that `proved` mend, proved as a whole; None while that is not known, or where it fails.
+
+        Of fixes that touch each other the first one is taken.
+        """
+        deadline = asyncio.get_running_loop().time() + patience
+        chosen = _apart(proved)
+        if len(chosen) < 2:
+            return chosen[0].fix if chosen else None
+        known = await self._settled(uri, patience)
+        if known is None:
+            return None
+        findings = [each.finding for each in chosen]
+        proof = known.proofs.get(tuple(map(key_of, findings)))
+        if proof is None:
+            whole = Fix("all", tuple(sorted(edit for each in chosen for edit in each.fix.edits)))
+            proof = self._begin(uri, known, findings, [whole])
+        await _wait([proof], deadline)
+        return _result(proof)
+
+    async def _settled(self, uri: str, patience: float) -> _Known | None:
+        """What is known of the document's present text, once that is analysed to its end."""
+        try:
+            update = await asyncio.wait_for(self._server.engine.settled(uri), patience)
+        except asyncio.TimeoutError:
+            return None
+        document = self._server.documents.get(uri)
+        if document is None or update is None or update.state is not AnalysisState.DONE:
+            return None
+        if update.version != document.version:
+            return None
+        known = self._known.get(uri)
+        if known is None or not self._holds(known, update):
+            self.forget(uri)
+            known = self._known[uri] = _Known(document.text, update.report)
+        return known
+
+    def _holds(self, known: _Known, update: AnalysisUpdate) -> bool:
+        document = self._server.documents.get(update.uri)
+        same = document is not None and document.text == known.text
+        return same and update.state is AnalysisState.DONE and update.report.findings == known.report.findings
+
+    def _guesses(self, known: _Known, finding: Finding) -> list[Fix]:
+        if finding.path != known.report.path:
+            return []
+        try:
+            profile = self._server.configuration.settings_for(finding.path).profile
+        except ConfigurationError:
+            return []
+        return guesses(known.text, finding, profile)
+
+    def _begin(self, uri: str, known: _Known, findings: Sequence[Finding], fixes: Sequence[Fix]) -> Proof:
+        subject = tuple(map(key_of, findings))
+
+        async def prove() -> Fix | None:
+            for fix in fixes:
+                after = await self._server.engine.try_edits(uri, fix.edits)
+                if after is None:  # nobody knows; whoever asks again begins again
+                    known.proofs.pop(subject, None)
+                    return None
+                if proves(after, known.report, findings, known.text, applied(known.text, fix.edits)):
+                    return fix
+            return None
+
+        proof = known.proofs[subject] = self._server.spawn(prove())
+        return proof
+
+
+async def _wait(proofs: Sequence[Proof], deadline: float) -> None:
+    if proofs:
+        await asyncio.wait(proofs, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
+
+
+def _apart(proved: Sequence[Proved]) -> list[Proved]:
+    """Those of the fixes that do not touch each other, the first ones first."""
+    chosen: list[Proved] = []
+    for candidate in proved:
+        if not any(overlap(candidate.fix.edits, other.fix.edits) for other in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _result(proof: Proof) -> Fix | None:
+    if not proof.done() or proof.cancelled() or proof.exception() is not None:
+        return None
+    return proof.result()
