@@ -1,0 +1,313 @@
+"""Guesses of fixes: a text with its finding between « and », and the texts that the fixes make of it, in order."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inductor_debug.accelerators.profile import load_document
+from inductor_debug.engine.fixes.edits import TextEdit, applied, overlap
+from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
+from inductor_debug.engine.fixes.proof import proves
+from inductor_debug.engine.texts import split_lines, utf16_length
+from inductor_debug_schema import (
+    FileReport,
+    FileStatus,
+    Finding,
+    Position,
+    Range,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+)
+
+HEAD = "import numpy as np\nimport torch\nfrom torch import nn\n"
+MOCK, SPYRE = load_document("mock"), load_document("spyre")
+DOUBLE = "float64 is not supported by accelerator 'mock'; this expression introduces it."
+PARAMETER = (
+    "size {} is not a multiple of 64 elements, as accelerator 'mock' requires; the parameter `a.weight` brings it in"
+)
+OP = "size {} is not a multiple of 64 elements, as accelerator 'mock' requires; this expression introduces it"
+
+
+def position(before: str) -> Position:
+    lines = split_lines(before)
+    return Position(len(lines) - 1, utf16_length(lines[-1]))
+
+
+def marked(text: str, rule: str, message: str) -> tuple[str, Finding]:
+    before, inside, after = re.split("[«»]", text)
+    span = Range(position(before.removeprefix("\ufeff")), position((before + inside).removeprefix("\ufeff")))
+    finding = Finding(rule, Severity.WARNING, message, "/p/model.py", span, Stage.MOCK)
+    return before + inside + after, finding
+
+
+def outcomes(text: str, rule: str, message: str, profile: dict[str, object] = MOCK) -> list[str]:
+    plain, finding = marked(text, rule, message)
+    return [applied(plain, fix.edits) for fix in guesses(plain, finding, profile)]
+
+
+DTYPE = [
+    ("y = «x.double()» + 1", ["y = x.float() + 1"]),
+    ("y = «f(x).double()».sum()", ["y = f(x).float().sum()"]),
+    ("y = «x.to(torch.float64)»", ["y = x.to(torch.float32)"]),
+    ("y = «x.to(dtype=torch.double, copy=True)»", ["y = x.to(dtype=torch.float32, copy=True)"]),
+    ("y = «x.type(torch.DoubleTensor)»", ["y = x.type(torch.FloatTensor)"]),
+    ('y = «x.type("torch.float64")»', ['y = x.type("torch.float32")']),
+    ("y = «torch.ones(3, dtype=float)»", ["y = torch.ones(3, dtype=torch.float32)"]),
+    ("w = «nn.Linear(8, 8)».double().eval()", ["w = nn.Linear(8, 8).float().eval()"]),
+    ("w = «nn.Linear(8, 8)».to('cpu', torch.float64)", ["w = nn.Linear(8, 8).to('cpu', torch.float32)"]),
+    ("w = f(«nn.Linear(8, 8)»).double()", []),
+    (
+        "y = «torch.cat([x.double(), torch.ones(2, dtype=torch.float64)])»",
+        [
+            "y = torch.cat([x.float(), torch.ones(2, dtype=torch.float64)])",
+            "y = torch.cat([x.double(), torch.ones(2, dtype=torch.float32)])",
+            "y = torch.cat([x.float(), torch.ones(2, dtype=torch.float32)])",
+        ],
+    ),
+    ("y = «torch.from_numpy(np.ones((2, 3)))»", ["y = torch.from_numpy(np.ones((2, 3), dtype=np.float32))"]),
+    ("y = «np.ones(3, dtype=np.float64)»", ["y = np.ones(3, dtype=np.float32)"]),
+    ("y = «np.ones(3, 'float64')»", ["y = np.ones(3, 'float32')"]),
+    ("y = «np.random.randn(3)»", ["y = np.random.randn(3).astype(np.float32)"]),
+    ("y = «np.array(i for i in x)»", []),
+    (
+        "y = «np.zeros(\n    (3, 4),  # rows, columns\n)»",
+        ["y = np.zeros(\n    (3, 4),  # rows, columns\n dtype=np.float32)"],
+    ),
+    ("y = «torch.tensor(values)»", ["y = torch.tensor(values, dtype=torch.float32)"]),
+    ("y = «torch.from_numpy(a)»", ["y = torch.from_numpy(a.astype(np.float32))"]),
+    ("y = «torch.from_numpy(a + b)»", ["y = torch.from_numpy((a + b).astype(np.float32))"]),
+    ("y = «g(x)»", []),
+    ("y = «other.float64»", []),
+    ("def f(x):\n\tif x:\n\t\treturn «x.double()»\n", ["def f(x):\n\tif x:\n\t\treturn x.float()\n"]),
+    ("'😀'; y = «x.double()» # 😀", ["'😀'; y = x.float() # 😀"]),
+    ("y = «f('😀').double()»", ["y = f('😀').float()"]),
+    ("y = «(x\n     .double()\n     )»\n", ["y = (x\n     .float()\n     )\n"]),
+    ("y = «x.double()»\r\nz = 1\r\n", ["y = x.float()\r\nz = 1\r\n"]),
+    ("«y = x.double()»\n", ["y = x.float()\n"]),
+    ('y = f"{«x.double()»}"', []),
+    ("y = «x.double()»\n)", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), DTYPE)
+def test_a_forbidden_dtype_is_said_otherwise(text: str, expected: list[str]) -> None:
+    assert outcomes(HEAD + text, "dtype", DOUBLE) == [HEAD + after for after in expected]
+
+
+@pytest.mark.parametrize(
+    ("message", "profile", "text", "expected"),
+    [
+        ("float64 is not supported by accelerator 'x'", {"supported": ["float16"]}, "x.double()", ["x.half()"]),
+        ("float64 is not supported by accelerator 'x'", {"supported": ["int8"]}, "x.double()", []),
+        ("float32 is not supported by accelerator 'x'", {"supported": ["bfloat16"]}, "x.float()", ["x.bfloat16()"]),
+        ("int16 is not supported by accelerator 'x'", {"supported": ["int32"]}, "x.short()", ["x.int()"]),
+        (
+            "float64 and complex128 are not supported by accelerator 'x'",
+            {"supported": ["float32", "complex64"]},
+            "x.to(torch.float64) + x.to(torch.cdouble)",
+            ["x.to(torch.float32) + x.to(torch.cdouble)", "x.to(torch.float64) + x.to(torch.complex64)"],
+        ),
+        ("accelerator 'x' stores int64 as int32", {"supported": ["int32"]}, "x.long()", []),
+    ],
+)
+def test_the_stand_in_is_a_dtype_that_the_accelerator_has(
+    message: str, profile: dict[str, object], text: str, expected: list[str]
+) -> None:
+    document = {"schema": 1, "name": "x", "title": "x", "dtypes": profile}
+    assert outcomes(f"{HEAD}y = «{text}»", "dtype", message, document) == [f"{HEAD}y = {after}" for after in expected]
+
+
+@pytest.mark.parametrize(
+    ("imports", "text", "expected"),
+    [
+        ("import torch as t", "x.to(t.double)", ["x.to(t.float32)"]),
+        ("import numpy", "numpy.ones(2)", ["numpy.ones(2, dtype=numpy.float32)"]),
+        ("import torch", "torch.from_numpy(a)", ['torch.from_numpy(a.astype("float32"))']),
+        ("from torch import float64", "x.to(float64)", []),
+        ("import torch.nn as nn", "x.to(torch.float64)", []),
+    ],
+)
+def test_names_are_those_under_which_the_file_imports(imports: str, text: str, expected: list[str]) -> None:
+    assert outcomes(f"{imports}\ny = «{text}»", "dtype", DOUBLE) == [f"{imports}\ny = {after}" for after in expected]
+
+
+LAYOUT = [
+    ("y = «x.transpose(0, 1)».relu()", ["y = x.transpose(0, 1).contiguous().relu()"]),
+    ("y = f(«x[:, ::2]», 1)", ["y = f(x[:, ::2].contiguous(), 1)"]),
+    ("y = «x.mT» * 2", ["y = x.mT.contiguous() * 2"]),
+    ("y = («a if b else c»)", ["y = ((a if b else c).contiguous())"]),
+    ("y = «a @ b» + 1", ["y = (a @ b).contiguous() + 1"]),
+    ("y = -«await x»", ["y = -(await x).contiguous()"]),
+    ("y = «(x\n    .transpose(0, 1))»", []),
+    ("y = («x\n\t.transpose(\n\t\t0, 1)»)", ["y = (x\n\t.transpose(\n\t\t0, 1).contiguous())"]),
+    ("y = f(g(«x.t()»))", ["y = f(g(x.t().contiguous()))"]),
+    ("a = '𝄞𝄞'; y = «x.t()»\r\nz = y\r\n", ["a = '𝄞𝄞'; y = x.t().contiguous()\r\nz = y\r\n"]),
+    ("«x.t_()»\n", ["x.t_().contiguous()\n"]),
+    ("«x[0]» = y", []),
+    ("y = lambda x: «x.t()»", ["y = lambda x: x.t().contiguous()"]),
+    ("\ufeffy = «x.t()»", ["\ufeffy = x.t().contiguous()"]),
+    ("a = 1\ry = «x.t()»\r", ["a = 1\ry = x.t().contiguous()\r"]),
+    ("y = f(a, «*b»)", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LAYOUT)
+def test_a_copy_is_made_where_the_tensor_stops_being_contiguous(text: str, expected: list[str]) -> None:
+    assert outcomes(text, "layout", "aten.t gives a tensor that is not contiguous") == expected
+
+
+PAIR = """\
+class Model(nn.Module):
+    def __init__(self):
+        self.a = «nn.Linear(64, 63)»
+        self.b = nn.Sequential(nn.Linear(63, 8), nn.Linear(8, 63))
+        self.register_buffer("c", torch.zeros(1, 63))
+
+    def forward(self, x):
+        return x.view(63, 1)
+"""
+ALIGNMENT = [
+    (PARAMETER, "63", "self.a = «nn.Linear(64, 63)»", ["self.a = nn.Linear(64, 64)"]),
+    (PARAMETER, "63", "self.a = «nn.Linear(64, out_features=63, bias=False)»", None),
+    (PARAMETER, "65", "self.a = «nn.Linear(64, 65)»", ["self.a = nn.Linear(64, 128)"]),
+    (PARAMETER, "63", "w = «nn.Parameter(torch.zeros((2, 63)))»", ["w = nn.Parameter(torch.zeros((2, 64)))"]),
+    (PARAMETER, "63", "w = «nn.Linear(64, size)»", []),
+    (PARAMETER, "63", "w = «nn.Linear(64, 60 + 3)»", []),
+    (PARAMETER, "63", "w = «nn.Linear(64, 0x3F)»", ["w = nn.Linear(64, 64)"]),
+    (PARAMETER, "63*s0", "w = «nn.Linear(64, 63)»", []),
+    (PARAMETER, "1", "w = «nn.Dropout(True)»", []),
+    (
+        PARAMETER,
+        "63",
+        "w = «nn.Linear(63, 63)»",
+        ["w = nn.Linear(64, 63)", "w = nn.Linear(63, 64)", "w = nn.Linear(64, 64)"],
+    ),
+    (OP, "63", "y = «torch.zeros(2, 63)»", ["y = torch.zeros(2, 64)"]),
+    (OP, "63", "y = «x[:, :63]»", []),
+    (OP, "63", "y = «x.view(63, 2)»", []),
+    (PARAMETER.replace("parameter `a.weight`", "input `x`"), "63", "y = «make(63)»", []),
+    (
+        PARAMETER,
+        "63",
+        PAIR,
+        [
+            PAIR.replace("«nn.Linear(64, 63)»", "nn.Linear(64, 64)"),
+            PAIR.replace("«nn.Linear(64, 63)»", "nn.Linear(64, 64)")
+            .replace("Linear(63, 8)", "Linear(64, 8)")
+            .replace("Linear(8, 63)", "Linear(8, 64)")
+            .replace("zeros(1, 63)", "zeros(1, 64)"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "size", "text", "expected"), ALIGNMENT)
+def test_a_size_goes_up_to_the_next_multiple(message: str, size: str, text: str, expected: list[str] | None) -> None:
+    if expected is None:
+        expected = [re.sub("[«»]", "", text).replace("63", "64")]
+    assert outcomes(HEAD + text, "alignment", message.format(size)) == [HEAD + after for after in expected]
+
+
+def test_a_multiple_of_bytes_is_counted_in_elements() -> None:
+    message = (
+        "size 40 is not a multiple of 128 bytes (32 of float32), as accelerator 'spyre' requires of the innermost "
+        "dimension; the parameter `w` brings it in and 2 ops carry it on."
+    )
+    assert outcomes("w = «nn.Linear(64, 40)»", "alignment", message, SPYRE) == ["w = nn.Linear(64, 64)"]
+
+
+@pytest.mark.parametrize("rule", sorted(FIXABLE))
+def test_where_nothing_can_be_told_nothing_is_guessed(rule: str) -> None:
+    text, finding = marked("y = «x.double()»", rule, "words of a newer worker")
+    if rule != "layout":
+        assert guesses(text, finding, MOCK) == []
+    assert guesses("y = (", finding, MOCK) == []
+    assert guesses("", finding, MOCK) == []
+    assert guesses("# " + "x" * (300 << 10) + f"\n{text}", finding, MOCK) == []
+    assert guesses(text, finding, {"nonsense": 1}) == []
+
+
+def edit(line: int, start: int, end: int, text: str) -> TextEdit:
+    return TextEdit(Range(Position(line, start), Position(line, end)), text)
+
+
+def test_edits_speak_of_the_text_before_all_of_them() -> None:
+    edits = [edit(1, 0, 1, "bb"), edit(0, 3, 4, ""), edit(0, 0, 0, "(")]
+    assert applied("a𝄞c\r\nb", edits) == "(a𝄞\r\nbb"
+    assert applied("abcd\nb", [edit(0, 1, 2, "X"), edit(0, 2, 3, "Y")]) == "aXYd\nb"
+    assert overlap([edit(0, 1, 3, "")], [edit(0, 2, 2, "x")])
+    assert not overlap([edit(0, 1, 3, "")], [edit(1, 2, 2, "x")])
+    with pytest.raises(ValueError, match="overlap"):
+        applied("abcd", [edit(0, 0, 2, ""), edit(0, 1, 3, "")])
+
+
+@given(st.lists(st.sampled_from(["a", "é", "𝄞", "\n", "\r", "\r\n", "\t", " "])), st.data())
+def test_an_edit_replaces_exactly_its_range(pieces: list[str], data: st.DataObject) -> None:
+    text = "".join(pieces)
+    start = data.draw(st.integers(0, len(pieces)))
+    end = data.draw(st.integers(start, len(pieces)))
+    before, after = "".join(pieces[:start]), "".join(pieces[end:])
+    if (before + "|").endswith("\r|") and text[len(before) :].startswith("\n"):
+        return  # between the two halves of a line end nothing can be addressed
+    if text[: len(text) - len(after)].endswith("\r") and after.startswith("\n"):
+        return
+    span = Range(position(before), position(text[: len(text) - len(after)]))
+    assert applied(text, [TextEdit(span, "<>")]) == f"{before}<>{after}"
+
+
+@pytest.mark.parametrize("text", [case[0] for case in LAYOUT if case[1]])
+def test_a_copy_leaves_the_rest_of_the_program_alone(text: str) -> None:
+    (after,) = outcomes(text, "layout", "")
+    tree = ast.parse(after.removeprefix("\ufeff"))
+    copies = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "contiguous"]
+    assert len(copies) == 1
+
+
+OLD, NEW = "a = f(x.t())\nb = 1\n", "a = f(x.t().contiguous())\nb = 1\n"
+
+
+def found(rule: str, line: int, start: int, end: int, severity: Severity = Severity.WARNING) -> Finding:
+    return Finding(rule, severity, "m", "/p/model.py", Range(Position(line, start), Position(line, end)), Stage.MOCK)
+
+
+def report(
+    *findings: Finding, status: FileStatus = FileStatus.FINDINGS, state: StageState = StageState.DONE
+) -> FileReport:
+    stages = [StageReport(stage, state, 0.1) for stage in (Stage.PREVIEW, Stage.MOCK)]
+    return FileReport("/p/model.py", status, [TargetReport("Model", 0, stages)], list(findings))
+
+
+LAYOUT_FOUND = found("layout", 0, 6, 11)
+AROUND = found("dtype", 0, 4, 12)
+BELOW = found("dtype", 1, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("after", "proved"),
+    [
+        (report(status=FileStatus.CLEAN), True),
+        (report(found("dtype", 0, 4, 25), BELOW), True),
+        (report(LAYOUT_FOUND), False),
+        (report(found("layout", 0, 6, 24)), False),
+        (report(found("alignment", 1, 4, 5)), False),
+        (report(found("dtype", 1, 4, 5, Severity.ERROR)), False),
+        (report(found("dtype", 1, 4, 5, Severity.HINT)), True),
+        (report(found("capture-error", 0, 4, 12)), False),
+        (report(status=FileStatus.FAILED), False),
+        (report(status=FileStatus.TIMEOUT), False),
+        (report(status=FileStatus.CRASHED), False),
+        (report(status=FileStatus.NO_TARGET), False),
+        (report(state=StageState.FAILED), False),
+        (FileReport("/p/model.py", FileStatus.CLEAN), False),
+    ],
+)
+def test_a_fix_is_proved_when_the_finding_went_and_none_came(after: FileReport, proved: bool) -> None:
+    before = report(LAYOUT_FOUND, AROUND, BELOW)
+    assert proves(after, before, [LAYOUT_FOUND], OLD, NEW) is proved
