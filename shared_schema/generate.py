@@ -155,7 +155,8 @@ def _typescript(annotation: Any) -> str:
     origin = typing.get_origin(annotation)
     if origin in (list, tuple):
         inner = _typescript(typing.get_args(annotation)[0])
-        return f"readonly ({inner})[]" if " | " in inner else f"readonly {inner}[]"
+        compound = " | " in inner or inner.startswith("readonly ")
+        return f"readonly ({inner})[]" if compound else f"readonly {inner}[]"
     if origin is dict:
         return f"Readonly<Record<string, {_typescript(typing.get_args(annotation)[1])}>>"
     if annotation is type(None):

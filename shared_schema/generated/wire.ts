@@ -24,6 +24,49 @@ export interface AnalysisNotification {
 }
 
 /**
+ * A tensor as it lies on an accelerator that moves memory in sticks.
+ *
+ * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
+ * walks along. `bytes` includes the padding, of which `waste` is the share, from 0 to 1.
+ */
+export interface DeviceLayout {
+  readonly size: readonly number[];
+  readonly dim_map: readonly number[];
+  readonly bytes: number;
+  readonly waste: number;
+}
+
+/**
+ * What one expression did in one stage of one target.
+ *
+ * `outputs` are the tensors of its last run. `exact` says that they are what the expression gives; otherwise they are
+ * those of the last op under it. `ops` maps ATen overloads to how often they ran, the most frequent ones only, and
+ * `op_count` counts all. `modules` are the dotted paths in which they ran, at most a few of `module_count`.
+ * `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same.
+ */
+export interface ExpressionFact {
+  readonly path: string;
+  readonly range: Range;
+  readonly outputs: readonly TensorFact[];
+  readonly exact: boolean;
+  readonly ops: Readonly<Record<string, number>>;
+  readonly op_count: number;
+  readonly modules?: readonly string[];
+  readonly module_count?: number;
+  readonly runs?: number;
+  readonly variants?: readonly (readonly TensorFact[])[];
+}
+
+/**
+ * What a stage that has just ended saw of the expressions of the project's files.
+ */
+export interface ExpressionsSeen {
+  readonly target: string;
+  readonly stage: Stage;
+  readonly expressions: readonly ExpressionFact[];
+}
+
+/**
  * All that one analysis learned of one file.
  */
 export interface FileReport {
@@ -209,4 +252,18 @@ export interface TargetSetting {
   readonly inputs?: string | null;
 }
 
-export type Event = Finished | Loaded | StageFinished | StageStarted;
+/**
+ * One tensor: `shape` and `stride` in elements, `dtype` without the `torch.` prefix.
+ *
+ * `bytes` is what its elements take on the host, None where a size is not known. `layout` is None where the
+ * accelerator has no sticks, or the sizes are not known.
+ */
+export interface TensorFact {
+  readonly shape: readonly (number | string)[];
+  readonly stride: readonly (number | string)[];
+  readonly dtype: string;
+  readonly bytes?: number | null;
+  readonly layout?: DeviceLayout | null;
+}
+
+export type Event = ExpressionsSeen | Finished | Loaded | StageFinished | StageStarted;

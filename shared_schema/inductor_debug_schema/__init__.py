@@ -6,6 +6,7 @@ only the standard library, because workers load it inside the user's own interpr
 
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.editor import AnalysisNotification
+from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.findings import (
     FileReport,
     FileStatus,
@@ -32,7 +33,10 @@ from inductor_debug_schema.positions import Location, Position, Range, Related
 __all__ = [
     "EVENT_TYPES",
     "AnalysisNotification",
+    "DeviceLayout",
     "Event",
+    "ExpressionFact",
+    "ExpressionsSeen",
     "FileReport",
     "FileStatus",
     "Finding",
@@ -52,6 +56,7 @@ __all__ = [
     "TargetFound",
     "TargetReport",
     "TargetSetting",
+    "TensorFact",
     "WireError",
     "from_wire",
     "to_wire",

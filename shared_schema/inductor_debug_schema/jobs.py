@@ -1,7 +1,8 @@
 """What the engine asks of a worker, and what a worker answers while it works.
 
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
-`StageFinished` for each target and stage, then `Finished`. A worker that dies says nothing more; the supervisor tells.
+`StageFinished` for each target and stage, followed by `ExpressionsSeen` where there is any; then `Finished`. A worker
+that dies says nothing more; the supervisor tells.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Stage, StageReport
 
 
@@ -92,8 +94,10 @@ class Finished:
     dependencies: list[str] = field(default_factory=list)
 
 
-Event = Union[Loaded, StageStarted, StageFinished, Finished]
+Event = Union[Loaded, StageStarted, StageFinished, ExpressionsSeen, Finished]
 """What a worker sends while it works on a job."""
 
-EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in (Loaded, StageStarted, StageFinished, Finished)}
+EVENT_TYPES: dict[str, type] = {
+    cls.__name__: cls for cls in (Loaded, StageStarted, StageFinished, ExpressionsSeen, Finished)
+}
 """Event classes by the name they carry on the wire."""

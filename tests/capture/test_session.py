@@ -47,10 +47,12 @@ def test_events_tell_the_story_in_order_and_previews_come_first(tmp_path: Path) 
     ]
     assert story == [
         ("Loaded", ""),
-        ("StageFinished", "first"),
-        ("StageFinished", "second"),
-        ("StageFinished", "first"),
-        ("StageFinished", "second"),
+        *(
+            (event, target)
+            for _ in ("preview", "mock")
+            for target in ("first", "second")
+            for event in ("StageFinished", "ExpressionsSeen")
+        ),
         ("Finished", ""),
     ]
     assert [stage.report.stage for stage in job.stages] == [Stage.PREVIEW, Stage.PREVIEW, Stage.MOCK, Stage.MOCK]

@@ -16,6 +16,8 @@ from pathlib import Path
 from inductor_debug.engine.outcomes import JobEnd, Outcome
 from inductor_debug_schema import (
     Event,
+    ExpressionFact,
+    ExpressionsSeen,
     FileStatus,
     Finding,
     Finished,
@@ -30,6 +32,7 @@ from inductor_debug_schema import (
     StageStarted,
     StageState,
     TargetFound,
+    TensorFact,
 )
 
 TARGET = "Model"
@@ -51,6 +54,23 @@ def findings_of(path: str, text: str, stage: Stage) -> list[Finding]:
         )
         for number, line in enumerate(re.split("\r\n|\r|\n", text))
         for match in re.finditer("|".join(_WORDS[stage]), line)
+    ]
+
+
+def facts_of(path: str, text: str, stage: Stage) -> list[ExpressionFact]:
+    """Each `FACT` in `text` is an expression that gives one row in the preview and two in mock."""
+    rows = 1 if stage is Stage.PREVIEW else 2
+    return [
+        ExpressionFact(
+            path,
+            Range(Position(number, match.start()), Position(number, match.end())),
+            [TensorFact([rows, 64], [64, 1], "float32")],
+            True,
+            {"aten.mul.Tensor": 1},
+            1,
+        )
+        for number, line in enumerate(re.split("\r\n|\r|\n", text))
+        for match in re.finditer("FACT", line)
     ]
 
 
@@ -141,6 +161,8 @@ class FakePool:
             findings = findings_of(path, text, stage)
             found += len(findings)
             on_event(StageFinished(TARGET, StageReport(stage, StageState.DONE, 0.01, 1, 3), findings))
+            if "FACT" in text:
+                on_event(ExpressionsSeen(TARGET, stage, facts_of(path, text, stage)))
         await self._pause()
         on_event(Finished(FileStatus.FINDINGS if found else FileStatus.CLEAN))
         return JobEnd(Outcome.FINISHED)

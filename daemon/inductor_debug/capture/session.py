@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from inductor_debug_schema import (
     Event,
+    ExpressionsSeen,
     FileStatus,
     Finding,
     Finished,
@@ -33,6 +34,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.capture.building import BuildError
+from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
@@ -58,7 +60,7 @@ _REAL_LIMIT = 1 << 30
 
 
 def analyze(request: JobRequest, emit: Emit) -> None:
-    """Analyses one file and emits `Loaded`, `StageStarted`, `StageFinished` and `Finished`.
+    """Analyses one file and emits `Loaded`, `StageStarted`, `StageFinished`, `ExpressionsSeen` and `Finished`.
 
     A file that does not parse emits `Finished` alone.
 
@@ -95,6 +97,8 @@ class _Session:
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         bound = min(request.memory_limit // _REAL_SHARE, _REAL_LIMIT)
         self._workshop = Workshop(request, self._sources, bound)
+        self._expressions = ExpressionReader(self._profile, self._sources)
+        self._recordings: list[Recording] = []
         self._findings: list[Finding] = []
         self._told_devices: set[str] = set()
 
@@ -139,8 +143,13 @@ class _Session:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
             self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
             return
+        self._recordings.clear()
         report, findings = self._observe(stage, runner, item, load)
         self._finish(item, replace(report, seconds=time.perf_counter() - started), findings)
+        # Only after the findings: those are waited for.
+        seen = self._expressions.facts(self._recordings)
+        if seen:
+            self._emit(ExpressionsSeen(item.offer.name, stage, seen))
 
     def _observe(
         self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load
@@ -171,6 +180,7 @@ class _Session:
                 outcome = runner(target, self._sources)
         except BaseException as error:
             outcome = self._interrupted(stage, target, error)
+        self._recordings.append(outcome.recording)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
         return outcome, [*outcome.findings, *judged]
 

@@ -12,12 +12,13 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from inductor_debug_schema import FileReport, Finding
+from inductor_debug_schema import FileReport, Finding, Range
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
 from inductor_debug.engine.documents import Document
 from inductor_debug.engine.endings import internal_finding
+from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.lane import Lane
@@ -128,6 +129,22 @@ class Engine:
         """The newest update of an open document, if there was one."""
         lane = self._lanes.get(uri)
         return lane.gate.latest if lane is not None else None
+
+    def expressions(self, uri: str) -> list[KnownExpression]:
+        """What is known of the expressions of an open document, in positions of its present text.
+
+        From its own runs and, for what those did not see, from those of other open documents that import it. Never
+        waits for anything.
+        """
+        lane = self._lanes.get(uri)
+        if lane is None:
+            return []
+        document = lane.document
+        found: dict[Range, KnownExpression] = {}
+        for other in (*self._lanes.values(), lane):
+            seen = other.expressions.at(document.path, document.text, document.saved) if document.path else []
+            found.update((known.range, known) for known in seen)
+        return list(found.values())
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running for the document; None if it is not open."""

@@ -29,6 +29,7 @@ from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import stage_of
 from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import configuration_finding, internal_finding
+from inductor_debug.engine.expressions import ExpressionStore
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.engine.gate import Gate, Listener
@@ -62,6 +63,7 @@ class Lane:
         self._ending: set[asyncio.Task[None]] = set()
         self._results: Results | None = None
         self._carried: Carried | None = None
+        self.expressions = ExpressionStore()
 
     @property
     def busy(self) -> bool:
@@ -254,6 +256,7 @@ class Lane:
 
         def progress(results: Results, event: Event | None) -> None:
             job.results = results
+            self.expressions.take(results)
             if isinstance(event, StageFinished) and not job.told:
                 job.told = True
                 self._debounce.first_findings = time.monotonic() - job.begun
@@ -273,6 +276,7 @@ class Lane:
         """The end of a generation."""
         self._results = results
         self._carried = Carried.of(results)
+        self.expressions.take(results)
         state = AnalysisState.FAILED if results.broken else AnalysisState.DONE
         self.gate.show(generation, state, self._runner.report(results, settings), results.text)
         if self.document.text != results.text:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import (
     Event,
+    ExpressionFact,
+    ExpressionsSeen,
     FileReport,
     FileStatus,
     Finding,
@@ -54,6 +56,7 @@ class Results:
     lines: dict[str, int] = field(default_factory=dict)
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
+    expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
     dependencies: list[str] = field(default_factory=list)
@@ -77,6 +80,8 @@ class Results:
             self.reports[part] = event.report
             self.parts[part] = list(event.findings)
             self.running = None
+        elif isinstance(event, ExpressionsSeen):
+            self.expressions[event.target, event.stage] = event.expressions
         elif isinstance(event, Finished):
             self.general = list(event.findings)
             self.status = event.status

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Finished, JobRequest
+from inductor_debug_schema import Event, ExpressionsSeen, FileReport, FileStatus, Finding, Finished, JobRequest
 
 from inductor_debug.engine.cache import ResultCache, key_of
 from inductor_debug.engine.endings import conclude
@@ -39,7 +39,7 @@ MOST_POOLS = 3
 LOGS_KEPT = 20
 
 Progress = Callable[[Results, "Event | None"], None]
-"""Told the results so far: None when a worker gets the job, then after every event but the last."""
+"""Told the results so far: None when a worker gets the job, then after every event but the last that has findings."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Runner:
 
         def receive(event: Event) -> None:
             results.accept(event)
-            if not isinstance(event, Finished):
+            if not isinstance(event, (Finished, ExpressionsSeen)):
                 on_event(results, event)
 
         station = self._station(work.settings)

@@ -1,0 +1,73 @@
+"""What is known of an expression of the user's source: the tensors it gave and the ops that made them.
+
+For hovers, inlay hints and views of the source; never for judging. Sizes are numbers, or strings as torch prints them
+(`8*s0`) where they are not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from inductor_debug_schema.findings import Stage
+from inductor_debug_schema.positions import Range
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLayout:
+    """A tensor as it lies on an accelerator that moves memory in sticks.
+
+    `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
+    walks along. `bytes` includes the padding, of which `waste` is the share, from 0 to 1.
+    """
+
+    size: list[int]
+    dim_map: list[int]
+    bytes: int
+    waste: float
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFact:
+    """One tensor: `shape` and `stride` in elements, `dtype` without the `torch.` prefix.
+
+    `bytes` is what its elements take on the host, None where a size is not known. `layout` is None where the
+    accelerator has no sticks, or the sizes are not known.
+    """
+
+    shape: list[Union[int, str]]
+    stride: list[Union[int, str]]
+    dtype: str
+    bytes: Union[int, None] = None
+    layout: Union[DeviceLayout, None] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionFact:
+    """What one expression did in one stage of one target.
+
+    `outputs` are the tensors of its last run. `exact` says that they are what the expression gives; otherwise they are
+    those of the last op under it. `ops` maps ATen overloads to how often they ran, the most frequent ones only, and
+    `op_count` counts all. `modules` are the dotted paths in which they ran, at most a few of `module_count`.
+    `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same.
+    """
+
+    path: str
+    range: Range
+    outputs: list[TensorFact]
+    exact: bool
+    ops: dict[str, int]
+    op_count: int
+    modules: list[str] = field(default_factory=list)
+    module_count: int = 0
+    runs: int = 1
+    variants: list[list[TensorFact]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionsSeen:
+    """What a stage that has just ended saw of the expressions of the project's files."""
+
+    target: str
+    stage: Stage
+    expressions: list[ExpressionFact]
