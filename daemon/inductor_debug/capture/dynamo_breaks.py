@@ -96,12 +96,22 @@ class Suspendable(Protocol):
         """Called when it is done."""
 
 
+@dataclass(slots=True)
+class Compilations:
+    """How many functions Dynamo has begun to compile."""
+
+    count: int = 0
+
+
 @contextmanager
-def suspended_while_compiling(observer: Suspendable) -> Iterator[None]:
-    """Suspends `observer` whenever Dynamo compiles, until it is left."""
+def suspended_while_compiling(observer: Suspendable) -> Iterator[Compilations]:
+    """Suspends `observer` whenever Dynamo compiles, until it is left; counts how often that was."""
     from torch._dynamo import callback
 
+    compilations = Compilations()
+
     def start(_: Any) -> None:
+        compilations.count += 1
         observer.suspend()
 
     def end(_: Any) -> None:
@@ -110,7 +120,7 @@ def suspended_while_compiling(observer: Suspendable) -> Iterator[None]:
     callback.on_compile_start(start)
     callback.on_compile_end(end)
     try:
-        yield
+        yield compilations
     finally:
         callback.callback_handler.remove_start_callback(start)
         callback.callback_handler.remove_end_callback(end)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
@@ -76,14 +76,35 @@ def uninstall() -> None:
 
 
 @contextmanager
-def hooked_positions() -> Iterator[None]:
-    """Has the hook installed while it is entered."""
+def hooked_positions(*, replacing: bool = False) -> Iterator[None]:
+    """Has the hook installed while it is entered.
+
+    Args:
+        replacing: keeps Dynamo from formatting a stack for every node itself, which the hook makes superfluous.
+    """
     installed = install()
     try:
-        yield
+        with _without_stack_traces() if installed and replacing else nullcontext():
+            yield
     finally:
         if installed:
             uninstall()
+
+
+@contextmanager
+def _without_stack_traces() -> Iterator[None]:
+    """Dynamo leaves out of a node's stack the frames that this method owns up to, and asks it for nothing else."""
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
+    original: Any = getattr(InstructionTranslatorBase, "is_co_filename_from_nn_modules", None)
+    if original is None:
+        yield
+        return
+    InstructionTranslatorBase.is_co_filename_from_nn_modules = lambda self: True  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        InstructionTranslatorBase.is_co_filename_from_nn_modules = original  # type: ignore[method-assign]
 
 
 def last_stack() -> TracedStack:

@@ -7,6 +7,7 @@ get: graph breaks, functions that run eagerly, frames recompiled too often. It g
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 from inductor_debug_schema import Finding, Severity, Stage, StageReport, StageState
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.dynamo_breaks import listen, stack_of_summaries, suspended_while_compiling
+from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.failures import Fault, capture_error, classify, describe, frames_of_error, where
 from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
@@ -26,6 +27,7 @@ from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.rules.ops import Frame
 
 __all__ = ["StageOutcome", "run_mock"]
@@ -65,6 +67,7 @@ class _MockRun:
         self.target = target
         self.sources = sources
         self.graphs = 0
+        self._compilations = Compilations()
         self.breaks = BreakCollector(target, sources, self._stack)
         origins = OriginTable.of_target(target)
         self._attribution = NodeAttribution(sources, ModulePath(target.module).names, self._stack)
@@ -76,19 +79,33 @@ class _MockRun:
         torch._dynamo.reset()
         args, kwargs = pytree.tree_map(lambda leaf: leaf, (self.target.args, self.target.kwargs))
         ambient = self.target.fake_mode or contextlib.nullcontext()
-        with quiet(), hooked_positions(), listen(self.breaks.add, self.breaks.add_limit), ambient:
+        listening = listen(self.breaks.add, self.breaks.add_limit)
+        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
+        with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
             compiled = torch.compile(self.target.function, backend=self._backend, dynamic=self.target.dynamic)
             try:
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
                 forced = torch.compiler.set_stance("default", force_backend=self._backend)
-                with suspended_while_compiling(self.recorder), forced, self.recorder:
-                    _call(compiled, args, kwargs)
+                with suspended_while_compiling(self.recorder) as compilations, forced, self.recorder:
+                    self._compilations = compilations
+                    self._run(compiled, args, kwargs)
             except (Exception, SystemExit) as raised:
                 return _with_stack(raised)
         return None
 
+    def _run(self, compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            _call(compiled, args, kwargs)
+        except WholeTarget as whole:
+            self._runner.compiled(whole.graph_module, lambda _: ())(*whole.arguments)
+
     def _backend(self, graph_module: torch.fx.GraphModule, example_inputs: list[Any]) -> Any:
         self.graphs += 1
+        if self._compilations.count == 1 and not self.breaks.count and not self._stack(sys._getframe(1)):
+            # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
+            arguments = arguments_of_whole(graph_module)
+            if arguments is not None:
+                raise WholeTarget(graph_module, arguments)
         return self._runner.compiled(graph_module, self._callers)
 
     def _stack(self, frame: Any) -> tuple[Frame, ...]:

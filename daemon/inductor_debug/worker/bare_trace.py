@@ -1,14 +1,15 @@
 """The least that capturing a model can cost: Dynamo alone, on fake tensors, in a warm process.
 
-`inductor-debug bench latency` runs this module as a script and compares the daemon with it. Each trace happens in a
-fork of one process that is as warm as a worker and set up as a worker is. The backend does nothing: it returns the
-fake results that Dynamo computed itself, so not even the graph is run. Nothing of our own runs while time is taken.
+`inductor-debug bench latency` runs this module as a script and compares the daemon with it. It traces once for every
+line on its standard input and answers with the seconds, so that daemon and bare trace can take turns on a machine
+whose speed changes. Each trace happens in a fork of one process that is as warm as a worker and set up as a worker is.
+The backend does nothing: it returns the fake results that Dynamo computed itself, so not even the graph is run. Nothing
+of our own runs while time is taken.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 import time
@@ -33,18 +34,18 @@ def trace_seconds(target: Any) -> float:
         return lambda *_: results
 
     torch.compiler.reset()
-    compiled = torch.compile(target.function, backend=backend, dynamic=target.dynamic)
+    compiled: Any = torch.compile(target.function, backend=backend, dynamic=target.dynamic)
     with target.fake_mode:
         started = time.perf_counter()
         compiled(*target.args, **target.kwargs)
         return time.perf_counter() - started
 
 
-def main(path: str, repeat: int) -> None:
-    """Prints a JSON list of `repeat` times for the first target of the file."""
+def main(path: str) -> None:
+    """Traces the first target of the file whenever a line comes in."""
     warm_up()
-    from inductor_debug.capture.workshop import Workshop
     from inductor_debug.capture.spans import SourceMap
+    from inductor_debug.capture.workshop import Workshop
 
     text = Path(path).read_text(encoding="utf-8")
     root = str(Path(path).parent)
@@ -54,7 +55,8 @@ def main(path: str, repeat: int) -> None:
         target = workshop.build(load.discovered.offers[0], load)
         gc.collect()
         gc.freeze()
-        print(json.dumps([_in_a_fork(target) for _ in range(repeat)]))
+        for _ in sys.stdin:
+            print(_in_a_fork(target), flush=True)
 
 
 def _in_a_fork(target: Any) -> float:
@@ -71,4 +73,4 @@ def _in_a_fork(target: Any) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1])

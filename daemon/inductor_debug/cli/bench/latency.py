@@ -8,7 +8,6 @@ Dynamo trace of the same model on fake tensors in a warm process, and a cold scr
 from __future__ import annotations
 
 import asyncio
-import json
 import statistics
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inductor_debug.cli.bench.processes import peak_resident, resident_bytes
-from inductor_debug.cli.bench.session import Typist
+from inductor_debug.cli.bench.session import Answer, Typist
 from inductor_debug.server.headless import HeadlessEditor
 
 MODELS = Path(__file__).parent / "models"
@@ -81,32 +80,42 @@ async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Ro
     path = root / f"{name}.py"
     path.write_bytes((MODELS / path.name).read_bytes())
     large = name in LARGE
-    rounds = max(2, repeat // 5) if large else repeat
-    _progress(f"{name}: editing")
+    rounds = max(3, repeat // 5) if large else repeat
+    _progress(f"{name}: edits and bare traces in turns")
     typist = Typist(editor, path)
     over = asyncio.Event()
     peak = asyncio.create_task(peak_resident(editor.process_id, over))
     await typist.open()
     await typist.edit(-1)  # The first edit after `open` still teaches the fork server what the file imports.
-    answers = [await typist.edit(number) for number in range(rounds)]
+    answers: list[Answer] = []
+    bare: list[float] = []
+    with _bare_tracer(path) as tracer:
+        await asyncio.to_thread(_trace, tracer)
+        # In turns, so that both see the same machine.
+        for number in range(rounds):
+            answers.append(await typist.edit(number))
+            bare.append(await asyncio.to_thread(_trace, tracer))
     over.set()
     again = await typist.type_again()
-    _progress(f"{name}: bare Dynamo")
-    bare = await asyncio.to_thread(_bare, path, rounds)
     cold = None
     if name in COLD:
         _progress(f"{name}: cold script")
         cold = await asyncio.to_thread(_cold, path)
     first = statistics.median(answer.first for answer in answers)
     done = statistics.median(answer.done for answer in answers)
-    return Row(name, first, done, bare, again, cold, await peak)
+    return Row(name, first, done, statistics.median(bare), again, cold, await peak)
 
 
-def _bare(path: Path, repeat: int) -> float:
-    command = [sys.executable, "-m", "inductor_debug.worker.bare_trace", str(path), str(repeat)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds: list[float] = json.loads(result.stdout.splitlines()[-1])
-    return statistics.median(seconds)
+def _bare_tracer(path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "inductor_debug.worker.bare_trace", str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _trace(tracer: subprocess.Popen[str]) -> float:
+    assert tracer.stdin is not None
+    assert tracer.stdout is not None
+    print(file=tracer.stdin, flush=True)
+    return float(tracer.stdout.readline())
 
 
 def _cold(path: Path) -> float:

@@ -38,13 +38,13 @@ def descendants(process_id: int) -> list[int]:
 
 
 async def peak_resident(process_id: int, until: asyncio.Event) -> int:
-    """The largest resident size in bytes of any descendant, watched every 25 ms until the event is set."""
+    """The largest resident size in bytes of any descendant, watched every 100 ms until the event is set."""
     peak = 0
     while not until.is_set():
         for child in descendants(process_id):
             peak = max(peak, resident_bytes(child) or 0)
         try:
-            await asyncio.wait_for(until.wait(), 0.025)
+            await asyncio.wait_for(until.wait(), 0.1)
         except asyncio.TimeoutError:
             continue
     return peak
