@@ -25,6 +25,8 @@ const BUSY = new Set(["queued", "running"]);
 export class Analyses implements vscode.Disposable {
   private readonly known = new Map<string, Analysis>();
   private readonly found = new Map<string, readonly vscode.Diagnostic[]>();
+  /** By document: the newest generation that has brought findings of its own. */
+  private readonly refreshed = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri | undefined>();
   private readonly disposables: vscode.Disposable[] = [this.changed];
 
@@ -51,6 +53,11 @@ export class Analyses implements vscode.Disposable {
   /** The findings on show in a document. */
   findings(uri: vscode.Uri): readonly vscode.Diagnostic[] {
     return this.found.get(uri.toString()) ?? [];
+  }
+
+  /** Whether the findings on show are of an older run: the going one has not brought any yet. */
+  showsOlder(analysis: Analysis): boolean {
+    return isOutdated(analysis) && this.refreshed.get(analysis.uri.toString()) !== analysis.notification.generation;
   }
 
   /** Whether any document is being analysed. */
@@ -80,6 +87,9 @@ export class Analyses implements vscode.Disposable {
   private show(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): void {
     if (diagnostics.length > 0) this.found.set(uri.toString(), diagnostics);
     else this.found.delete(uri.toString());
+    // Diagnostics come before the notification of their state: those before "running" are the old ones, moved.
+    const known = this.known.get(uri.toString())?.notification;
+    if (known?.state === "running") this.refreshed.set(uri.toString(), known.generation);
     this.tell(uri);
   }
 
@@ -90,6 +100,7 @@ export class Analyses implements vscode.Disposable {
   private clear(): void {
     this.known.clear();
     this.found.clear();
+    this.refreshed.clear();
     this.tell(undefined);
   }
 

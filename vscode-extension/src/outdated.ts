@@ -5,7 +5,6 @@
 
 import * as vscode from "vscode";
 
-import { isOutdated } from "./analyses.js";
 import type { Context } from "./context.js";
 
 const PATIENCE = 600;
@@ -30,12 +29,13 @@ export function activate(context: Context): void {
   const update = (editor: vscode.TextEditor): void => {
     const key = editor.document.uri.toString();
     const analysis = analyses.get(editor.document.uri);
-    if (!analysis || !isOutdated(analysis)) {
+    if (!analysis || !analyses.showsOlder(analysis)) {
       clearTimeout(waiting.get(key));
       waiting.delete(key);
       paint(editor, false);
     } else if (!waiting.has(key)) {
       waiting.set(key, setTimeout(() => {
+        waiting.delete(key);
         for (const shown of vscode.window.visibleTextEditors) {
           if (shown.document.uri.toString() === key) paint(shown, true);
         }

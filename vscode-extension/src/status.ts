@@ -83,7 +83,7 @@ class Status implements vscode.Disposable {
       state.text = t("Inductor Debug is starting");
       return;
     }
-    if (!analysis) {
+    if (!analysis || document?.isUntitled) {
       state.text = t("Inductor Debug: not checked");
       state.detail = document?.isUntitled ? t("save the file to have it checked") : "";
       state.command = { command: "inductorDebug.checkFile", title: t("Check") };

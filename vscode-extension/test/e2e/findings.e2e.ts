@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
-import { CLEAN, CULPRIT, DOUBLE, SLOW } from "./models.js";
+import { CLEAN, CULPRIT, DOUBLE, SLOW, SLOWER } from "./models.js";
 import type { Window } from "./window.js";
 
 const COMMANDS = [
@@ -26,7 +26,7 @@ describe("a model with float64 in it", () => {
   let text = DOUBLE;
 
   beforeAll(async () => {
-    window = await bench.open(bench.folder({ "model.py": DOUBLE, "slow.py": SLOW }));
+    window = await bench.open(bench.folder({ "model.py": DOUBLE, "slow.py": SLOW, "slower.py": SLOWER }));
     await window.openFile("model.py");
   });
   afterAll(async () => {
@@ -100,6 +100,19 @@ describe("a model with float64 in it", () => {
     await window.untilUnderlined([[26, CULPRIT]]);
     await until("the result is in", () => results().length > before);
     expect(results().length - before).toBe(1);
+  });
+
+  test("keeps what was found while a newer run takes its time, marked as such", async () => {
+    await window.openFile("slower.py");
+    await window.untilUnderlined([[16, CULPRIT]]);
+    await window.replace(SLOWER, "hidden.float()", "hidden.float() + 0");
+    const marks = window.page.locator(".glyph-margin-widgets [class*=TextEditorDecorationType]");
+    await until("the finding is marked", () => marks.first().isVisible());
+    expect((await window.squiggles()).map(({ line, text: under }) => [line, under])).toEqual([[16, CULPRIT]]);
+    expect((await window.tree()).some((row) => row.includes("slower.py, checking"))).toBe(true);
+    await window.screenshot("outdated");
+    await until("the mark is gone", async () => (await marks.count()) === 0);
+    await window.untilUnderlined([[16, CULPRIT]]);
   });
 
   test("starts without a word", async () => {

@@ -31,6 +31,9 @@ export const CRASH = CLEAN.replace("        hidden =", "        import os\n     
 /** Takes its time to load, so that saves overtake it. */
 export const SLOW = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(0.4)\n");
 
+/** Takes so long that what was found before has to be marked. */
+export const SLOWER = SLOW.replace("sleep(0.4)", "sleep(3)");
+
 /** Leaves a trace on disk when it runs. */
 export function witness(path: string): string {
   return CLEAN.replace("import torch\n", `import torch\nopen(${JSON.stringify(path)}, "a").write("ran")\n`);

@@ -36,9 +36,11 @@ export class Window {
   /** Opens a file by its absolute path, in the workspace or not. */
   async openPath(path: string): Promise<void> {
     await this.run("File: Open File...");
-    await this.page.locator(".quick-input-widget input").first().fill(path);
-    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await this.page.keyboard.press("Enter");
+    const input = this.page.locator(".quick-input-widget input").first();
+    await until("the dialog has its folder", async () => (await input.inputValue()).startsWith("/"));
+    await input.fill(path);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: path.split("/").at(-1) ?? path });
+    await row.first().click();
     await this.page.locator(`.tab.active[data-resource-name="${path.split("/").at(-1) ?? path}"]`).waitFor();
   }
 
