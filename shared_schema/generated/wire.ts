@@ -115,6 +115,23 @@ export interface Finished {
 }
 
 /**
+ * What was inferred for a target that nobody gave inputs.
+ *
+ * `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
+ * (`init` is empty where the constructor needs none, or an instance of the file is used) and `directive` the comment
+ * that makes both explicit. `invented` names the constructor arguments that nobody wrote down. Where nothing could be
+ * inferred, `reason` says why and the rest is empty.
+ */
+export interface Inferred {
+  readonly signature?: string;
+  readonly inputs?: string;
+  readonly init?: string;
+  readonly directive?: string;
+  readonly invented?: readonly string[];
+  readonly reason?: string;
+}
+
+/**
  * One file to analyse.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
@@ -234,11 +251,14 @@ export interface TargetFound {
 
 /**
  * One target and how far its analysis came; `line` is the zero-based line that offers it.
+ *
+ * `inferred` says what was inferred for it; None where its inputs were given.
  */
 export interface TargetReport {
   readonly name: string;
   readonly line: number;
   readonly stages?: readonly StageReport[];
+  readonly inferred?: Inferred | null;
 }
 
 /**

@@ -113,12 +113,34 @@ class StageReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was inferred for a target that nobody gave inputs.
+
+    `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
+    (`init` is empty where the constructor needs none, or an instance of the file is used) and `directive` the comment
+    that makes both explicit. `invented` names the constructor arguments that nobody wrote down. Where nothing could be
+    inferred, `reason` says why and the rest is empty.
+    """
+
+    signature: str = ""
+    inputs: str = ""
+    init: str = ""
+    directive: str = ""
+    invented: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TargetReport:
-    """One target and how far its analysis came; `line` is the zero-based line that offers it."""
+    """One target and how far its analysis came; `line` is the zero-based line that offers it.
+
+    `inferred` says what was inferred for it; None where its inputs were given.
+    """
 
     name: str
     line: int
     stages: list[StageReport] = field(default_factory=list)
+    inferred: Inferred | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any
 
 from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
+from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
@@ -139,6 +140,7 @@ class FakeEngine:
         self.quiet: dict[str, asyncio.Event] = {}
         self.updates: dict[str, AnalysisUpdate] = {}
         self.check_gate: asyncio.Event | None = None
+        self.known: dict[str, list[KnownExpression]] = {}
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -176,6 +178,9 @@ class FakeEngine:
 
     def latest(self, uri: str) -> AnalysisUpdate | None:
         return self.updates.get(uri)
+
+    def expressions(self, uri: str) -> list[KnownExpression]:
+        return self.known.get(uri, [])
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         if uri in self.quiet:

@@ -84,7 +84,7 @@ async def test_unknown_methods_are_refused_and_unknown_notifications_ignored(ser
     client.notify("$/cancelRequest", {"id": 12345})
     client.notify("$/cancelRequest", None)
     client.notify("$/setTrace", {"value": "verbose"})
-    assert (await client.request("textDocument/hover", {"whatever": 1}))["error"]["code"] == -32601
+    assert (await client.request("textDocument/rename", {"whatever": 1}))["error"]["code"] == -32601
     assert (await client.request("$/unknown"))["error"]["code"] == -32601
     assert (await client.request("x" * 100_000))["error"]["code"] == -32601
     assert client.messages.of("window/showMessage") == []

@@ -34,6 +34,9 @@ class Client:
     action_literals: bool = False
     versioned_edits: bool = False
     commands: frozenset[str] = frozenset()
+    markdown_hover: bool = False
+    refreshes_code_lenses: bool = False
+    refreshes_inlay_hints: bool = False
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
@@ -61,6 +64,10 @@ class Client:
             action_literals=bool(_at(capabilities, "text_document", "code_action", "code_action_literal_support")),
             versioned_edits=bool(_at(capabilities, "workspace", "workspace_edit", "document_changes")),
             commands=_commands(params.initialization_options),
+            markdown_hover=types.MarkupKind.Markdown
+            in (_at(capabilities, "text_document", "hover", "content_format") or ()),
+            refreshes_code_lenses=bool(_at(capabilities, "workspace", "code_lens", "refresh_support")),
+            refreshes_inlay_hints=bool(_at(capabilities, "workspace", "inlay_hint", "refresh_support")),
         )
 
 

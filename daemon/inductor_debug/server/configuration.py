@@ -36,6 +36,8 @@ KNOWN = (
     "interpreter",
 )
 """The settings the engine understands, as the editor spells them; others belong to the editor's own side."""
+SWITCHES = ("codeLens", "hover", "inlayHints")
+"""What is shown in the text: `true`, `false`, or an object with `enabled`. On, unless somebody says otherwise."""
 _NO_STAND_IN = "accelerator"
 
 logger = logging.getLogger(__name__)
@@ -52,7 +54,7 @@ def section_of(value: object) -> dict[str, Any]:
     if isinstance(inner, Mapping):
         value = inner
     settings = {}
-    for key in KNOWN:
+    for key in (*KNOWN, *SWITCHES):
         snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
         said = value.get(key, value.get(snake))
         if said is not None:
@@ -122,6 +124,11 @@ class Configuration:
         self._asked = asked
         self._forget()
         return changed
+
+    def shows(self, switch: str, path: str) -> bool:
+        """Whether one of `SWITCHES` is on for the file at the absolute `path`."""
+        said = self._said(self._folder_of(path)).get(switch)
+        return (said.get("enabled") if isinstance(said, Mapping) else said) is not False
 
     def settings_for(self, path: str) -> Settings:
         """The settings of the file at the absolute `path`, for the engine.
@@ -194,6 +201,8 @@ def register(server: Server) -> None:
         asked = server.client.configuration and await server.configuration.ask(server)
         if pushed or asked:
             server.engine.settings_changed()
+            for listener in server.settings_listeners:
+                listener()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: types.DidChangeConfigurationParams) -> None:

@@ -84,7 +84,7 @@ def _diagnostic(
     related = finding.related[:most_related] if client.related_information else []
     link = finding.link if client.code_description else None
     return types.Diagnostic(
-        range=_range(finding.range),
+        range=range_of(finding.range),
         message=_shortened(finding.message, longest_message),
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
@@ -92,7 +92,7 @@ def _diagnostic(
         source=SOURCE,
         related_information=[
             types.DiagnosticRelatedInformation(
-                location=types.Location(uri=uri_of(place.path), range=_range(place.range)),
+                location=types.Location(uri=uri_of(place.path), range=range_of(place.range)),
                 message=_shortened(place.message, longest_message // 8),
             )
             for place in related
@@ -111,7 +111,8 @@ def _diagnostic(
     )
 
 
-def _range(value: Range) -> types.Range:
+def range_of(value: Range) -> types.Range:
+    """A range as the protocol's library has it."""
     return types.Range(
         start=types.Position(line=value.start.line, character=value.start.character),
         end=types.Position(line=value.end.line, character=value.end.character),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from inductor_debug.server import (
     code_actions,
+    code_lenses,
     commands,
     configuration,
+    hover,
+    inlay_hints,
     lifecycle,
     notices,
     progress,
@@ -14,7 +17,19 @@ from inductor_debug.server import (
 )
 from inductor_debug.server.server import ServeOptions, Server
 
-FEATURES = (lifecycle, configuration, publishing, progress, notices, synchronisation, commands, code_actions)
+FEATURES = (
+    lifecycle,
+    configuration,
+    publishing,
+    progress,
+    notices,
+    synchronisation,
+    commands,
+    code_actions,
+    hover,
+    inlay_hints,
+    code_lenses,
+)
 """Modules with a `register(server)`; updates reach those that listen in this order."""
 
 

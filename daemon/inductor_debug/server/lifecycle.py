@@ -49,6 +49,9 @@ def capabilities(client: Client) -> types.ServerCapabilities:
         if client.pulls
         else None,
         code_action_provider=types.CodeActionOptions(code_action_kinds=list(code_actions.KINDS)),
+        hover_provider=True,
+        inlay_hint_provider=types.InlayHintOptions(resolve_provider=False),
+        code_lens_provider=types.CodeLensOptions(resolve_provider=False),
         execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
         workspace=types.WorkspaceOptions(
             workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True)

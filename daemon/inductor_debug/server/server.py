@@ -64,6 +64,7 @@ class Server(LanguageServer):
         self.listeners: list[Listener] = []
         self.opened_listeners: list[Callable[[str], None]] = []
         self.closed_listeners: list[Callable[[str], None]] = []
+        self.settings_listeners: list[Callable[[], None]] = []
         self.ready = asyncio.Event()
         self.exit_code: int | None = None
         self._options = options
@@ -93,9 +94,9 @@ class Server(LanguageServer):
     def _heard(self, update: AnalysisUpdate) -> None:
         for listener in self.listeners:
             self._show(listener, update)
-        self.protocol.notify(ANALYSIS, analysis_notification(update, self._accelerator_of(update.path)))
+        self.protocol.notify(ANALYSIS, analysis_notification(update, self.accelerator_of(update.path)))
 
-    def _accelerator_of(self, path: str) -> str:
+    def accelerator_of(self, path: str) -> str:
         """The name of the accelerator a file is checked for, or "" where the settings cannot be used."""
         try:
             return self.configuration.settings_for(path).accelerator

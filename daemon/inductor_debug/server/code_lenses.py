@@ -1,0 +1,146 @@
+"""`textDocument/codeLens`: how the analysis of each target went, and how a module class becomes one.
+
+Answered from memory at once. A click on a state checks the file again; what needs a dialogue is the client's command
+and only offered to clients that have it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, StageState, TargetReport
+from lsprotocol import types
+
+from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.server.expression_text import plural
+from inductor_debug.server.outline import Outline, outline_of
+from inductor_debug.server.refreshing import Refresher
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+SET_INPUTS = "inductorDebug.setExampleInputs"
+"""The client's command that asks for a class's inputs and writes the directive; arguments: URI, class name."""
+CHECK = "inductorDebug.check"
+MOST_LENSES = 200
+_LONGEST = 120
+_BROKEN = (FileStatus.FAILED, FileStatus.TIMEOUT, FileStatus.CRASHED)
+
+
+def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
+    """The lenses of a document, in the order of the text."""
+    document = server.documents.get(uri)
+    if document is None or not server.ready.is_set() or not server.configuration.shows("codeLens", document.path):
+        return []
+    update = server.engine.latest(uri)
+    if update is None:
+        return []
+    outline = outline_of(document.text) or Outline()
+    last_line = document.text.count("\n")
+    lenses = []
+    for target in update.report.targets:
+        line = outline.line_of(target.name)
+        lenses.append(_lens(min(target.line, last_line) if line is None else line, target_title(target, update), uri))
+    if not lenses and update.report.status in _BROKEN:
+        first = outline.modules[0].line if outline.modules else 0
+        lenses.append(_lens(first, _prefixed(update, _failure(update, "")), uri))
+    if SET_INPUTS in server.client.commands and update.state.settled:
+        lenses += _invitations(update, outline, uri)
+    lenses.sort(key=lambda lens: lens.range.start.line)
+    return lenses[:MOST_LENSES]
+
+
+def _invitations(update: AnalysisUpdate, outline: Outline, uri: str) -> list[types.CodeLens]:
+    """An offer to set example inputs over each module class for which nobody has."""
+    given = {target.name for target in update.report.targets if target.inferred is None}
+    return [
+        _lens(module.line, "set example inputs", uri, SET_INPUTS, [uri, module.name])
+        for module in outline.modules
+        if module.name not in given
+    ]
+
+
+def target_title(target: TargetReport, update: AnalysisUpdate) -> str:
+    """`mock: 3 findings · 46 ops · 1 graph break · 0.11 s`, or how far it has come, or why it failed."""
+    return _prefixed(update, _summary(target, update))
+
+
+def _prefixed(update: AnalysisUpdate, summary: str) -> str:
+    if update.state is AnalysisState.RUNNING:
+        progress = f"analysing… {update.stage.value if update.stage else ''}".rstrip()
+    elif update.state is AnalysisState.QUEUED:
+        progress = "queued"
+    elif update.state is AnalysisState.CANCELLED:
+        progress = "cancelled"
+    elif update.state is AnalysisState.STALE:
+        progress = "not up to date"
+    else:
+        progress = ""
+    return " · ".join(filter(None, (progress, summary)))
+
+
+def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
+    seen = [report for report in target.stages if report.state is StageState.DONE]
+    failed = any(report.state is StageState.FAILED for report in target.stages)
+    inferred = target.inferred
+    if inferred is not None and inferred.reason:
+        return _shortened(f"no inputs could be inferred: {inferred.reason}")
+    if failed or (update.report.status in _BROKEN and update.state.settled):
+        return _failure(update, target.name)
+    parts = [_numbers(seen[-1], target.name, update)] if seen else []
+    if not seen and target.stages:
+        parts = [_shortened(f"skipped: {' '.join(target.stages[-1].notes)}")]
+    if inferred is not None and inferred.signature:
+        parts.append(_shortened(f"inputs inferred: {inferred.signature}"))
+    return " · ".join(parts)
+
+
+def _numbers(report: StageReport, name: str, update: AnalysisUpdate) -> str:
+    count = sum(finding.target == name for finding in update.report.findings)
+    parts = [plural(count, "finding") if count else "no findings", plural(report.ops, "op")]
+    if report.graph_breaks:
+        parts.append(plural(report.graph_breaks, "graph break"))
+    elif report.stage is Stage.MOCK and report.graphs > 1:
+        parts.append(plural(report.graphs, "graph"))
+    parts.append(f"{report.seconds:.2f} s")
+    return f"{report.stage.value}: {' · '.join(parts)}"
+
+
+def _failure(update: AnalysisUpdate, name: str) -> str:
+    """The most severe thing that was found of the target, or of the file where that is what failed."""
+    ours = [finding for finding in update.report.findings if finding.target in (name, "")]
+    worst = min(ours, key=lambda finding: (finding.severity.rank, bool(finding.op)), default=None)
+    if worst is None or worst.severity is Severity.HINT:
+        return "failed"
+    return _shortened(f"failed: {worst.message.splitlines()[0] if worst.message else worst.rule}")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _lens(line: int, title: str, uri: str, command: str = CHECK, arguments: list[str] | None = None) -> types.CodeLens:
+    place = types.Position(line=line, character=0)
+    return types.CodeLens(
+        range=types.Range(start=place, end=place),
+        command=types.Command(title=title, command=command, arguments=list(arguments or [uri])),
+    )
+
+
+def register(server: Server) -> None:
+    """Answers `textDocument/codeLens`, and asks the client to ask again after every update."""
+    refresher = Refresher(server, types.WORKSPACE_CODE_LENS_REFRESH)
+
+    def refresh() -> None:
+        if server.client.refreshes_code_lenses:
+            refresher.refresh()
+
+    def hear(update: AnalysisUpdate) -> None:
+        refresh()
+
+    server.listeners.append(hear)
+    server.settings_listeners.append(refresh)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        return lenses_of(server, params.text_document.uri)

@@ -1,0 +1,163 @@
+"""Expressions in words: what a hover, an inlay hint and a code lens say of tensors, ops and layouts.
+
+Pure functions; dtypes are written as jaxtyping and others do (`f32[8, 64]`). Who is told is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, TensorFact
+
+from inductor_debug.engine.expressions import KnownExpression
+
+_FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+_DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
+_MOST_TOLD = 3
+_LONGEST_FINDING = 160
+
+
+def short_dtype(dtype: str) -> str:
+    """`f32` for `float32`, `f8_e4m3fn` for `float8_e4m3fn`; names of another kind stay."""
+    match = _DTYPE.fullmatch(dtype)
+    if match is None or match[1] not in _FAMILIES:
+        return dtype
+    return f"{_FAMILIES[match[1]]}{match[2]}{match[3]}"
+
+
+def tensor_type(tensor: TensorFact) -> str:
+    """`f32[8, 64]`, `f32[s0, 64]`, `f32[]` for a scalar."""
+    return f"{short_dtype(tensor.dtype)}{sizes(tensor.shape)}"
+
+
+def outputs_type(outputs: Sequence[TensorFact]) -> str:
+    """The type of what an expression gives: one tensor, or several in parentheses."""
+    if len(outputs) == 1:
+        return tensor_type(outputs[0])
+    told = [tensor_type(tensor) for tensor in outputs[:_MOST_TOLD]]
+    return f"({', '.join([*told, '…'] if len(outputs) > _MOST_TOLD else told)})"
+
+
+def fact_type(fact: ExpressionFact) -> str:
+    """The type of an expression; `f32[8, 4] | f32[8, 2]` where its runs gave different ones."""
+    if not fact.variants:
+        return outputs_type(fact.outputs)
+    told = [outputs_type(outputs) for outputs in fact.variants[:2]]
+    return " | ".join([*told, "…"] if len(fact.variants) > 2 else told)
+
+
+def sizes(values: Sequence[int | str]) -> str:
+    """`[8, 64]`."""
+    return f"[{', '.join(map(str, values))}]"
+
+
+def in_bytes(count: int) -> str:
+    """`320 B`, `8 KiB`, `1.5 GiB`."""
+    amount, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024 or unit == "TiB":
+            break
+        amount /= 1024
+    return f"{amount:.1f} {unit}".replace(".0 ", " ")
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 op`, `7 ops`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+class Wording:
+    """Writes hovers, in Markdown or as plain text.
+
+    Args:
+        markdown: whether the client shows Markdown.
+        explain: the client's command that shows a rule's page, if it has one.
+    """
+
+    def __init__(self, *, markdown: bool, explain: str | None = None) -> None:
+        self._markdown = markdown
+        self._explain = explain
+
+    def hover(self, known: KnownExpression, findings: Sequence[Finding], accelerator: str) -> str:
+        """All that is known of an expression, and the findings that stand there."""
+        fact = known.fact
+        lines = [*self._outputs(fact, accelerator), self._ops(fact)]
+        if fact.modules:
+            lines.append(self._modules(fact))
+        lines.append(self._runs(known))
+        lines += [self._finding(finding) for finding in findings]
+        if known.stale:
+            lines.append(self._aside("As it was before the text was edited; the next analysis brings it up to date."))
+        return ("  \n" if self._markdown else "\n").join(line for line in lines if line)
+
+    def _outputs(self, fact: ExpressionFact, accelerator: str) -> list[str]:
+        lines = []
+        for tensor in fact.outputs[:_MOST_TOLD]:
+            parts = [self._strong(tensor_type(tensor)), f"strides {self._code(sizes(tensor.stride))}"]
+            if tensor.bytes is not None:
+                parts.append(in_bytes(tensor.bytes))
+            lines.append(" · ".join(parts))
+            if tensor.layout is not None:
+                lines.append(self._layout(tensor.layout, accelerator))
+        if len(fact.outputs) > _MOST_TOLD:
+            lines.append(f"and {plural(len(fact.outputs) - _MOST_TOLD, 'more tensor')}")
+        if not fact.outputs:
+            return ["Gives no tensor."]
+        return lines if fact.exact else ["The last op under it gave", *lines]
+
+    def _layout(self, layout: DeviceLayout, accelerator: str) -> str:
+        padding = f"{layout.waste:.0%} padding" if layout.waste else "no padding"
+        return (
+            f"on {accelerator or 'the accelerator'}: {self._code(sizes(layout.size))} · dimensions "
+            f"{self._code(sizes(layout.dim_map))} · {in_bytes(layout.bytes)}, {padding}"
+        )
+
+    def _ops(self, fact: ExpressionFact) -> str:
+        named = [
+            self._code(name.removesuffix(".default")) + (f" ×{count}" if count > 1 else "")
+            for name, count in fact.ops.items()
+        ]
+        if sum(fact.ops.values()) < fact.op_count:
+            named.append("…")
+        return f"{plural(fact.op_count, 'op')}: {', '.join(named)}"
+
+    def _modules(self, fact: ExpressionFact) -> str:
+        told = ", ".join(self._code(module) for module in fact.modules[:_MOST_TOLD])
+        left = fact.module_count - min(len(fact.modules), _MOST_TOLD)
+        return f"in {told}{f' and {left:,} more' if left > 0 else ''}"
+
+    def _runs(self, known: KnownExpression) -> str:
+        fact = known.fact
+        times = "once" if fact.runs == 1 else f"{fact.runs:,} times"
+        text = f"ran {times} ({known.stage.value})"
+        if not fact.variants:
+            return text
+        return f"{text}, with {', '.join(self._code(outputs_type(outputs)) for outputs in fact.variants)}"
+
+    def _finding(self, finding: Finding) -> str:
+        message = finding.message.splitlines()[0] if finding.message else ""
+        if len(message) > _LONGEST_FINDING:
+            message = message[: _LONGEST_FINDING - 1] + "…"
+        told = f"{self._strong(finding.rule)} {finding.severity.value}: {self._escaped(message)}"
+        if self._markdown and self._explain is not None:
+            return f"{told} [What is this?](command:{self._explain}?%5B%22{finding.rule}%22%5D)"
+        return f"{told} ({self._code(f'inductor-debug explain {finding.rule}')})"
+
+    def _code(self, text: str) -> str:
+        return f"`{text}`" if self._markdown else text
+
+    def _strong(self, text: str) -> str:
+        return f"**`{text}`**" if self._markdown else text
+
+    def _aside(self, text: str) -> str:
+        return f"*{text}*" if self._markdown else text
+
+    def _escaped(self, text: str) -> str:
+        """Keeps a message from being read as Markdown, but for its code in backquotes."""
+        if not self._markdown:
+            return text
+        parts = text.split("`")
+        return "`".join(
+            re.sub(r"([\\*_\[\]<>#|~])", r"\\\1", part) if index % 2 == 0 else part for index, part in enumerate(parts)
+        )

@@ -1,0 +1,77 @@
+"""`textDocument/hover`: what the smallest expression around the cursor gave, ran and cost.
+
+Answered from memory at once: it never waits for an analysis, and says when what it knows is of an older text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import Finding, Position, Range
+from lsprotocol import types
+
+from inductor_debug.engine.expressions import KnownExpression
+from inductor_debug.server.diagnostics import range_of
+from inductor_debug.server.expression_text import Wording
+from inductor_debug.server.outline import outline_of
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+EXPLAIN = "inductorDebug.explainRule"
+"""The client's command that shows a rule's page."""
+
+
+def hover_at(server: Server, uri: str, position: Position) -> types.Hover | None:
+    """The hover at a position; None where nothing is known."""
+    document = server.documents.get(uri)
+    if document is None or not server.ready.is_set() or not server.configuration.shows("hover", document.path):
+        return None
+    known = _at(server.engine.expressions(uri), position) or _assigned_at(server, uri, document.text, position)
+    if known is None:
+        return None
+    markdown = server.client.markdown_hover
+    wording = Wording(markdown=markdown, explain=EXPLAIN if EXPLAIN in server.client.commands else None)
+    text = wording.hover(known, _findings(server, document.path, position), server.accelerator_of(document.path))
+    kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+    return types.Hover(contents=types.MarkupContent(kind=kind, value=text), range=range_of(known.range))
+
+
+def _at(expressions: list[KnownExpression], position: Position) -> KnownExpression | None:
+    """The smallest expression around a position."""
+    around = [known for known in expressions if known.range.start <= position < known.range.end]
+    return min(around, key=lambda known: _extent(known.range), default=None)
+
+
+def _assigned_at(server: Server, uri: str, text: str, position: Position) -> KnownExpression | None:
+    """The expression whose value is assigned to the name at a position."""
+    outline = outline_of(text)
+    for binding in outline.bindings if outline is not None else ():
+        if not binding.returned and binding.place.start <= position <= binding.place.end:
+            found = [known for known in server.engine.expressions(uri) if known.range in binding.values]
+            return found[0] if found else None
+    return None
+
+
+def _extent(span: Range) -> tuple[int, int]:
+    return span.end.line - span.start.line, span.end.character - span.start.character
+
+
+def _findings(server: Server, path: str, position: Position) -> list[Finding]:
+    """The findings of all open documents that stand at a position of one file."""
+    found: dict[tuple[str, str], Finding] = {}
+    for uri in server.documents:
+        update = server.engine.latest(uri)
+        for finding in update.report.findings if update is not None else ():
+            if finding.path == path and finding.range.start <= position <= finding.range.end:
+                found.setdefault((finding.rule, finding.message), finding)
+    return sorted(found.values(), key=lambda finding: finding.severity.rank)
+
+
+def register(server: Server) -> None:
+    """Answers `textDocument/hover`."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        position = Position(params.position.line, params.position.character)
+        return hover_at(server, params.text_document.uri, position)

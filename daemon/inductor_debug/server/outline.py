@@ -1,0 +1,170 @@
+"""What the text of a document says without running it: assignments, returns, classes that are modules.
+
+Everything here is syntax, in the protocol's positions; a text that does not parse has no outline.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from inductor_debug_schema import Position, Range
+
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
+from inductor_debug.engine.texts import split_lines, utf16_length
+
+_CONTAINERS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
+"""What is called by these names gives no tensor, whatever ran inside."""
+_MODULE_BASES = frozenset({"Module", "LightningModule", "PreTrainedModel"})
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name (or attribute, at `place`) that is given a value, or a value that is returned (`returned`).
+
+    `values` are the ranges of the expressions that may be it; `slot` is None, or which of `slots` parts of the value
+    the name gets.
+    """
+
+    place: Range
+    values: tuple[Range, ...]
+    slot: int | None = None
+    slots: int = 1
+    returned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A class or function that can be reached by name; `line` is that of `class` or `def`."""
+
+    name: str
+    line: int
+    is_module: bool = False
+
+
+@dataclass
+class Outline:
+    """The outline of one text; `bindings` are in the order of the text."""
+
+    bindings: list[Binding] = field(default_factory=list)
+    definitions: list[Definition] = field(default_factory=list)
+
+    def line_of(self, name: str) -> int | None:
+        """The line of the last definition of a name, which is the one that holds."""
+        return next((found.line for found in reversed(self.definitions) if found.name == name), None)
+
+    @property
+    def modules(self) -> list[Definition]:
+        """The classes that derive from a module of torch."""
+        return [found for found in self.definitions if found.is_module]
+
+
+@lru_cache(maxsize=16)
+def outline_of(text: str) -> Outline | None:
+    """The outline of a text; None where it does not parse or is too long to be parsed while somebody waits."""
+    if len(text) > LARGEST_PARSED:
+        return None
+    tree = parse(text)
+    return None if isinstance(tree, SyntaxFault) else _Reader(text).read(tree)
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._lines = split_lines(text.removeprefix("\ufeff"))
+        self._outline = Outline()
+        self._modules = set(_MODULE_BASES)
+
+    def read(self, tree: ast.Module) -> Outline:
+        for statement in _statements(tree.body):
+            self._statement(statement)
+        for definition in _reachable(tree.body):
+            self._definition(definition)
+        self._outline.bindings.sort(key=lambda binding: binding.place)
+        return self._outline
+
+    def _statement(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.Assign):
+            values = self._values(statement.value)
+            for target in statement.targets if values else ():
+                self._target(target, values)
+        elif isinstance(statement, ast.AugAssign):
+            self._target(statement.target, (self._range(statement),))
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            values = self._values(statement.value)
+            if values:
+                self._outline.bindings.append(Binding(self._range(statement.value), values, returned=True))
+
+    def _target(self, target: ast.expr, values: tuple[Range, ...]) -> None:
+        if isinstance(target, ast.Name | ast.Attribute):
+            self._outline.bindings.append(Binding(self._range(target), values))
+        elif isinstance(target, ast.Tuple | ast.List):
+            if any(isinstance(part, ast.Starred) for part in target.elts):
+                return
+            for slot, part in enumerate(target.elts):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    self._outline.bindings.append(Binding(self._range(part), values, slot, len(target.elts)))
+
+    def _values(self, value: ast.expr) -> tuple[Range, ...]:
+        if isinstance(value, ast.IfExp):
+            return (*self._values(value.body), *self._values(value.orelse))
+        if isinstance(value, ast.NamedExpr):
+            return self._values(value.value)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _CONTAINERS:
+            return ()
+        if isinstance(value, ast.Name | ast.Constant | ast.Lambda):
+            return ()
+        return (self._range(value),)
+
+    def _definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        is_module = isinstance(node, ast.ClassDef) and any(_last_name(base) in self._modules for base in node.bases)
+        if is_module:
+            self._modules.add(node.name)
+        self._outline.definitions.append(Definition(node.name, node.lineno - 1, is_module))
+
+    def _range(self, node: ast.expr | ast.stmt) -> Range:
+        start = self._position(node.lineno, node.col_offset)
+        if node.end_lineno is None or node.end_col_offset is None:
+            return Range(start, start)
+        return Range(start, self._position(node.end_lineno, node.end_col_offset))
+
+    def _position(self, line: int, byte: int) -> Position:
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        if not text.isascii():
+            byte = utf16_length(text.encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore"))
+        return Position(line - 1, byte)
+
+
+def _last_name(base: ast.expr) -> str:
+    """`Module` of `nn.Module`; generic bases count by what is subscripted."""
+    if isinstance(base, ast.Subscript):
+        return _last_name(base.value)
+    if isinstance(base, ast.Attribute):
+        return base.attr
+    return base.id if isinstance(base, ast.Name) else ""
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        yield getattr(statement, name, [])
+    for part in (*getattr(statement, "handlers", []), *getattr(statement, "cases", [])):
+        yield part.body
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, those inside of others included."""
+    for statement in body:
+        yield statement
+        for block in _blocks(statement):
+            yield from _statements(block)
+
+
+def _reachable(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The definitions at module level, those inside `if` and `try` included."""
+    for statement in body:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield statement
+        else:
+            for block in _blocks(statement):
+                yield from _reachable(block)
