@@ -52,11 +52,11 @@ describe("a model with float64 in it", () => {
     await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
     const rows = await until("the finding is a row", async () => {
       const rows = await window.tree();
-      return rows.some((row) => row.includes("dtype at line 13")) ? rows : undefined;
+      const complete = rows.filter((row) => row.includes("Stage ")).length === 2;
+      return complete && rows.some((row) => row.includes("dtype at line 13")) ? rows : undefined;
     });
     expect(rows[0]).toContain("model.py");
     expect(rows.some((row) => row.includes("Target Classifier"))).toBe(true);
-    expect(rows.filter((row) => row.includes("Stage ")).length).toBe(2);
     await window.goTo(1);
     await window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]').click();
     await until("the cursor is at the finding", () => window.page.locator(".statusbar-item", { hasText: "Ln 13" }).isVisible());

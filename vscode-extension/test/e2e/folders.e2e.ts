@@ -8,7 +8,7 @@ import { PYTHON, until, Workbench } from "./harness.js";
 import { CULPRIT, DOUBLE } from "./models.js";
 
 let bench: Workbench;
-beforeAll(async () => { bench = await Workbench.start(); });
+beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }); });
 afterAll(async () => { await bench.close(); });
 
 test("two folders run their models under two interpreters", async () => {
@@ -36,7 +36,6 @@ test("two folders run their models under two interpreters", async () => {
 });
 
 test("a file that was never saved waits for it, and the status says so", async () => {
-  bench.setting("inductorDebug.interpreter", PYTHON);
   const window = await bench.open(bench.folder({ "model.py": DOUBLE }));
   await window.openFile("model.py");
   await window.untilUnderlined([[13, CULPRIT]]);

@@ -127,12 +127,6 @@ export class Workbench {
     return readFileSync(path, "utf8");
   }
 
-  /** Changes one of the user's settings while windows are open. */
-  setting(name: string, value: unknown): void {
-    const path = join(this.home, "user", "User", "settings.json");
-    writeFileSync(path, JSON.stringify({ ...(JSON.parse(this.text(path)) as Settings), [name]: value }));
-  }
-
   /** Opens a window on a folder, or on a `.code-workspace` file. */
   async open(path: string): Promise<Window> {
     const context = await this.browser.newContext({
