@@ -13,12 +13,14 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.expressions import KnownExpression
+from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
@@ -65,6 +67,14 @@ def check_message(message: dict[str, Any], asked: dict[Any, str]) -> None:
     else:
         assert "result" in message, "a response has a result, even if it is null"
         kind = types.METHOD_TO_TYPES[asked[message["id"]]][1]
+        if kind is types.CodeActionResponse:  # lsprotocol takes an action with a command for the command alone
+            for action in message["result"] or ():
+                _check_kind(action, types.Command if isinstance(action.get("command"), str) else types.CodeAction)
+            return
+    _check_kind(message, kind)
+
+
+def _check_kind(message: dict[str, Any], kind: Any) -> None:
     structured = _converter.structure(message, kind)
     assert _without_nulls(_converter.unstructure(structured, kind)) == _without_nulls(message)
 
@@ -140,6 +150,9 @@ class FakeEngine:
         self.quiet: dict[str, asyncio.Event] = {}
         self.updates: dict[str, AnalysisUpdate] = {}
         self.check_gate: asyncio.Event | None = None
+        self.tried: list[str] = []
+        self.trial: Callable[[str], list[Finding] | None] = lambda text: None
+        self.trial_gate: asyncio.Event | None = None
         self.known: dict[str, list[KnownExpression]] = {}
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
@@ -196,6 +209,22 @@ class FakeEngine:
                 self.calls.append(("check cancelled", path))
                 raise
         return FileReport(path, FileStatus.CLEAN)
+
+    async def try_edits(self, uri: str, edits: Collection[TextEdit]) -> FileReport | None:
+        """What `trial` finds in the edited text, in the stages that the last update tells of."""
+        text = applied(self.texts[uri], edits)
+        self.tried.append(text)
+        if self.trial_gate is not None:
+            try:
+                await self.trial_gate.wait()
+            except asyncio.CancelledError:
+                self.calls.append(("trial cancelled", text))
+                raise
+        found = self.trial(text)
+        if found is None:
+            return None
+        status = FileStatus.FINDINGS if found else FileStatus.CLEAN
+        return replace(self.updates[uri].report, status=status, findings=found)
 
     async def restart(self) -> None:
         self.calls.append(("restart",))

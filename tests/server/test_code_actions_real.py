@@ -1,0 +1,123 @@
+"""Code actions with a real engine and real workers: what is offered holds, and what does not hold is not offered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_harness import PATIENCE, Process
+from test_code_actions import ABLE
+
+pytestmark = pytest.mark.torch
+
+Serve = Callable[..., Awaitable[Process]]
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 60)
+        self.second = nn.Linear(60, 64)
+        self.register_buffer("table", torch.ones(64, 64, dtype=torch.float64))
+
+    def forward(self, x):
+        y = torch.mm(x.double(), self.table)
+        '😀'; z = x.double().sum()
+        return y.float(), z.float(), self.second(self.first(x)), x.t().relu()
+
+
+def get_inputs():
+    return [torch.randn(8, 64)]
+"""
+
+
+class Session:
+    """A real server with one saved document open."""
+
+    def __init__(self, client: Process, path: Path) -> None:
+        self.client = client
+        self.uri = path.as_uri()
+        self.diagnostics: list[dict[str, Any]] = []
+
+    @classmethod
+    async def open(cls, serve: Serve, folder: Path) -> Session:
+        (folder / "pyproject.toml").touch()
+        path = folder / "model.py"
+        path.write_bytes(MODEL.encode())
+        client = await serve("--cache-folder", str(folder / "cache"), environment={"MOCK_ALIGNMENT": "8"})
+        session = cls(client, path)
+        await client.initialize(
+            processId=os.getpid(), capabilities=ABLE, workspaceFolders=[{"uri": folder.as_uri(), "name": "project"}]
+        )
+        document = {"uri": session.uri, "languageId": "python", "version": 1, "text": MODEL}
+        client.notify("textDocument/didOpen", {"textDocument": document})
+        await session.analysed(1)
+        return session
+
+    async def analysed(self, version: int) -> None:
+        """Waits for the end of the analysis of a version."""
+
+        def over(message: dict[str, Any]) -> bool:
+            said = message.get("params") or {}
+            return (said.get("state"), said.get("version")) == ("done", version)
+
+        await asyncio.wait_for(self.client.messages.first(over), 6 * PATIENCE)
+        self.diagnostics = self.client.messages.of("textDocument/publishDiagnostics")[-1]["diagnostics"]
+
+    async def offered(self, line: int, character: int, only: str = "quickfix") -> dict[str, dict[str, Any]]:
+        """The actions at a place, by title."""
+        place = {"line": line, "character": character}
+        params = {
+            "textDocument": {"uri": self.uri},
+            "range": {"start": place, "end": place},
+            "context": {"diagnostics": self.diagnostics, "only": [only]},
+        }
+        response = await self.client.request("textDocument/codeAction", params)
+        return {action["title"]: action for action in response["result"]}
+
+    async def until_offered(self, title: str, line: int, character: int, only: str = "quickfix") -> dict[str, Any]:
+        """An action, asked for until its proof is there."""
+
+        async def ask() -> dict[str, Any]:
+            while title not in (offered := await self.offered(line, character, only)):
+                pass  # every answer waits a little for proofs that run
+            return offered[title]
+
+        return await asyncio.wait_for(ask(), 6 * PATIENCE)
+
+    def apply(self, action: dict[str, Any], version: int) -> None:
+        """Does what an editor does with the edits of an action, the last one first."""
+        (change,) = action["edit"]["documentChanges"]
+        changes = [{"range": edit["range"], "text": edit["newText"]} for edit in reversed(change["edits"])]
+        document = {"uri": self.uri, "version": version}
+        self.client.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
+
+
+async def test_a_conversion_is_mended_as_it_was_proved(serve: Serve, tmp_path: Path) -> None:
+    session = await Session.open(serve, tmp_path)
+    before = [(item["code"], item["range"]["start"]["line"]) for item in session.diagnostics]
+    assert ("dtype", 13) in before
+    action = await session.until_offered("Use float32 instead of float64 (verified)", 13, 20)
+    session.apply(action, 2)
+    await session.analysed(2)
+    after = [(item["code"], item["range"]["start"]["line"]) for item in session.diagnostics]
+    assert sorted([*after, ("dtype", 13)]) == sorted(before)
+
+
+async def test_what_would_break_the_model_is_not_offered(serve: Serve, tmp_path: Path) -> None:
+    session = await Session.open(serve, tmp_path)
+    await session.offered(12, 25)
+    await session.until_offered("Use float32 instead of float64 (verified)", 13, 20)  # proved after the one asked first
+    assert set(await session.offered(12, 25)) == {"Silence dtype here", "Explain dtype"}
+    await session.until_offered("Add .contiguous() (verified)", 14, 70)
+    both = await session.until_offered("Round 60 up to 64, here and where the class uses it (verified)", 7, 30)
+    session.apply(both, 2)
+    await session.analysed(2)
+    assert "alignment" not in {item["code"] for item in session.diagnostics}
