@@ -146,6 +146,7 @@ export interface JobRequest {
   readonly profile: Readonly<Record<string, unknown>>;
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
+  readonly infer?: boolean;
 }
 
 /**
@@ -212,6 +213,7 @@ export interface StageFinished {
   readonly target: string;
   readonly report: StageReport;
   readonly findings: readonly Finding[];
+  readonly inferred?: Inferred | null;
 }
 
 /**

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from inductor_debug_schema.expressions import ExpressionsSeen
-from inductor_debug_schema.findings import FileStatus, Finding, Stage, StageReport
+from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class JobRequest:
     profile: dict[str, Any]
     targets: list[TargetSetting] = field(default_factory=list)
     memory_limit: int = 8 << 30
+    infer: bool = True
+    """Whether classes without inputs are given inferred ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class StageFinished:
     target: str
     report: StageReport
     findings: list[Finding]
+    inferred: Inferred | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,9 +112,10 @@ def test_a_call_that_needs_values_is_run_again_for_real(tmp_path: Path) -> None:
     assert any("real tensors" in note for stage in job.stages for note in stage.report.notes)
 
 
-def test_what_was_compiled_but_not_called_is_mentioned(tmp_path: Path) -> None:
+def test_what_was_compiled_but_not_called_is_mentioned_and_given_inferred_inputs(tmp_path: Path) -> None:
     job = job_of(tmp_path, "model = torch.compile(nn.Linear(2, 2))\nif __name__ == '__main__':\n    model(1)\n")
-    assert job.status is FileStatus.NO_TARGET
+    assert job.status is FileStatus.CLEAN
+    assert [target.origin for target in job.loaded.targets] == ["inferred"]
     assert any("not called" in note for note in job.loaded.notes)
 
 

@@ -71,6 +71,7 @@ def build_target(
         input_frames=offer.inputs.frames,
         location=offer.location,
         fullgraph=offer.fullgraph,
+        inference=offer.inference,
     )
 
 

@@ -22,7 +22,9 @@ from inductor_debug.capture.syntax import tree_of
 __all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
 
 VALUES = ("inputs", "init")
-FLAGS = ("train", "eval", "dynamic", "fullgraph")
+FLAGS = ("train", "eval", "dynamic", "fullgraph", "off")
+WHOLE_FILE = ""
+"""The name of a directive that stands above nothing: only `off`, which is then meant for the whole file."""
 
 _PIECE = re.compile(rf"(?P<string>{STRING})|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<comma>,)", re.DOTALL)
 _SEGMENT = re.compile(r"\s*(?P<key>[^\W\d]\w*)\s*(?:=(?!=)\s*(?P<value>.*?))?\s*\Z", re.DOTALL)
@@ -104,6 +106,9 @@ class _Reader:
             block = self._block(comment, words)
             where = self._range(comment.line, comment.column, comment.line, comment.column + len(comment.text))
             anchor = self._anchor(comment.line + len(block)) if comment.alone else None
+            if anchor is None and comment.alone and comment.text[words:].strip() == "off":
+                found[-1] = Directive(WHOLE_FILE, comment.line, where, flags={"off": True})
+                continue
             if anchor is None:
                 self._fault("A directive stands alone, above a top-level class, function or assignment.", where)
                 continue

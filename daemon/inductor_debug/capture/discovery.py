@@ -1,7 +1,8 @@
 """Finds what a loaded file offers for compilation, by all the conventions, best known intention first.
 
 The order: directive comments, `pyproject.toml`, `get_inputs()`, `example_inputs()`, calls of what `torch.compile`
-returned. A later convention does not offer again what an earlier one did. Nothing is built here.
+returned, and last what nobody gave inputs (`inference`). A later convention does not offer again what an earlier one
+did. Nothing is built here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import torch
 from inductor_debug_schema import Location, TargetSetting
 
 from inductor_debug.capture.definitions import Definitions
-from inductor_debug.capture.directives import read_directives
+from inductor_debug.capture.directives import WHOLE_FILE, read_directives
+from inductor_debug.capture.inference.offering import InferredOffers, Inferring
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call
 from inductor_debug.capture.spans import SourceMap
@@ -30,6 +32,7 @@ def discover(
     settings: list[TargetSetting],
     interceptor: Interceptor,
     sources: SourceMap,
+    inferring: Inferring | None = None,
 ) -> Discovered:
     """Everything that the loaded `module` offers.
 
@@ -40,8 +43,9 @@ def discover(
         settings: targets from `pyproject.toml`.
         interceptor: what was passed to `torch.compile` meanwhile.
         sources: turns places into frames.
+        inferring: how to offer what has no inputs; None does not offer it.
     """
-    return _Discovery(module, path, text, settings, interceptor, sources).run()
+    return _Discovery(module, path, text, settings, interceptor, sources, inferring).run()
 
 
 class _Discovery:
@@ -53,6 +57,7 @@ class _Discovery:
         settings: list[TargetSetting],
         interceptor: Interceptor,
         sources: SourceMap,
+        inferring: Inferring | None,
     ) -> None:
         self.module, self.path, self.sources, self.interceptor = module, path, sources, interceptor
         self.names: dict[str, Any] = vars(module)
@@ -61,7 +66,10 @@ class _Discovery:
         self.seen: set[int] = set()
         directives, faults = read_directives(text)
         self.result.complaints += [Complaint(fault.message, Location(path, fault.range)) for fault in faults]
-        self.wishes = [wish_of_directive(item, path, self.names, sources) for item in directives]
+        self.off = {item.name for item in directives if item.flags.get("off")}
+        self.inferring = inferring if WHOLE_FILE not in self.off else None
+        said = [item for item in directives if item.arguments or item.flags.keys() != {"off"}]
+        self.wishes = [wish_of_directive(item, path, self.names, sources) for item in said]
         self.wishes += [
             wish_of_setting(item, self.names, self.definitions.location(item.name) or self.definitions.start)
             for item in settings
@@ -75,6 +83,10 @@ class _Discovery:
                     fresh.update(offer.identity)
                     self.result.offers.append(self._named_apart(offer))
             self.seen |= fresh
+        if self.inferring is not None:
+            offers = InferredOffers(self.inferring, self.module, self.definitions, self.seen, self.off, self._use_wish)
+            self.result.offers += map(self._named_apart, offers.compiled(self.interceptor, self.path))
+            self.result.offers += map(self._named_apart, offers.classes(self.result.reserve))
         self._complain_of_idle_wishes()
         return self.result
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import Location
 
 from inductor_debug.rules.ops import Frame
+
+if TYPE_CHECKING:
+    from inductor_debug.capture.inference.inference import Inference
 
 
 class Origin(str, Enum):
@@ -28,6 +31,8 @@ class Origin(str, Enum):
     """A function `example_inputs` at module level or a static method of the class."""
     COMPILE = "torch.compile"
     """A call of what `torch.compile` returned, made while the file was loaded."""
+    INFERRED = "inferred"
+    """Nobody gave inputs: they are inferred when the target is built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class Offer:
     training: bool | None = None
     dynamic: bool | None = None
     fullgraph: bool = False
+    inference: Inference | None = None
+    """What infers model and inputs, for `Origin.INFERRED`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -72,11 +79,15 @@ class Complaint:
 
 @dataclass(slots=True)
 class Discovered:
-    """What a file offers, what is wrong with how it offers it, and remarks for the log."""
+    """What a file offers, what is wrong with how it offers it, and remarks for the log.
+
+    `reserve` are offers of the parts of an inferred target, by its name, for when nothing is found for the whole.
+    """
 
     offers: list[Offer] = field(default_factory=list)
     complaints: list[Complaint] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    reserve: dict[str, list[Offer]] = field(default_factory=dict)
 
 
 def as_call(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -19,6 +19,7 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     Finished,
+    Inferred,
     JobRequest,
     Loaded,
     Location,
@@ -36,6 +37,7 @@ from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
+from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
@@ -81,13 +83,17 @@ def analyze(request: JobRequest, emit: Emit) -> None:
 
 @dataclass
 class _Running:
-    """One target on its way through the stages. `real` replaces `target` once fake tensors have shown too little."""
+    """One target on its way through the stages. `real` replaces `target` once fake tensors have shown too little.
+
+    `refused` says why nothing could be inferred for it.
+    """
 
     offer: Offer
     target: BuiltTarget | None = None
     real: BuiltTarget | None = None
     analysed: bool = False
     findings: int = 0
+    refused: str = ""
 
 
 class _Session:
@@ -109,6 +115,8 @@ class _Session:
             for stage in self._request.stages:
                 for item in running:
                     self._run_stage(stage, item, load)
+                    if item.refused and stage is self._request.stages[0]:
+                        self._take_parts(item, running, load)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
 
     def _load(self) -> Load:
@@ -120,7 +128,7 @@ class _Session:
         else:
             # After an exception half the file is missing, and complaints about the other half would mislead.
             self._findings += map(complaint_finding, load.discovered.complaints)
-        found = [TargetFound(o.name, o.location.range.start.line, o.origin.value) for o in load.discovered.offers]
+        found = list(map(_found, load.discovered.offers))
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._workshop.dependencies()
         seconds = time.perf_counter() - started
@@ -135,13 +143,17 @@ class _Session:
             try:
                 item.target = self._workshop.build(item.offer, load)
             except BuildError as error:
+                if item.offer.inference is not None:
+                    item.refused = refusal(error.cause)
+                    self._skip(item, stage, item.refused)
+                    return
                 where = error.location
                 finding = raised_finding(error.cause, f"in {error.what}", self._sources, where, item.offer.name)
                 self._finish(item, StageReport(stage, StageState.FAILED, time.perf_counter() - started), [finding])
                 return
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
-            self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
+            self._skip(item, stage, item.refused or why)
             return
         self._recordings.clear()
         report, findings = self._observe(stage, runner, item, load)
@@ -151,6 +163,18 @@ class _Session:
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
 
+    def _skip(self, item: _Running, stage: Stage, why: str) -> None:
+        self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
+
+    def _take_parts(self, item: _Running, running: list[_Running], load: Load) -> None:
+        """Where nothing could be inferred for a class, the classes that it is made of are targets of their own."""
+        known = {other.offer.key for other in running}
+        parts = [part for part in load.discovered.reserve.get(item.offer.name, ()) if part.key not in known]
+        if parts:
+            running += map(_Running, parts)
+            found = [_found(other.offer) for other in running]
+            self._emit(Loaded(found, self._workshop.dependencies(), preloadable(load.modules), 0.0))
+
     def _observe(
         self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load
     ) -> tuple[StageReport, list[Finding]]:
@@ -158,6 +182,10 @@ class _Session:
         assert item.target is not None
         target = item.real or item.target
         outcome, findings = self._judged(stage, runner, target)
+        if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
+            # Perhaps only the symbols were too much for the code.
+            item.target = target = with_fixed_sizes(target)
+            outcome, findings = self._judged(stage, runner, target)
         notes = [*target.notes, *outcome.report.notes]
         report = outcome.report
         if outcome.retry_real and target.fake_mode is not None:
@@ -182,7 +210,8 @@ class _Session:
             outcome = self._interrupted(stage, target, error)
         self._recordings.append(outcome.recording)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
-        return outcome, [*outcome.findings, *judged]
+        findings = [*outcome.findings, *judged]
+        return outcome, findings if target.inference is None else honest(findings, target)
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:
         """What user code raised past a stage, such as a `KeyboardInterrupt`. Errors of our own go on."""
@@ -196,11 +225,20 @@ class _Session:
     def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
-        self._emit(StageFinished(item.offer.name, report, findings))
+        if item.offer.inference is not None and report.state is StageState.FAILED:
+            report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED])
+        self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))
+
+    def _inferred(self, item: _Running) -> Inferred | None:
+        if item.refused:
+            return Inferred(reason=item.refused)
+        return item.offer.inference.result if item.offer.inference is not None else None
 
     def _status(self, load: Load, running: list[_Running]) -> FileStatus:
         if not running:
             return FileStatus.FAILED if load.error is not None else FileStatus.NO_TARGET
+        if all(item.offer.inference is not None and not item.analysed for item in running):
+            return FileStatus.NO_TARGET
         if not any(item.analysed for item in running):
             return FileStatus.FAILED
         return FileStatus.FINDINGS if self._findings or any(item.findings for item in running) else FileStatus.CLEAN
@@ -209,6 +247,10 @@ class _Session:
         fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]
         self._told_devices.update(fresh)
         return fresh
+
+
+def _found(offer: Offer) -> TargetFound:
+    return TargetFound(offer.name, offer.location.range.start.line, offer.origin.value)
 
 
 def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    from inductor_debug.capture.inference.inference import Inference
+
 
 class BuildMode(Enum):
     """How real the tensors of a target are: the ladder of model building, cheapest first."""
@@ -63,6 +65,10 @@ class BuiltTarget:
     """Where the inputs come from: the directive, the `return` of `get_inputs`, the call of a compiled function."""
     location: Location
     """Where the target is offered (the name after `class` or `def`): last resort for findings without a frame."""
+    inference: Inference | None = None
+    """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
+    fixed: bool = False
+    """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""
     fullgraph: bool = False
     """The user asked `torch.compile` for one graph, so that a graph break is an error of theirs."""
     notes: list[str] = field(default_factory=list)

@@ -26,6 +26,7 @@ from inductor_debug.capture.devices import Redirector, is_about_a_device, mentio
 from inductor_debug.capture.discovery import discover
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
+from inductor_debug.capture.inference.offering import Inferring
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.offers import Discovered, Offer
 from inductor_debug.capture.quiet import quiet
@@ -70,6 +71,7 @@ class Workshop:
         self._imports = loading.ImportWatch(without_modes)
         self._names_devices = mentions(self._text)
         self.devices = Redirector()
+        self._inferring = Inferring(self._text, request.path, request.project_root) if request.infer else None
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Workshop]:
@@ -178,7 +180,13 @@ class Workshop:
         self._names_devices = self._names_devices or any(map(self._mentions, load.modules.own.values()))
         if load.module is not None:
             load.discovered = discover(
-                load.module, self._request.path, self._text, self._request.targets, interceptor, self._sources
+                load.module,
+                self._request.path,
+                self._text,
+                self._request.targets,
+                interceptor,
+                self._sources,
+                self._inferring if load.error is None else None,
             )
         return load
 
@@ -238,4 +246,5 @@ def _nothing_saved() -> Iterator[None]:
 
 
 def _same(offer: Offer, load: Load) -> Offer | None:
-    return next((found for found in load.discovered.offers if found.key == offer.key), None)
+    reserve = (found for offers in load.discovered.reserve.values() for found in offers)
+    return next((found for found in (*load.discovered.offers, *reserve) if found.key == offer.key), None)

@@ -19,6 +19,7 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     Finished,
+    Inferred,
     Loaded,
     Stage,
     StageFinished,
@@ -57,6 +58,7 @@ class Results:
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
     expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
+    inferred: dict[str, Inferred] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
     dependencies: list[str] = field(default_factory=list)
@@ -79,6 +81,8 @@ class Results:
             self.lines.setdefault(event.target, 0)
             self.reports[part] = event.report
             self.parts[part] = list(event.findings)
+            if event.inferred is not None:
+                self.inferred[event.target] = event.inferred
             self.running = None
         elif isinstance(event, ExpressionsSeen):
             self.expressions[event.target, event.stage] = event.expressions
@@ -106,7 +110,12 @@ class Results:
     def targets(self) -> list[TargetReport]:
         """Targets in the order of the file, with the stages that have ended."""
         return [
-            TargetReport(name, line, [self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports])
+            TargetReport(
+                name,
+                line,
+                [self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports],
+                self.inferred.get(name),
+            )
             for name, line in self.lines.items()
         ]
 

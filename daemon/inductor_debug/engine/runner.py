@@ -197,6 +197,7 @@ class Runner:
             profile=settings.profile,
             targets=list(settings.targets),
             memory_limit=settings.memory_limit,
+            infer=settings.infer,
         )
 
     def _station(self, settings: Settings) -> _Station:

@@ -204,7 +204,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "timeout": _seconds,
     "memory_limit": _bytes,
     "interpreter": _text,
+    "infer": _flag,
     "targets": _targets,
 }
-PROJECT_KEYS = ("accelerator", "stages", "severity", "exclude", "timeout", "strict", "memory_limit", "targets")
+PROJECT_KEYS = ("accelerator", "stages", "severity", "exclude", "timeout", "strict", "memory_limit", "infer", "targets")
 EDITOR_KEYS = tuple(key for key in READERS if key != "targets")

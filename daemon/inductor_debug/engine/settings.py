@@ -69,7 +69,8 @@ class Settings:
 
     `profile` is the accelerator's document with the environment applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
-    `timeout` is in seconds, `memory_limit` in bytes. `configuration_path` is the pyproject.toml that was used, if any.
+    `infer` lets inputs be inferred for classes that have none. `timeout` is in seconds, `memory_limit` in bytes.
+    `configuration_path` is the pyproject.toml that was used, if any.
     """
 
     project_root: str
@@ -83,6 +84,7 @@ class Settings:
     timeout: float = DEFAULT_TIMEOUT
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     interpreter: str = sys.executable
+    infer: bool = True
     targets: tuple[TargetSetting, ...] = ()
     configuration_path: str | None = None
 
@@ -93,6 +95,7 @@ class Settings:
             self.profile,
             [stage.value for stage in self.stages],
             self.memory_limit,
+            self.infer,
             self.interpreter,
             [[target.name, target.init, target.inputs] for target in self.targets],
         ]

@@ -1,0 +1,85 @@
+"""Keeps guessing from hurting: code that runs only to be looked at may neither hang nor touch the world.
+
+Reading files is allowed; writing them, connecting, starting processes and asking for input are not. The audit hook
+cannot be taken away again, so it is put in once for the process and sleeps outside of `harmless`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_REFUSED = frozenset(
+    (
+        *("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "urllib.Request"),
+        *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile"),
+        *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.link"),
+        *("os.symlink", "os.kill", "shutil.rmtree", "shutil.move", "shutil.copyfile", "builtins.input"),
+    )
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class SideEffectError(PermissionError):
+    """Code that was run to infer something wanted to change the world."""
+
+
+class TooLongError(BaseException):
+    """Code that was run to infer something took too long. Not an `Exception`, so that user code lets it pass."""
+
+
+class _State:
+    installed = False
+    active = False
+
+
+@contextmanager
+def harmless() -> Iterator[None]:
+    """Refuses side effects meanwhile."""
+    if not _State.installed:
+        sys.addaudithook(_audit)
+        _State.installed = True
+    before, _State.active = _State.active, True
+    try:
+        yield
+    finally:
+        _State.active = before
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _State.active:
+        return
+    if event in _REFUSED:
+        raise SideEffectError(f"{event} is not done while inputs are inferred")
+    if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+        if arguments[0] == os.devnull:
+            return
+        raise SideEffectError(f"{arguments[0]!r} is not written while inputs are inferred")
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raises `TooLongError` in the code inside after so many seconds, where the system and the thread can.
+
+    Elsewhere the job's own timeout ends what never ends.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TooLongError(f"it took more than {seconds:g} s")
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, before)
+        signal.signal(signal.SIGALRM, handler)

@@ -1,0 +1,293 @@
+"""Puts all evidence of one callable together: for each argument the values it may have, likeliest first.
+
+Evidence, strongest first: shapes in annotations, how the code uses the argument (`usage`), shapes in docstrings and
+comments, names. Nothing is run here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference import naming
+from inductor_debug.capture.inference.constants import constants
+from inductor_debug.capture.inference.documents import (
+    WrittenShape,
+    comments_of,
+    input_shape,
+    shape_in_annotation,
+    shape_in_text,
+)
+from inductor_debug.capture.inference.plan import GENERIC, Parameter, Plan
+from inductor_debug.capture.inference.specs import (
+    Dimension,
+    MappingSpec,
+    SequenceSpec,
+    Spec,
+    TensorSpec,
+)
+from inductor_debug.capture.inference.syntax import function_tree, source_lines
+from inductor_debug.capture.inference.usage import Usage
+from inductor_debug.capture.inference.walk import usages
+
+_KINDS = inspect.Parameter
+
+
+def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan | None:
+    """The plan for a model or a function; None where it has no signature.
+
+    Args:
+        subject: the built model, or a function.
+        hints: integers of the constructor that look like sizes of images or lengths.
+    """
+    owner = subject if isinstance(subject, nn.Module) else None
+    function = subject.forward if owner is not None else subject
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    reader = _Reader(function, owner)
+    parameters: list[Parameter] = []
+    skipped = False
+    for item in signature.parameters.values():
+        if item.kind is _KINDS.VAR_KEYWORD:
+            continue
+        required = item.default is _KINDS.empty
+        if item.kind is _KINDS.VAR_POSITIONAL:
+            required = not any(known.required for known in parameters)
+            if required:
+                parameters += reader.variadic(item)
+            continue
+        keyword = item.kind is _KINDS.KEYWORD_ONLY or skipped
+        parameters.append(Parameter(item.name, reader.candidates(item), keyword, required))
+        skipped = skipped or not required
+    if not any(item.required for item in parameters) and parameters:
+        _require_one(parameters)
+    numbers = (*reader.numbers(), *hints)
+    images = tuple(dict.fromkeys(number for number in numbers if 8 <= number <= 1024))
+    return Plan(parameters, images, tuple(dict.fromkeys(numbers)))
+
+
+def _require_one(parameters: list[Parameter]) -> None:
+    """Where everything may be left out, the first argument that is a tensor is given."""
+    tensors = [item for item in parameters if any(isinstance(spec, TensorSpec) for spec in item.candidates)]
+    if tensors:
+        tensors[0].required = True
+        for item in parameters[: parameters.index(tensors[0])]:
+            tensors[0].keyword = tensors[0].keyword or not item.required
+
+
+class _Reader:
+    """Reads the evidence of one callable."""
+
+    def __init__(self, function: Any, owner: nn.Module | None) -> None:
+        self.owner = owner
+        self.tree = function_tree(function)
+        self.usages = usages(function, owner)
+        document = inspect.getdoc(function) or ""
+        if owner is not None and "torch.nn" not in type(owner).__module__:
+            document += "\n\n" + (type(owner).__doc__ or "")
+        self.comments = comments_of(source_lines(function))
+        self.document = document
+        self.annotations = self._annotations()
+        self.namespace = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__globals__", {})
+
+    def _annotations(self) -> dict[str, ast.expr]:
+        if self.tree is None:
+            return {}
+        arguments = self.tree.args
+        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        return {item.arg: item.annotation for item in every if item.annotation is not None}
+
+    def candidates(self, parameter: inspect.Parameter) -> list[Spec]:
+        """Values for one parameter, likeliest first; never empty."""
+        name = parameter.name
+        usage = self.usages.get(name, Usage())
+        annotation = self.annotations.get(name)
+        text = ast.unparse(annotation) if annotation is not None else ""
+        plain = constants(parameter, usage, text)
+        tensors = self._tensors(name, usage, annotation, text)
+        containers = self._containers(name, usage, text)
+        tensorless = plain and not usage.specs and "tensor" not in usage.roles and "Tensor" not in text
+        ordered: list[Spec] = [*containers, *plain, *tensors] if tensorless else [*containers, *tensors, *plain]
+        return list(dict.fromkeys(ordered))
+
+    def variadic(self, parameter: inspect.Parameter) -> list[Parameter]:
+        """Arguments for `*inputs`: as many as are unpacked, or one."""
+        usage = self.usages.get(parameter.name, Usage())
+        count = usage.count or (
+            2 if usage.iterated else max([1, *(key + 1 for key in usage.parts if isinstance(key, int))])
+        )
+        found = []
+        for index in range(count):
+            part = usage.parts.get(index, usage.parts.get(0, Usage()))
+            specs: list[Spec] = list(self._tensors(parameter.name, part, None, ""))
+            found.append(Parameter(f"{parameter.name}[{index}]", specs, False, True))
+        return found
+
+    def numbers(self) -> list[int]:
+        """Integers of the model that are called like sizes of images or lengths."""
+        found = []
+        for source in (self.owner, getattr(self.owner, "config", None), getattr(self.owner, "cfg", None)):
+            for name, given in getattr(source, "__dict__", {}).items():
+                value = given[0] if isinstance(given, tuple | list) and given else given
+                if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
+                    found.append(value)
+        return found
+
+    def _tensors(self, name: str, usage: Usage, annotation: ast.expr | None, text: str) -> list[TensorSpec]:
+        dtype = naming.dtype_in(text)
+        written = shape_in_annotation(annotation)
+        found: list[TensorSpec] = []
+        if written is not None:
+            found.append(self._named(name, written, usage, dtype))
+        told = shape_in_text(name, self.document) or shape_in_text(name, self.comments)
+        if told is None and name in ("x", "input", "inputs"):
+            told = input_shape(self.document)
+        if told is not None:
+            found.append(self._named(name, told, usage, dtype))
+        state = self._state(name)
+        if state is not None and not usage.specs:
+            found.append(state)
+        found += [self._sized(name, spec) for spec in _ordered(usage, naming.specs_for(name))]
+        by_name = self._by_name(name, usage)
+        integers = bool(by_name) and by_name[0].dtype == "int64"
+        if integers and usage.specs and all(spec.dtype == "int64" for spec in usage.specs):
+            found[:0] = [spec for spec in by_name if spec.dtype == "int64" and _fits(spec, usage)][:1]
+        elif not usage.specs or (by_name and by_name[0].dtype != "float32"):
+            found += [spec for spec in by_name if _fits(spec, usage)]
+        for rank in (*usage.ranks, *range(max(usage.minimum, 2), 5), 1):
+            if rank in GENERIC:
+                found.append(_with_names(TensorSpec(GENERIC[rank]), usage, self))
+        found += by_name
+        if dtype is not None:
+            found = [replace(spec, dtype=dtype) for spec in found] + found
+        return [_tidy(spec) for spec in dict.fromkeys(found)]
+
+    def _by_name(self, name: str, usage: Usage) -> list[TensorSpec]:
+        """What the name says; a target that is never used as an index is more likely compared with numbers."""
+        found = naming.specs_for(name)
+        if naming.is_target(name) and not usage.indexes and not usage.specs and self.owner is not None:
+            found = [TensorSpec(("B", "K")), *found]
+        return found
+
+    def _sized(self, name: str, spec: TensorSpec) -> TensorSpec:
+        """A last dimension that is unknown may be an attribute: `state_dim` for `state`."""
+        if not spec.dims or not str(spec.dims[-1]).startswith("?") or self.owner is None:
+            return spec
+        for pattern in ("{}_dim", "{}_size", "{}_features", "{}_channels", "dim_{}", "n_{}", "num_{}"):
+            size = getattr(self.owner, pattern.format(name), None)
+            if isinstance(size, int) and size > 0:
+                return replace(spec, dims=(*spec.dims[:-1], size))
+        return spec
+
+    def _named(self, name: str, written: WrittenShape, usage: Usage, dtype: str | None) -> TensorSpec:
+        """A written shape with its names resolved, completed by what the code shows."""
+        words = written.dims
+        if words[0] in ("N", "n") and len(words) != 2:
+            words = ("B", *words[1:])
+        dims: list[Dimension] = [self.resolve(word) for word in words]
+        known = next((spec for spec in usage.specs if len(spec.dims) == len(dims)), None)
+        if known is not None:
+            for index, dim in enumerate(known.dims):
+                if isinstance(dim, int) and not isinstance(dims[index], int):
+                    dims[index] = dim
+        spoken = written.dtype or dtype or (known.dtype if known is not None else None)
+        if spoken is None and usage.specs and not usage.cast:
+            spoken = usage.specs[0].dtype
+        if spoken is None:
+            spoken = next((spec.dtype for spec in naming.specs_for(name) if len(spec.dims) == len(dims)), None)
+        return TensorSpec(tuple(dims), spoken or "float32")
+
+    def resolve(self, name: str) -> Dimension:
+        """A dimension as written: a number, an attribute of the model, or the name of a free size."""
+        if name.isdigit():
+            return int(name)
+        last = name.rpartition(".")[2]
+        if not naming.is_batch(last):
+            for source in (self.owner, getattr(self.owner, "config", None), getattr(self.owner, "cfg", None)):
+                value = getattr(source, "__dict__", {}).get(last)
+                if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                    return value
+        return naming.canonical(last) or (last if last.isidentifier() else "D")
+
+    def _state(self, name: str) -> TensorSpec | None:
+        """The state of the first recurrent module in the model."""
+        if self.owner is None or not naming.is_state(name):
+            return None
+        for part in self.owner.modules():
+            if isinstance(part, nn.RNNBase):
+                layers = part.num_layers * (2 if part.bidirectional else 1)
+                return TensorSpec((layers, "B", part.hidden_size))
+            if isinstance(part, nn.RNNCellBase):
+                return TensorSpec(("B", part.hidden_size))
+        return None
+
+    def _containers(self, name: str, usage: Usage, text: str) -> list[Spec]:
+        keys = [key for key in usage.parts if isinstance(key, str)]
+        if keys:
+            return [MappingSpec(tuple((key, self._element(key, usage.parts[key])) for key in keys))]
+        if any(spec.dims[:1] == (usage.count,) for spec in naming.specs_for(name)):
+            return []
+        said = text.replace("typing.", "").replace("Optional[", "")
+        is_list = said.lower().startswith(("list", "sequence", "iterable"))
+        if usage.count is not None or usage.iterated or is_list or said.lower().startswith("tuple"):
+            if usage.specs and usage.count is None:
+                return []
+            count = usage.count or max([2, *(key + 1 for key in usage.parts if isinstance(key, int))])
+            count = said.count("Tensor") if said.lower().startswith("tuple") and said.count("Tensor") > 1 else count
+            items = tuple(self._item(name, index, usage) for index in range(min(count, 8)))
+            return [SequenceSpec(items, is_list or (usage.iterated and not said.lower().startswith("tuple")))]
+        return []
+
+    def _item(self, name: str, index: int, usage: Usage) -> Spec:
+        part = usage.parts.get(index, usage.parts.get(0, Usage()))
+        state = self._state(name)
+        if state is not None and not part.specs:
+            return state
+        return self._element("", part)
+
+    def _element(self, name: str, usage: Usage) -> Spec:
+        containers = self._containers(name, usage, "")
+        return containers[0] if containers else self._tensors(name, usage, None, "")[0]
+
+
+def _ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
+    """What modules take, those first whose rank the code confirms, of those the ones that names make likely."""
+    likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1])}
+    fitting = sorted(
+        (spec for spec in usage.specs if _fits(spec, usage)), key=lambda spec: len(spec.dims) not in likely
+    )
+    return [*fitting, *(spec for spec in usage.specs if spec not in fitting)]
+
+
+def _fits(spec: TensorSpec, usage: Usage) -> bool:
+    rank = len(spec.dims)
+    return (not usage.ranks or rank in usage.ranks) and rank >= usage.minimum
+
+
+def _with_names(spec: TensorSpec, usage: Usage, reader: _Reader) -> TensorSpec:
+    """The dimension names of `b, n, d = x.shape`, where the model has such an attribute."""
+    if len(usage.names) != len(spec.dims):
+        return spec
+    dims = list(spec.dims)
+    for index, name in usage.names.items():
+        resolved = reader.resolve(name)
+        if isinstance(resolved, int) or (resolved in naming.DEFAULT_SIZES and resolved not in dims):
+            dims[index] = resolved
+    return replace(spec, dims=tuple(dims))
+
+
+def _tidy(spec: TensorSpec) -> TensorSpec:
+    """Names for dimensions that nobody named, after the rank; the same name twice in one tensor only if meant so."""
+    usual = GENERIC.get(len(spec.dims), ())
+    dims: list[Dimension] = []
+    for index, dim in enumerate(spec.dims):
+        unnamed = isinstance(dim, str) and dim.startswith("?")
+        usable = index < len(usual) and usual[index] not in spec.dims
+        dims.append((usual[index] if usable else f"X{index}") if unnamed else dim)
+    return replace(spec, dims=tuple(dims))

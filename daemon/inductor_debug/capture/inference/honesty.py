@@ -1,0 +1,59 @@
+"""What may be told of a target whose inputs were inferred: nothing that rests on a size which we made up.
+
+A finding that stays says what it rests on. Whether a finding is true of other inputs is not decided here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+from inductor_debug_schema import Finding, Related
+
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.inference.inference import NotInferableError
+from inductor_debug.capture.target import BuiltTarget
+
+NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
+"""The note of a stage that failed for want of better inputs, which is not the user's fault."""
+_ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
+"""Rules that judge the call itself, which is ours."""
+_ABOUT_SIZES = frozenset(("alignment", "memory"))
+
+
+def refusal(cause: BaseException) -> str:
+    """The note of a target for which nothing was inferred."""
+    why = str(cause) if isinstance(cause, NotInferableError) else describe(cause).rstrip(".")
+    return f"Inputs could not be inferred ({why}); set them with a directive."
+
+
+def has_free_sizes(target: BuiltTarget) -> bool:
+    """Whether some sizes of the inputs are ours, and symbols in this target."""
+    return target.inference is not None and target.inference.free and target.fake_mode is not None and not target.fixed
+
+
+def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
+    """The same target with numbers in place of symbols, for code that symbols are too much for."""
+    assert target.inference is not None
+    with target.fake_mode or contextlib.nullcontext():
+        args, kwargs = target.inference.inputs(static=True)
+    return replace(target, args=args, kwargs=kwargs, fixed=True)
+
+
+def honest(findings: list[Finding], target: BuiltTarget) -> list[Finding]:
+    """The findings that do not rest on what we made up, each with the inputs that it rests on."""
+    inference = target.inference
+    assert inference is not None
+    assert inference.result is not None
+    ours = inference.invented or (inference.free and not has_free_sizes(target))
+    place = target.location
+    basis = Related(place.path, place.range, f"inputs inferred: {inference.result.signature}")
+    kept = []
+    for finding in findings:
+        about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
+        if finding.rule in _ABOUT_OUR_CALL or (ours and finding.rule in _ABOUT_SIZES):
+            continue
+        if about_input and finding.rule != "graph-break":
+            continue
+        kept.append(replace(finding, related=[*finding.related, basis]))
+    return kept

@@ -1,0 +1,207 @@
+"""Infers how to build one class and what to call it with; the one door to this package for the rest of `capture`.
+
+Runs inside the modes that the workshop has set up. What cannot be inferred is a `NotInferableError`, which is nobody's
+fault: users are asked for a directive, never shown the failures of our guesses.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from inductor_debug_schema import Inferred
+
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.fake_mode import is_limitation
+from inductor_debug.capture.inference import pretrained
+from inductor_debug.capture.inference.construction import Construction, constructions
+from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
+from inductor_debug.capture.inference.guesses import plan_for
+from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of
+from inductor_debug.capture.inference.search import MOST_SECONDS, Found, NotFound, search
+from inductor_debug.capture.inference.specs import Guess, make_call
+from inductor_debug.capture.inference.trial import Trials
+
+CONSTRUCTION_SECONDS = 3.0
+"""How long all attempts to build one class may take."""
+_MOST_WAYS = 8
+_SEARCHED_WAYS = 2
+
+
+class NotInferableError(Exception):
+    """Nothing could be inferred; the message says why. `__cause__` is what user code raised, if it did."""
+
+
+@dataclass
+class Answer:
+    """What was inferred for one target, so that it need not be inferred again on another rung of the ladder."""
+
+    way: int
+    guess: Guess
+    free: frozenset[str]
+
+
+@dataclass
+class Subject:
+    """A class, an instance or a function to infer for.
+
+    `value` is what the file's name stands for; `build` makes the model where the user said how (a directive's `init`).
+    """
+
+    name: str
+    value: Any
+    build: Callable[[], Any] | None = None
+
+
+@dataclass
+class Surroundings:
+    """The loaded file, and what was inferred on an earlier rung."""
+
+    module: ModuleType
+    tree: ast.Module
+    path: str
+    project_root: str
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+
+@dataclass
+class _Way:
+    """One way to get the thing that is called."""
+
+    build: Callable[[], Any]
+    construction: Construction
+
+
+class Inference:
+    """Infers once, when the model is first asked for."""
+
+    def __init__(self, subject: Subject, around: Surroundings) -> None:
+        self._subject, self._around = subject, around
+        self.result: Inferred | None = None
+        self.invented = False
+        """Whether constructor arguments were made up, so that sizes of the model itself are ours."""
+        self.free = False
+        """Whether some dimension of the inputs is free."""
+        self._answer: Answer | None = None
+
+    def model(self) -> Any:
+        """The built model, or the function.
+
+        Raises:
+            NotInferableError: no way to build it, or no inputs that it takes.
+        """
+        started = time.perf_counter()
+        known = self._around.answers.get(self._subject.name)
+        with harmless():
+            return self._repeat(known) if known is not None else self._infer(started)
+
+    def inputs(self, *, static: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the call; `static` marks no dimension as dynamic."""
+        assert self._answer is not None, "the model comes first"
+        return make_call(self._answer.guess, free=frozenset() if static else self._answer.free)
+
+    def _repeat(self, known: Answer) -> Any:
+        for number, way in enumerate(self._ways()):
+            if number == known.way:
+                model = _built(way.build, CONSTRUCTION_SECONDS)
+                self._take(known, way)
+                return model
+        raise NotInferableError("the file has changed while it was analysed")
+
+    def _infer(self, started: float) -> Any:
+        failure: BaseException | None = None
+        searched = 0
+        for number, way in enumerate(self._ways()):
+            if (
+                number >= _MOST_WAYS
+                or searched >= _SEARCHED_WAYS
+                or time.perf_counter() - started > CONSTRUCTION_SECONDS
+            ):
+                break
+            try:
+                trials = _trials(way)
+            except NotInferableError as error:
+                if error.__cause__ is not None and is_limitation(error.__cause__):
+                    raise
+                failure = failure or error
+                continue
+            searched += 1
+            found = self._search(trials, way)
+            if isinstance(found, Found):
+                self._take(Answer(number, found.guess, found.free), way)
+                return trials.fresh()
+            reason = _reason(found)
+            if found.error is not None and is_limitation(found.error):
+                raise reason from found.error
+            failure = reason
+        raise failure or NotInferableError("there is no way to build it")
+
+    def _search(self, trials: Trials, way: _Way) -> Found | NotFound:
+        plan = plan_for(trials.subject, way.construction.numbers)
+        if plan is None:
+            return NotFound(TypeError("it has no signature"), 0, 0.0)
+        if pretrained.is_pretrained(trials.subject):
+            pretrained.refine(plan, trials.subject)
+        try:
+            with at_most(2 * MOST_SECONDS):
+                return search(trials, plan, [plan.first()])
+        except TooLongError as error:
+            return NotFound(RuntimeError(str(error)), trials.runs, MOST_SECONDS)
+
+    def _take(self, answer: Answer, way: _Way) -> None:
+        self._answer = answer
+        self._around.answers[self._subject.name] = answer
+        self.invented, self.free = bool(way.construction.invented), bool(answer.free)
+        init = arguments_of(way.construction.arguments)
+        self.result = Inferred(
+            signature=signature_of(answer.guess, answer.free),
+            inputs=inputs_of(answer.guess),
+            init=init,
+            directive=directive_of(answer.guess, init),
+            invented=list(way.construction.invented),
+        )
+
+    def _ways(self) -> Iterator[_Way]:
+        value = self._subject.value
+        if self._subject.build is not None:
+            yield _Way(self._subject.build, Construction(source="a directive"))
+        elif not isinstance(value, type):
+            yield _Way(lambda: value, Construction(source="an instance"))
+        else:
+            around = self._around
+            instances = [item for item in vars(around.module).values() if type(item) is value]
+            if instances:
+                yield _Way(lambda: instances[0], Construction(source="an instance"))
+            for made in constructions(value, around.module, around.tree, around.path, around.project_root):
+                yield _Way(functools.partial(made.call, value), made)
+
+
+def _trials(way: _Way) -> Trials:
+    trials: Trials = _built(lambda: Trials(way.build), CONSTRUCTION_SECONDS)
+    return trials
+
+
+def _built(build: Callable[[], Any], seconds: float) -> Any:
+    try:
+        with at_most(seconds):
+            return build()
+    except TooLongError as error:
+        raise NotInferableError(f"its constructor did not end: {error}") from None
+    except SideEffectError as error:
+        raise NotInferableError(f"its constructor touches the world: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}") from error
+
+
+def _reason(found: NotFound) -> NotInferableError:
+    tried = f"{found.runs} guesses in {found.seconds:.1f} s"
+    if found.error is None:
+        return NotInferableError(f"no inputs were found ({tried})")
+    return NotInferableError(
+        f"no inputs were found ({tried}); the furthest ended with {describe(found.error).rstrip('.')}"
+    )

@@ -1,0 +1,123 @@
+"""Values for constructor arguments that nobody wrote down, by name and annotation: round sizes, small counts.
+
+Sizes are multiples of 64, so that a width of ours never looks like an oddity of the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from torch import nn
+
+_WIDE, _NARROW = 64, 32
+_INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), values)
+    for pattern, values in (
+        (
+            r".*(num|n|no)_?(classes|labels|outputs|actions|targets|tags|categories)|nclass|classes|out_classes|nc",
+            (10, 2),
+        ),
+        (
+            r".*(vocab|num_embeddings|n_?tokens?|num_tokens|dictionary|ntoken|num_(users|items|entities|relations)|n_(users|items))(_?size)?",
+            (1000,),
+        ),
+        (r".*(heads?|nhead|n_head|num_groups|groups)", (4, 1)),
+        (r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels)", (2, 1)),
+        (r".*(kernel(_?size)?|ks)", (3, 1)),
+        (r".*stride", (1, 2)),
+        (r".*(padding|pad)", (1, 0)),
+        (r".*dilation", (1,)),
+        (r".*patch(_?size)?", (16, 8)),
+        (r".*(img|image|input)_?(size|res|resolution|h|w)|resolution", (64, 224)),
+        (
+            r"(in_?channels?|in_?ch|in_?chans|input_channels|channels_in|n_?channels|img_channels|c_in|num_channels|nc)",
+            (3, 64, 1),
+        ),
+        (
+            r".*(seq_?len(gth)?|block_?size|context(_?(len|length|size))?|max_?len(gth)?|max_seq_?len(gth)?|n_ctx|horizon|window(_?size)?|lookback)",
+            (64, 16),
+        ),
+        (r".*(experts|num_codes|n_embed|codebook(_?size)?|num_nodes|num_points|num_queries|num_anchors)", (8, 64)),
+        (
+            r".*(ratio|expansion|mult(iplier)?|factor|scale|reduction|growth|top_?k|upscale(_factor)?|k|order|cardinality)",
+            (2, 4),
+        ),
+        (
+            r".*(dim|size|features?|channels?|width|hidden|units|planes|d_\w+|embed\w*|filters?|ch|dims|latent\w*|rank|emb|h|d|n_feat|nf|ngf|ndf|nz|in|out|inp|oup)",
+            (_WIDE, _NARROW),
+        ),
+    )
+)
+_FLOATS = re.compile(
+    r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
+)
+_MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
+_NORMS = re.compile(r".*norm(_layer)?")
+_WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
+
+
+def constructor_value(name: str, annotation: str, known: dict[str, Any], alternative: int) -> Any:
+    """A value for the argument `name`. `alternative` counts how often the choice before did not do."""
+    text = annotation.replace("typing.", "").replace("Optional[", "").replace("<class '", "")
+    lowered = text.lower().strip("'\" ")
+    if lowered.startswith("bool"):
+        return bool(alternative % 2)
+    if lowered.startswith(("list", "sequence", "tuple", "iterable")):
+        return _several(name, text, lowered)
+    if lowered.startswith("str"):
+        return "relu" if _MODULES.fullmatch(name) else "mean" if "pool" in name or "reduc" in name else "same"
+    if lowered.startswith("float"):
+        return 0.1
+    if "callable" in lowered or lowered.startswith("type["):
+        return nn.LayerNorm if _NORMS.fullmatch(name) else nn.ReLU
+    if not lowered.startswith("int"):
+        if _MODULES.fullmatch(name):
+            return nn.ReLU
+        if _NORMS.fullmatch(name):
+            return nn.LayerNorm
+        if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
+            return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
+        if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
+            return 0.1
+    return integer(name, alternative)
+
+
+def integer(name: str, alternative: int = 0) -> int:
+    """A whole number for something called `name`."""
+    for pattern, values in _INTEGERS:
+        if pattern.fullmatch(name):
+            return values[min(alternative, len(values) - 1)]
+    return (_WIDE, 2, 1)[min(alternative, 2)]
+
+
+def _several(name: str, text: str, lowered: str) -> Any:
+    count = lowered.count("int") or lowered.count("float")
+    single = name.rstrip("s")
+    if "str" in lowered:
+        return ["a", "b"]
+    if lowered.startswith("tuple") and count > 1 and "..." not in text:
+        return tuple(integer(single) for _ in range(count))
+    if "bool" in lowered:
+        return [True, False]
+    if _WIDTHS.fullmatch(name):
+        return [_NARROW, _WIDE, 2 * _WIDE]
+    return [integer(single), integer(single)]
+
+
+class GuessedConfiguration:
+    """Stands in for a configuration of an unknown class: every attribute has a value by its name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = constructor_value(name, "", {}, 0)
+        setattr(self, name, value)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        return default if default is not None else getattr(self, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)

@@ -1,0 +1,140 @@
+"""The search for inputs: the likeliest call first, then what its failures suggest, the furthest runs first.
+
+Bounded by runs and by time. When a call runs, it also finds out which sizes were free: those that may be changed
+without the model objecting.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inductor_debug.capture.inference.guards import SideEffectError
+from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.steering import next_guesses
+from inductor_debug.capture.inference.trial import Outcome, Trials
+
+MOST_RUNS = 400
+MOST_SECONDS = 1.0
+_BRANCHES = 48
+_SPREAD = (2, 3)
+_STANDSTILL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A call that runs, and the sizes of it that are free."""
+
+    guess: Guess
+    free: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """Why there is none: the failure that came furthest, and how much was tried."""
+
+    error: BaseException | None
+    runs: int
+    seconds: float
+
+
+def search(
+    trials: Trials, plan: Plan, starts: list[Guess], *, runs: int = MOST_RUNS, seconds: float = MOST_SECONDS
+) -> Found | NotFound:
+    """Looks for a call that runs.
+
+    Args:
+        trials: runs calls.
+        plan: the candidates of every argument.
+        starts: calls to try first, likeliest first.
+        runs: most trials.
+        seconds: most time.
+    """
+    started = time.perf_counter()
+    numbers = itertools.count()
+    waiting: list[tuple[tuple[int, ...], int, int, Guess]] = []
+    for guess in starts:
+        heapq.heappush(waiting, ((), 0, next(numbers), guess))
+    seen: set[Guess] = set(starts)
+    best: Outcome | None = None
+    while waiting and trials.runs < runs and time.perf_counter() - started < seconds:
+        before, cost, _, guess = heapq.heappop(waiting)
+        outcome = trials.run(guess)
+        if outcome.error is None:
+            return Found(*_settled(trials, guess, started + seconds))
+        if isinstance(outcome.error, SideEffectError):
+            return NotFound(outcome.error, trials.runs, time.perf_counter() - started)
+        if best is None or outcome.progress > best.progress:
+            best = outcome
+        rank = tuple(-number for number in outcome.progress)
+        # A chain of changes that brings nothing comes after what the guess before them suggested.
+        cost = 0 if rank < before or not before else cost + _STANDSTILL
+        for order, following in enumerate(itertools.islice(_new(outcome, plan, seen), _BRANCHES)):
+            heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
+    return NotFound(best.error if best is not None else None, trials.runs, time.perf_counter() - started)
+
+
+def _new(outcome: Outcome, plan: Plan, seen: set[Guess]) -> Iterator[Guess]:
+    for guess in next_guesses(outcome, plan):
+        if guess not in seen and _is_small(guess):
+            seen.add(guess)
+            yield guess
+
+
+def _is_small(guess: Guess) -> bool:
+    """Whether the tensors are of a size that somebody may really give to the model."""
+    sizes = guess.size_of()
+    for _, spec in guess.tensors():
+        volume = 1
+        for size in spec.shape(sizes):
+            volume *= size
+        if volume > 1 << 28:
+            return False
+    return True
+
+
+def _settled(trials: Trials, guess: Guess, deadline: float) -> tuple[Guess, frozenset[str]]:
+    """The call with distinct sizes where that is possible, and its free sizes."""
+    sizes = guess.size_of()
+    names = [name for name in guess.used_sizes() if sizes[name] > 1]
+    free = _free(trials, guess, names, deadline)
+    values: dict[int, str] = {}
+    for name in names:
+        clash = values.setdefault(sizes[name], name)
+        if clash != name and name in free and time.perf_counter() < deadline:
+            for factor in (3, 2, 5):
+                distinct = guess.with_sizes(**{name: sizes[name] * factor})
+                if sizes[name] * factor not in sizes.values() and trials.run(distinct).error is None:
+                    guess = distinct
+                    break
+            sizes = guess.size_of()
+    return guess, free
+
+
+def _free(trials: Trials, guess: Guess, names: list[str], deadline: float) -> frozenset[str]:
+    sizes = guess.size_of()
+    if not names:
+        return frozenset()
+    for factors in ([3 if index % 2 else 2 for index in range(len(names))], [2] * len(names)):
+        changed = {name: sizes[name] * factor for name, factor in zip(names, factors, strict=True)}
+        if trials.run(guess.with_sizes(**changed)).error is None:
+            return frozenset(names)
+    free: set[str] = set()
+    for name in names:
+        if time.perf_counter() > deadline:
+            break
+        if any(trials.run(guess.with_sizes(**{name: sizes[name] * factor})).error is None for factor in _SPREAD):
+            free.add(name)
+    for value in {sizes[name] for name in names}:
+        tied = [name for name in names if sizes[name] == value]
+        doubled = guess.with_sizes(**dict.fromkeys(tied, value * 2))
+        if len(tied) > 1 and free.isdisjoint(tied) and trials.run(doubled).error is None:
+            free.update(tied)
+    together = {name: sizes[name] * 2 for name in free}
+    if len(free) > 1 and trials.run(guess.with_sizes(**together)).error is not None:
+        free &= {name for name in free if name == "B"}
+    return frozenset(free)

@@ -1,0 +1,172 @@
+"""What a guess of inputs is: plain values that can be compared, changed and written down. Nothing here runs user code.
+
+A dimension is a number where the model's own code fixes it, or the name of a size that is still free to be chosen;
+two dimensions with one name have one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Union
+
+import torch
+
+Dimension = Union[int, str]
+"""A fixed size, or the name of one that `Guess.sizes` holds."""
+
+DTYPE_LETTERS = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "bool": "b8",
+    "complex64": "c64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor; `dtype` has no `torch.` prefix."""
+
+    dims: tuple[Dimension, ...]
+    dtype: str = "float32"
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The sizes as numbers."""
+        return tuple(dim if isinstance(dim, int) else sizes[dim] for dim in self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceSpec:
+    """A list or a tuple."""
+
+    items: tuple[Spec, ...]
+    is_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MappingSpec:
+    """A dict with string keys."""
+
+    items: tuple[tuple[str, Spec], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSpec:
+    """Anything else, by the expression that makes it in the file's namespace (`True`, `'train'`, `torch.relu`)."""
+
+    text: str
+    value: Any = field(compare=False, hash=False)
+
+
+Spec = Union[TensorSpec, SequenceSpec, MappingSpec, ConstantSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of the call; `keyword` says that it must be passed by name."""
+
+    name: str
+    spec: Spec
+    keyword: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """One call to try."""
+
+    arguments: tuple[Argument, ...]
+    sizes: tuple[tuple[str, int], ...] = ()
+
+    def size_of(self) -> dict[str, int]:
+        """The chosen sizes by name."""
+        return dict(self.sizes)
+
+    def with_sizes(self, **changes: int) -> Guess:
+        """The same call with other sizes."""
+        return replace(self, sizes=tuple(sorted({**dict(self.sizes), **changes}.items())))
+
+    def with_spec(self, name: str, spec: Spec) -> Guess:
+        """The same call with another value for the argument `name`."""
+        return replace(
+            self, arguments=tuple(replace(item, spec=spec) if item.name == name else item for item in self.arguments)
+        )
+
+    def spec_of(self, name: str) -> Spec | None:
+        """The value for the argument `name`."""
+        return next((item.spec for item in self.arguments if item.name == name), None)
+
+    def tensors(self) -> list[tuple[str, TensorSpec]]:
+        """All tensors with the names of the arguments they belong to, in order."""
+        return [(item.name, spec) for item in self.arguments for spec in tensors_in(item.spec)]
+
+    def used_sizes(self) -> list[str]:
+        """Names of sizes that some tensor has, in order of first use."""
+        return list(dict.fromkeys(dim for _, spec in self.tensors() for dim in spec.dims if not isinstance(dim, int)))
+
+
+def tensors_in(spec: Spec) -> Iterator[TensorSpec]:
+    """The tensors of a value, in order."""
+    if isinstance(spec, TensorSpec):
+        yield spec
+    elif isinstance(spec, SequenceSpec):
+        for item in spec.items:
+            yield from tensors_in(item)
+    elif isinstance(spec, MappingSpec):
+        for _, item in spec.items:
+            yield from tensors_in(item)
+
+
+def map_tensors(spec: Spec, change: Any) -> Spec:
+    """The same value with every tensor replaced by `change(tensor)`."""
+    if isinstance(spec, TensorSpec):
+        changed: Spec = change(spec)
+        return changed
+    if isinstance(spec, SequenceSpec):
+        return replace(spec, items=tuple(map_tensors(item, change) for item in spec.items))
+    if isinstance(spec, MappingSpec):
+        return MappingSpec(tuple((key, map_tensors(item, change)) for key, item in spec.items))
+    return spec
+
+
+def make_call(guess: Guess, *, free: frozenset[str] = frozenset()) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Makes the arguments, fake ones under a fake mode; dimensions of `free` names are marked as dynamic."""
+    sizes = guess.size_of()
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for item in guess.arguments:
+        value = _make(item.spec, sizes, free)
+        if item.keyword:
+            kwargs[item.name] = value
+        else:
+            args.append(value)
+    return tuple(args), kwargs
+
+
+def _make(spec: Spec, sizes: Mapping[str, int], free: frozenset[str]) -> Any:
+    if isinstance(spec, TensorSpec):
+        return _tensor(spec, sizes, free)
+    if isinstance(spec, SequenceSpec):
+        items = [_make(item, sizes, free) for item in spec.items]
+        return items if spec.is_list else tuple(items)
+    if isinstance(spec, MappingSpec):
+        return {key: _make(item, sizes, free) for key, item in spec.items}
+    return spec.value
+
+
+def _tensor(spec: TensorSpec, sizes: Mapping[str, int], free: frozenset[str]) -> torch.Tensor:
+    shape = spec.shape(sizes)
+    dtype: torch.dtype = getattr(torch, spec.dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        made = torch.randn(shape, dtype=dtype)
+    elif dtype is torch.bool:
+        made = torch.ones(shape, dtype=dtype)
+    else:
+        made = torch.zeros(shape, dtype=dtype)
+    for index, dim in enumerate(spec.dims):
+        if dim in free and shape[index] > 1:
+            torch._dynamo.maybe_mark_dynamic(made, index)
+    return made

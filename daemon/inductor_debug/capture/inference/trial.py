@@ -1,0 +1,137 @@
+"""Runs a guess once, on whatever tensors the mode around it makes, and says how far it came and what refused it.
+
+Hooks on all modules tell which one was running, with what; messages of exceptions are left to `steering`.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.parameter import UninitializedParameter
+
+from inductor_debug.capture.inference.specs import Guess, make_call
+from inductor_debug.capture.inference.state import ModuleState
+
+_NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
+_OWN = __name__
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A tensor that the refusing module was given."""
+
+    position: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass
+class Outcome:
+    """How a trial ended. `progress` is larger the further it came."""
+
+    guess: Guess
+    error: BaseException | None = None
+    progress: tuple[int, ...] = ()
+    module: nn.Module | None = None
+    received: list[Received] = field(default_factory=list)
+
+    @property
+    def message(self) -> str:
+        """What the exception says."""
+        return f"{type(self.error).__name__}: {self.error}" if self.error is not None else ""
+
+
+class Trials:
+    """Runs guesses on one model or function.
+
+    Args:
+        build: makes the thing to call; called once, or for each trial where a module's parameters are lazy.
+    """
+
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build = build
+        self.subject = build()
+        self.runs = 0
+        self._lazy = _is_lazy(self.subject)
+        self._grad = False
+        self._stack: list[tuple[nn.Module, Any, Any]] = []
+        self._completed = 0
+
+    def run(self, guess: Guess) -> Outcome:
+        """Runs the model on `guess`, which leaves it as it was."""
+        outcome = self._run(guess)
+        if outcome.error is not None and not self._grad and _NEEDS_GRADIENT.search(str(outcome.error)):
+            self._grad = True
+            outcome = self._run(guess)
+        return outcome
+
+    def fresh(self) -> Any:
+        """The model as it was before any trial."""
+        if self._lazy:
+            self.subject = self._build()
+        return self.subject
+
+    def _run(self, guess: Guess) -> Outcome:
+        self.runs += 1
+        self._stack, self._completed = [], 0
+        subject = self.fresh() if self.runs > 1 else self.subject
+        state = ModuleState(subject) if isinstance(subject, nn.Module) else None
+        before = register_module_forward_pre_hook(self._enter)
+        after = register_module_forward_hook(self._leave)
+        try:
+            args, kwargs = make_call(guess)
+            with torch.set_grad_enabled(self._grad):
+                subject(*args, **kwargs)
+        except (Exception, SystemExit) as error:
+            return self._failed(guess, error)
+        finally:
+            before.remove()
+            after.remove()
+            if state is not None:
+                state.restore()
+        return Outcome(guess, None, (1 << 30,))
+
+    def _enter(self, module: nn.Module, args: Any) -> None:
+        self._stack.append((module, args, None))
+
+    def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
+        self._completed += 1
+        while self._stack:
+            if self._stack.pop()[0] is module:
+                break
+
+    def _failed(self, guess: Guess, error: BaseException) -> Outcome:
+        outcome = Outcome(guess, error, (self._completed, *_lines(error)))
+        if self._stack:
+            outcome.module, args, _ = self._stack[-1]
+            outcome.received = [
+                Received(index, tuple(int(size) for size in value.shape), str(value.dtype).removeprefix("torch."))
+                for index, value in enumerate(args)
+                if isinstance(value, torch.Tensor)
+            ]
+        return outcome
+
+
+def _lines(error: BaseException) -> list[int]:
+    """The lines of the user's frames, outermost first: code further down was reached later."""
+    found: list[int] = []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if frame.f_globals.get("__name__") != _OWN and "site-packages" not in file and len(found) < 4:
+            found.append(line)
+    return found
+
+
+def _is_lazy(subject: Any) -> bool:
+    return isinstance(subject, nn.Module) and any(
+        isinstance(tensor, UninitializedParameter)
+        for part in subject.modules()
+        for tensor in (*part._parameters.values(), *part._buffers.values())
+    )
