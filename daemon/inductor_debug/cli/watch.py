@@ -102,6 +102,7 @@ class _Watched:
     stamp: tuple[int, int]
     version: int = 1
     shown: int = 0
+    told: tuple[str | None, int] | None = None
 
 
 class _Watch:
@@ -161,12 +162,15 @@ class _Watch:
             return
         name = self._places.shown(str(file.path))
         found = plural(parameters["findings"], "finding")
-        if parameters["state"] == "running" and parameters.get("stage"):
-            console.say(f"{name}: {parameters['stage']}, {found} so far, {parameters['seconds']:.2f} s")
+        if parameters["state"] == "running":
+            news = (parameters.get("stage"), parameters["findings"])
+            if news != file.told:
+                file.told = news
+                console.say(f"{name}: {parameters['seconds']:.2f} s: {parameters.get('stage')}, {found} so far")
         elif parameters["state"] in ("done", "failed") and parameters["generation"] > file.shown:
             file.shown = parameters["generation"]
             self._show(file)
-            console.say(f"{name}: {parameters['state']}, {found}, {parameters['seconds']:.2f} s")
+            console.say(f"{name}: {parameters['seconds']:.2f} s: {parameters['state']}, {found}")
         if all(other.shown for other in self._files.values()):
             self._finished.set()
 
