@@ -138,9 +138,15 @@ def tensor(*shape: int | SymbolicSize, dtype: str = "float32", value: int = 0) -
     return TensorMeta(value, 0, value, shape, (1,) * len(shape), dtype, "cpu", 4, 4, True)
 
 
-def op(name: str, *frames: Location, outputs: tuple[TensorMeta, ...] = (), **more: object) -> Op:
+def op(
+    name: str,
+    *frames: Location,
+    inputs: tuple[TensorMeta, ...] = (),
+    outputs: tuple[TensorMeta, ...] = (),
+    **more: object,
+) -> Op:
     stack = tuple(Frame(place, "f", place.path == PATH) for place in frames)
-    return Op(0, f"aten.{name}", {}, (), outputs, stack, **more)  # type: ignore[arg-type]
+    return Op(0, f"aten.{name}", {}, inputs, outputs, stack, **more)  # type: ignore[arg-type]
 
 
 class Texts:
@@ -169,14 +175,31 @@ def test_sizes_that_are_not_known_are_told_as_torch_prints_them() -> None:
     [
         (op("native_dropout.default", location(0, 5), outputs=(tensor(8), tensor(8, dtype="bool"))), [[8]]),
         (op("topk.default", location(0, 5), outputs=(tensor(2), tensor(2, dtype="int64"))), [[2], [2]]),
+        (op("detach.default", location(0, 5), outputs=(tensor(8),)), [[3]]),
         (op("_local_scalar_dense.default", location(0, 5)), []),
         (op("mul.Tensor", location(0, 5), outputs=(tensor(8),), autograd_node="MulBackward0"), []),
     ],
-    ids=["notes for the backward pass", "several outputs", "a number", "a backward pass"],
+    ids=["notes for the backward pass", "several outputs", "a note", "a number", "a backward pass"],
 )
 def test_an_expression_gives_what_its_caller_gets(last: Op, wanted: list[list[int]]) -> None:
     (fact,) = facts_of(op("mm.default", location(0, 5), outputs=(tensor(3),)), last)
     assert shapes(fact) == wanted
+
+
+def test_indices_that_only_the_backward_pass_wants_are_not_what_pooling_gives() -> None:
+    pooled, indices = tensor(4, value=1), tensor(4, value=2, dtype="int64")
+    (fact,) = facts_of(
+        op("max_pool2d_with_indices.default", location(0, 5), outputs=(pooled, indices)),
+        op("squeeze.dim", location(0, 5), inputs=(pooled,), outputs=(tensor(5),), is_view=True),
+        op("squeeze.dim", location(0, 5), inputs=(indices,), outputs=(tensor(6),), is_view=True),
+    )
+    assert shapes(fact) == [[5]]
+
+
+def test_what_a_recurrent_module_gives_besides_its_output_is_not_known() -> None:
+    rnn = op("mkldnn_rnn_layer.default", location(0, 5), outputs=(tensor(8),))
+    (fact,) = facts_of(rnn, op("transpose.int", location(0, 5), outputs=(tensor(8),), is_view=True))
+    assert not fact.exact
 
 
 def test_what_a_library_makes_of_its_last_op_is_not_told_as_sure() -> None:

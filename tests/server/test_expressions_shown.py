@@ -45,6 +45,7 @@ class Model(nn.Module):
         y += 1
         w = «f(y)» if z else «g(y)»
         parts = «list(map(f, y))»
+        layer = «nn.Linear(8, 8)»
         return «y.float()»
 """
 """A text whose expressions with facts are between marks."""
@@ -99,6 +100,7 @@ FACTS = {
     "f(y)": known(SPANS["f(y)"], tensor(8)),
     "g(y)": known(SPANS["g(y)"], tensor(8, dtype="bool")),
     "list(map(f, y))": known(SPANS["list(map(f, y))"], tensor(8)),
+    "nn.Linear(8, 8)": known(SPANS["nn.Linear(8, 8)"], tensor(8)),
     "y.float()": known(SPANS["y.float()"], tensor()),
 }
 
@@ -206,7 +208,7 @@ async def test_hints_stand_at_assigned_names_and_returned_values(make_editor: Ma
         (3, 17, ": f32[8, 32]"),
         (3, 20, ": f32[8, 31]"),
         (5, 9, ": f32[8] | bool[8]"),
-        (7, 24, "-> f32[]"),
+        (8, 24, "-> f32[]"),
     ]
     assert [hint[0] for hint in await hints(editor, uri, 3, 6)] == [3, 3, 5]
 

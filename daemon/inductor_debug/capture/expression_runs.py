@@ -26,7 +26,8 @@ _WITH_ASIDES = (
 )  # fmt: skip
 """Operators whose outputs after the first one are notes for the backward pass, which no function gives its caller."""
 _WITHOUT_ASIDES = ("aten._linalg_", "aten._foreach_", "aten._unique")
-
+_RECURRENT = ("rnn", "lstm", "gru")
+"""Marks of the operators of modules that give a sequence and a state."""
 Metas = tuple[TensorMeta, ...]
 
 
@@ -113,9 +114,10 @@ class _Walk:
                 end += 1
             part = steps[start:end]
             if expression is None:
-                last = part[-1][0]
-                # What a library's function makes of its last op, nobody knows.
-                runs.append(_Run(None, _made_by(last), last.frames[0].in_project))
+                last = _last_of(part)
+                # What a library's function or a recurrent module makes of its last op, nobody knows.
+                sure = last.frames[0].in_project and not any(map(_is_recurrent, part))
+                runs.append(_Run(None, _made_by(last), sure))
             else:
                 pieces = _pieces(part, depth) if expression.looped else [part]
                 runs += [self._run(expression, piece, depth) for piece in pieces]
@@ -142,12 +144,35 @@ def _at(step: _Step, depth: int) -> Expression | None:
     return path[depth] if depth < len(path) else None
 
 
+def _last_of(steps: Sequence[_Step]) -> Op:
+    """The last op that made what is given: not the copies and views of what is kept for the backward pass."""
+    asides: set[int] | None = None
+    for op, _ in reversed(steps):
+        if op.packet == "aten.detach":
+            continue
+        if not op.is_view:
+            return op
+        if asides is None:
+            made = [other for other, _ in steps if len(other.outputs) > 1 and _has_asides(other)]
+            asides = {meta.value for other in made for meta in other.outputs[1:]}
+        if not asides.intersection(meta.value for meta in op.inputs):
+            return op
+    return steps[-1][0]
+
+
 def _made_by(op: Op) -> Metas:
     """The tensors an op gave its caller; those of a backward pass go to nobody in the source."""
     if op.autograd_node:
         return ()
-    aside = op.packet.startswith(_WITH_ASIDES) and not op.packet.startswith(_WITHOUT_ASIDES)
-    return op.outputs[:1] if aside else op.outputs
+    return op.outputs[:1] if _has_asides(op) else op.outputs
+
+
+def _has_asides(op: Op) -> bool:
+    return op.overload.startswith(_WITH_ASIDES) and not op.overload.startswith(_WITHOUT_ASIDES)
+
+
+def _is_recurrent(step: _Step) -> bool:
+    return any(mark in step[0].overload for mark in _RECURRENT)
 
 
 def _outcome(inner: Sequence[_Run]) -> tuple[Metas, bool]:

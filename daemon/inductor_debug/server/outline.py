@@ -15,7 +15,7 @@ from inductor_debug_schema import Position, Range
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
 from inductor_debug.engine.texts import split_lines, utf16_length
 
-_CONTAINERS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
+_NO_TENSORS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
 """What is called by these names gives no tensor, whatever ran inside."""
 _MODULE_BASES = frozenset({"Module", "LightningModule", "PreTrainedModel"})
 
@@ -111,7 +111,7 @@ class _Reader:
             return (*self._values(value.body), *self._values(value.orelse))
         if isinstance(value, ast.NamedExpr):
             return self._values(value.value)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _CONTAINERS:
+        if isinstance(value, ast.Call) and _gives_no_tensor(value.func):
             return ()
         if isinstance(value, ast.Name | ast.Constant | ast.Lambda):
             return ()
@@ -134,6 +134,13 @@ class _Reader:
         if not text.isascii():
             byte = utf16_length(text.encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "ignore"))
         return Position(line - 1, byte)
+
+
+def _gives_no_tensor(function: ast.expr) -> bool:
+    """Whether a call makes a container, or an object of a class (`nn.Linear(8, 8)`)."""
+    if isinstance(function, ast.Name) and function.id in _NO_TENSORS:
+        return True
+    return _last_name(function)[:1].isupper()
 
 
 def _last_name(base: ast.expr) -> str:
