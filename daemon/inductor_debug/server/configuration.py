@@ -34,6 +34,7 @@ KNOWN = (
     "timeout",
     "memoryLimit",
     "interpreter",
+    "infer",
 )
 """The settings the engine understands, as the editor spells them; others belong to the editor's own side."""
 SWITCHES = ("codeLens", "hover", "inlayHints")
