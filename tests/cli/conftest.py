@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from commands import Command, Ran
 from fake_pool import FakePool
 from inductor_debug.cli.main import main
 from inductor_debug.engine import supervisor
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Ran]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from commands import Command
 from fake_pool import FakePool
 from inductor_debug_schema import Stage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inductor_debug
 import pytest
-from conftest import Command
+from commands import Command
 from inductor_debug.cli.main import COMMANDS
 from inductor_debug.rules.registry import all_rules
 

@@ -7,22 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from server_harness import Editor, Process, editor
-
-PUSHED = {
-    "textDocument": {
-        "publishDiagnostics": {
-            "relatedInformation": True,
-            "codeDescriptionSupport": True,
-            "dataSupport": True,
-            "versionSupport": True,
-        }
-    }
-}
-PULLED = {
-    "textDocument": {**PUSHED["textDocument"], "diagnostic": {"relatedDocumentSupport": True}},
-    "workspace": {"diagnostics": {"refreshSupport": True}},
-}
+from server_harness import PUSHED, Editor, Process, editor
 
 
 @pytest_asyncio.fixture

@@ -41,6 +41,22 @@ from inductor_debug_schema import (
 )
 from lsprotocol import converters, types
 
+PUSHED = {
+    "textDocument": {
+        "publishDiagnostics": {
+            "relatedInformation": True,
+            "codeDescriptionSupport": True,
+            "dataSupport": True,
+            "versionSupport": True,
+        }
+    }
+}
+PULLED = {
+    "textDocument": {**PUSHED["textDocument"], "diagnostic": {"relatedDocumentSupport": True}},
+    "workspace": {"diagnostics": {"refreshSupport": True}},
+}
+
+
 PATIENCE = 20.0
 """Seconds after which a test gives up waiting; far above what anything takes."""
 CUSTOM_NOTIFICATIONS = {"inductorDebug/analysis"}

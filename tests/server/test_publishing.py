@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from conftest import PULLED, PUSHED
 from inductor_debug.engine.analysis import AnalysisUpdate
 from inductor_debug.server.notification import analysis_notification
 from inductor_debug_schema import (
@@ -19,7 +18,7 @@ from inductor_debug_schema import (
     TargetReport,
     to_wire,
 )
-from server_harness import AnalysisState, Editor, finding, related, turns
+from server_harness import PULLED, PUSHED, AnalysisState, Editor, finding, related, turns
 
 Make = Callable[..., Awaitable[Editor]]
 MODEL, HELPER = Path("/project/model.py"), Path("/project/helper.py")

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from conftest import PUSHED
 from inductor_debug_schema import Severity, Stage
-from server_harness import AnalysisState, ConfigurationError, Editor, finding, turns
+from server_harness import PUSHED, AnalysisState, ConfigurationError, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
 MODEL = Path("/project/model.py")
