@@ -136,13 +136,15 @@ class Wording:
         return f"{text}, with {', '.join(self._code(outputs_type(outputs)) for outputs in fact.variants)}"
 
     def _finding(self, finding: Finding) -> str:
+        told = f"{self._strong(finding.rule)} {finding.severity.value}"
+        if self._markdown and self._explain is not None:
+            # Such a client shows the message of a diagnostic in the same hover.
+            return f"{told} · [What is this?](command:{self._explain}?%5B%22{finding.rule}%22%5D)"
         message = finding.message.splitlines()[0] if finding.message else ""
         if len(message) > _LONGEST_FINDING:
             message = message[: _LONGEST_FINDING - 1] + "…"
-        told = f"{self._strong(finding.rule)} {finding.severity.value}: {self._escaped(message)}"
-        if self._markdown and self._explain is not None:
-            return f"{told} [What is this?](command:{self._explain}?%5B%22{finding.rule}%22%5D)"
-        return f"{told} ({self._code(f'inductor-debug explain {finding.rule}')})"
+        page = self._code(f"inductor-debug explain {finding.rule}")
+        return f"{told}: {self._escaped(message)} ({page})"
 
     def _code(self, text: str) -> str:
         return f"`{text}`" if self._markdown else text
