@@ -155,12 +155,29 @@ LAYOUT = [
     ("\ufeffy = «x.t()»", ["\ufeffy = x.t().contiguous()"]),
     ("a = 1\ry = «x.t()»\r", ["a = 1\ry = x.t().contiguous()\r"]),
     ("y = f(a, «*b»)", []),
+    ("y = a[«1:2»]", []),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), LAYOUT)
 def test_a_copy_is_made_where_the_tensor_stops_being_contiguous(text: str, expected: list[str]) -> None:
     assert outcomes(text, "layout", "aten.t gives a tensor that is not contiguous") == expected
+
+
+@pytest.mark.parametrize(
+    ("write", "keeps"),
+    [
+        ("y = y + 1", True),
+        ("y.__enter__()", True),
+        ("y += 1", False),
+        ("y[0] = 1", False),
+        ("y.add_(1)", False),
+        ("torch.add(y, 1, out=y)", False),
+    ],
+)
+def test_a_copy_of_what_may_be_written_to_is_not_made_unseen(write: str, keeps: bool) -> None:
+    text, finding = marked(f"def f(x):\n    y = «x.t()»\n    {write}\n\ndef g(x):\n    x += 1\n", "layout", "")
+    assert [fix.keeps_results for fix in guesses(text, finding, MOCK)] == [keeps]
 
 
 PAIR = """\

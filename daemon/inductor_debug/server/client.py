@@ -19,6 +19,9 @@ class Client:
     `pulls` is true where the client both asks for diagnostics and lets itself be told to ask again: results of a
     running analysis arrive later than the question, so without the second half (Neovim 0.11) pulling would show old
     findings, and pushing is the better service.
+
+    `commands` are those that the client offers to run itself, where a code lens or code action names them
+    (`clientCommands` of its initialization options).
     """
 
     name: str = ""
