@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import type { Inferred } from "../../shared_schema/generated/wire.js";
 import type { Context } from "./context.js";
 import { classesOf, directiveText, problemOf, type PythonClass } from "./pythonClasses.js";
 
@@ -33,14 +34,22 @@ async function setExampleInputs(context: Context, uri: string | undefined, name:
   }
   const chosen = classes.find((candidate) => candidate.name === name) ?? (await pick(classes));
   if (!chosen) return;
+  const inferred = { inputs: FIRST_GUESS, init: "", ...inferredFor(context, document, chosen) };
   const inputs = await ask(t("What forward gets, as Python: one expression, or several with commas"), {
     title: t("Example Inputs of {0}", chosen.name),
-    value: chosen.directive?.inputs ?? FIRST_GUESS,
+    value: chosen.directive?.inputs ?? inferred.inputs,
   });
   if (inputs === undefined) return;
-  const init = await askInit(chosen);
+  const init = await askInit(chosen, inferred.init);
   if (init === undefined) return;
   await write(document, chosen, inputs, init);
+}
+
+/** What the daemon inferred for a class: a better start than our guess. */
+function inferredFor(context: Context, document: vscode.TextDocument, chosen: PythonClass): Inferred | undefined {
+  const targets = context.analyses.get(document.uri)?.targets ?? [];
+  const inferred = targets.find((target) => target.name === chosen.name)?.inferred;
+  return inferred?.inputs ? inferred : undefined;
 }
 
 /** The classes of a file, the one around the cursor first. */
@@ -61,11 +70,11 @@ async function pick(classes: readonly PythonClass[]): Promise<PythonClass | unde
 }
 
 /** What the class is made with; not asked where it needs nothing. */
-async function askInit(chosen: PythonClass): Promise<string | undefined> {
+async function askInit(chosen: PythonClass, inferred: string): Promise<string | undefined> {
   if (chosen.required.length === 0 && chosen.directive?.init === undefined) return "";
   return ask(t("What {0} is made with: {1}", chosen.name, chosen.required.join(", ")), {
     title: t("Arguments of {0}", chosen.name),
-    value: chosen.directive?.init ?? "",
+    value: chosen.directive?.init ?? inferred,
     placeHolder: chosen.required.join(", "),
   });
 }

@@ -19,7 +19,11 @@ const DAEMON_SETTINGS = [
   "exclude",
   "timeout",
   "memoryLimit",
+  "infer",
 ] as const;
+
+/** What can be hidden in the text. The daemon leaves it out and makes the editor ask again when one of them changes. */
+const SWITCHES = ["codeLens", "hover", "inlayHints"] as const;
 
 /** The daemon's settings in a scope, without those that nobody has set. */
 export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {
@@ -30,6 +34,9 @@ export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {
     const value = configuration.get<unknown>(name);
     if (value === null || value === undefined || value === "") continue;
     settings[name] = name === "accelerator" && typeof value === "string" ? substitute(value, scope) : value;
+  }
+  for (const name of SWITCHES) {
+    if (isSet(configuration, `${name}.enabled`)) settings[name] = configuration.get<boolean>(`${name}.enabled`, true);
   }
   return settings;
 }
@@ -57,9 +64,4 @@ export function substitute(text: string, scope?: vscode.Uri): string {
       }
       return whole;
     });
-}
-
-/** One of the extension's own switches. */
-export function enabled(name: "codeLens" | "hover" | "inlayHints", scope: vscode.Uri): boolean {
-  return vscode.workspace.getConfiguration(SECTION, scope).get<boolean>(`${name}.enabled`, true);
 }

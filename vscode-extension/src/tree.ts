@@ -1,11 +1,11 @@
 /**
- * The view "Targets": file → target → stage → finding. Findings that belong to no target (an import that fails) stand right below
+ * The view "Targets": file → target → inputs that were inferred, and stages → findings. Findings that belong to no target (an import that fails) stand right below
  * their file. Results of an older text stay, and say so.
  */
 
 import * as vscode from "vscode";
 
-import type { StageReport, TargetReport } from "../../shared_schema/generated/wire.js";
+import type { Inferred, StageReport, TargetReport } from "../../shared_schema/generated/wire.js";
 import { type Analyses, type Analysis, dataOf, isBusy, isOutdated, ruleNameOf } from "./analyses.js";
 import type { Context } from "./context.js";
 import * as words from "./words.js";
@@ -19,6 +19,7 @@ const REDRAW_MILLISECONDS = 80;
 export type Node =
   | { readonly kind: "file"; readonly analysis: Analysis }
   | { readonly kind: "target"; readonly analysis: Analysis; readonly target: TargetReport }
+  | { readonly kind: "inputs"; readonly analysis: Analysis; readonly target: TargetReport; readonly inferred: Inferred }
   | { readonly kind: "stage"; readonly analysis: Analysis; readonly target: TargetReport; readonly stage: StageReport }
   | { readonly kind: "finding"; readonly analysis: Analysis; readonly finding: vscode.Diagnostic };
 
@@ -67,9 +68,10 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
           ...analysis.targets.map((target): Node => ({ kind: "target", analysis, target })),
         ];
       case "target":
-        return node.target.stages?.map((stage) => ({ kind: "stage", analysis, target: node.target, stage })) ?? [];
+        return rowsOf(analysis, node.target);
       case "stage":
         return rows(this.ofStage(analysis, node.target, node.stage));
+      case "inputs":
       case "finding":
         return [];
     }
@@ -81,6 +83,8 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
         return this.fileItem(node.analysis);
       case "target":
         return this.targetItem(node.analysis, node.target);
+      case "inputs":
+        return inputsItem(node.analysis, node.target, node.inferred);
       case "stage":
         return this.stageItem(node.analysis, node.target, node.stage);
       case "finding":
@@ -143,6 +147,32 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     item.accessibilityInformation = { label: t("Stage {0}, {1}", stage.stage, item.description) };
     return item;
   }
+}
+
+function rowsOf(analysis: Analysis, target: TargetReport): Node[] {
+  const { inferred } = target;
+  return [
+    ...(inferred ? [{ kind: "inputs", analysis, target, inferred } satisfies Node] : []),
+    ...(target.stages ?? []).map((stage): Node => ({ kind: "stage", analysis, target, stage })),
+  ];
+}
+
+/** What was inferred for a class that has no example inputs, or why nothing was; opening it makes them explicit. */
+function inputsItem(analysis: Analysis, target: TargetReport, inferred: Inferred): vscode.TreeItem {
+  const { reason = "", signature = "", directive = "", invented = [] } = inferred;
+  const item = new vscode.TreeItem(t("inputs"), vscode.TreeItemCollapsibleState.None);
+  item.id = `${analysis.uri.toString()} ${target.name} inputs`;
+  item.description = reason === "" ? t("inferred: {0}", signature) : reason;
+  const made = invented.length === 0 ? "" : t("Nobody wrote down these arguments, so they are invented: {0}", invented.join(", "));
+  item.tooltip = [item.description, directive, made].filter((line) => line !== "").join("\n");
+  item.iconPath = icon(reason === "" ? "symbol-parameter" : "question", analysis);
+  item.accessibilityInformation = { label: t("Inputs of {0}, {1}", target.name, item.description) };
+  item.command = {
+    command: "inductorDebug.setExampleInputs",
+    title: t("Set Example Inputs"),
+    arguments: [analysis.uri.toString(), target.name],
+  };
+  return item;
 }
 
 function findingItem(analysis: Analysis, finding: vscode.Diagnostic): vscode.TreeItem {

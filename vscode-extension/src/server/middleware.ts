@@ -1,6 +1,6 @@
 /**
- * What the extension changes on the way between VS Code and the daemon: settings are filtered, features can be switched off at
- * once, and a finding's rule links to its page.
+ * What the extension changes on the way between VS Code and the daemon: settings get the interpreter that was found, and
+ * a finding's rule links to its page.
  */
 
 import * as vscode from "vscode";
@@ -8,7 +8,7 @@ import type { ConfigurationParams, Middleware } from "vscode-languageclient/node
 
 import type { InterpreterService } from "../interpreter/service.js";
 import { rulePage } from "../rulePage.js";
-import { daemonSettings, enabled, SECTION } from "../settings.js";
+import { daemonSettings, SECTION } from "../settings.js";
 
 export type DiagnosticsListener = (uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]) => void;
 
@@ -29,12 +29,6 @@ export function middlewareFor(interpreters: InterpreterService, found: Diagnosti
       next(uri, diagnostics);
       found(uri, diagnostics);
     },
-    provideHover: (document, position, token, next) =>
-      enabled("hover", document.uri) ? next(document, position, token) : undefined,
-    provideCodeLenses: (document, token, next) =>
-      enabled("codeLens", document.uri) ? next(document, token) : undefined,
-    provideInlayHints: (document, range, token, next) =>
-      enabled("inlayHints", document.uri) ? next(document, range, token) : undefined,
     workspace: {
       configuration: (params: ConfigurationParams) =>
         Promise.all(

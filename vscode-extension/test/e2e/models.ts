@@ -38,3 +38,26 @@ export const SLOWER = SLOW.replace("sleep(0.4)", "sleep(3)");
 export function witness(path: string): string {
   return CLEAN.replace("import torch\n", `import torch\nopen(${JSON.stringify(path)}, "a").write("ran")\n`);
 }
+
+/** Nobody has said what goes in; it can be inferred. */
+export const BARE = `import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, width, classes):
+        super().__init__()
+        self.linear = nn.Linear(width, classes)
+
+    def forward(self, x):
+        return self.linear(x).double()
+`;
+
+/** What goes in cannot be inferred. */
+export const UNKNOWABLE = `from torch import nn
+
+
+class Odd(nn.Module):
+    def forward(self, thing):
+        return thing.tokens
+`;

@@ -157,6 +157,64 @@ export class Window {
     }, patience).catch((error: unknown) => { throw new Error(`${String(error)}; underlined: ${seen}`); });
   }
 
+  /** What stands above the lines, from top to bottom: one text for each lens. */
+  lenses(): Promise<string[]> {
+    return this.page.locator(".editor-instance .codelens-decoration").evaluateAll((all) =>
+      all
+        .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent }))
+        .sort((left, right) => left.top - right.top)
+        .map(({ text }) => text.replaceAll("\u00a0", " ")),
+    );
+  }
+
+  /** The lines on the screen, with what is shown in them beside the text, from top to bottom. */
+  lines(): Promise<string[]> {
+    return this.page.locator(".editor-instance .view-line").evaluateAll((all) =>
+      all
+        .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent }))
+        .sort((left, right) => left.top - right.top)
+        .map(({ text }) => text.replaceAll("\u00a0", " ")),
+    );
+  }
+
+  /** Shows the hover at a one-based line and column, as the keyboard does, and returns its text. */
+  async hover(line: number, column: number, wanted: RegExp): Promise<string> {
+    const content = this.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content").first();
+    return until(`a hover with ${String(wanted)}`, async () => {
+      await this.goTo(line, column);
+      await this.run("Show or Focus Hover");
+      await content.waitFor({ timeout: 3_000 });
+      const text = (await content.innerText()).replaceAll("\u00a0", " ");
+      if (!wanted.test(text)) await this.page.keyboard.press("Escape");
+      return wanted.test(text) ? text : undefined;
+    });
+  }
+
+  /** Opens the menu of the lightbulb at a one-based line and column until it has an entry, and chooses that one. */
+  async fix(line: number, column: number, title: string): Promise<string[]> {
+    const rows = this.page.locator(".action-widget .monaco-list-row.action");
+    const entries = await until(`an action ${title}`, async () => {
+      await this.goTo(line, column);
+      await this.page.keyboard.press("Control+.");
+      await rows.first().waitFor({ timeout: 3_000 });
+      const titles = await rows.allInnerTexts();
+      if (titles.some((text) => text.includes(title))) return titles;
+      await this.page.keyboard.press("Escape");
+      await rows.first().waitFor({ state: "detached" });
+      return undefined;
+    });
+    await this.screenshot(`action-${title.replaceAll(/\W+/gu, "-").toLowerCase()}`);
+    const chosen = this.page.locator(".action-widget .monaco-list-row.action.focused", { hasText: title });
+    await until("the action is focused", async () => {
+      if (await chosen.isVisible()) return true;
+      await this.page.keyboard.press("ArrowDown");
+      return false;
+    });
+    await this.page.keyboard.press("Enter");
+    await rows.first().waitFor({ state: "detached" });
+    return entries;
+  }
+
   /** The text of every pop-up on the screen. */
   notifications(): Promise<string[]> {
     return this.page.locator(".notification-toast .notification-list-item-message").allInnerTexts();

@@ -16,10 +16,12 @@ test("settings that nobody has set are not sent, so that pyproject.toml decides"
   expect(daemonSettings()).toEqual({ trigger: "onSave", strict: false });
 });
 
-test("the extension's own switches never reach the daemon", () => {
+test("the daemon learns what to hide in the text, and nothing that is the extension's own business", () => {
   state.settings.set("inductorDebug.codeLens.enabled", false);
+  state.settings.set("inductorDebug.hover.enabled", true);
+  state.settings.set("inductorDebug.infer", false);
   state.settings.set("inductorDebug.showNotifications", "off");
-  expect(daemonSettings()).toEqual({});
+  expect(daemonSettings()).toEqual({ infer: false, codeLens: false, hover: true });
 });
 
 test("variables in paths are replaced; unknown ones stay to be seen", () => {

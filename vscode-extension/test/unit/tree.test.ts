@@ -84,6 +84,24 @@ describe("the view shows targets, stages and findings", () => {
     expect(session.rows()).toEqual([]);
   });
 
+  test("inputs that were inferred have a row, and so has the reason where there are none", () => {
+    const session = new FakeSession();
+    const inferred = { signature: "x f32[s0, 64]", inputs: "torch.randn(8, 64)", invented: ["width"] };
+    session.tell("done", [
+      { ...TARGET, inferred },
+      { name: "Other", line: 20, inferred: { reason: "forward wants a tokenizer" } },
+    ]);
+    expect(session.rows()).toEqual([
+      "model.py: no findings",
+      "  Model: no findings",
+      "    inputs: inferred: x f32[s0, 64]",
+      "    preview: 48 ops, 0.04 s",
+      "    mock: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
+      "  Other: no findings",
+      "    inputs: forward wants a tokenizer",
+    ]);
+  });
+
   test("a stage that failed or was left out says so", () => {
     expect(stageWords({ ...PREVIEW, state: "failed", ops: 3 })).toBe("failed, 3 ops, 0.04 s");
     expect(stageWords({ ...PREVIEW, state: "skipped" })).toBe("skipped");
