@@ -211,7 +211,7 @@ class _Session:
         self._recordings.append(outcome.recording)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
         findings = [*outcome.findings, *judged]
-        return outcome, findings if target.inference is None else honest(findings, target)
+        return outcome, findings if target.inference is None else honest(findings, target, outcome.recording)
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:
         """What user code raised past a stage, such as a `KeyboardInterrupt`. Errors of our own go on."""
@@ -232,7 +232,8 @@ class _Session:
     def _inferred(self, item: _Running) -> Inferred | None:
         if item.refused:
             return Inferred(reason=item.refused)
-        return item.offer.inference.result if item.offer.inference is not None else None
+        inference = item.target.inference if item.target is not None else None
+        return inference.result if inference is not None else None
 
     def _status(self, load: Load, running: list[_Running]) -> FileStatus:
         if not running:

@@ -196,7 +196,7 @@ class _Reader:
             for index, dim in enumerate(known.dims):
                 if isinstance(dim, int) and not isinstance(dims[index], int):
                     dims[index] = dim
-        spoken = written.dtype or dtype or (known.dtype if known is not None else None)
+        spoken = written.dtype or dtype or (known.dtype if known is not None and not usage.cast else None)
         if spoken is None and usage.specs and not usage.cast:
             spoken = usage.specs[0].dtype
         if spoken is None:

@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding, Related
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.inference.inference import NotInferableError
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.ops import Recording
 
 NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
@@ -40,12 +41,12 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
-def honest(findings: list[Finding], target: BuiltTarget) -> list[Finding]:
+def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -> list[Finding]:
     """The findings that do not rest on what we made up, each with the inputs that it rests on."""
     inference = target.inference
     assert inference is not None
     assert inference.result is not None
-    ours = inference.invented or (inference.free and not has_free_sizes(target))
+    ours = inference.invented or not _all_symbols(target, recording)
     place = target.location
     basis = Related(place.path, place.range, f"inputs inferred: {inference.result.signature}")
     kept = []
@@ -57,3 +58,17 @@ def honest(findings: list[Finding], target: BuiltTarget) -> list[Finding]:
             continue
         kept.append(replace(finding, related=[*finding.related, basis]))
     return kept
+
+
+def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
+    """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one.
+
+    Sizes that the model has as well prove nothing.
+    """
+    assert target.inference is not None
+    if target.inference.free and not has_free_sizes(target):
+        return False
+    ours = set(target.inference.made_up())
+    if target.module is not None:
+        ours -= {int(size) for tensor in target.module.parameters() for size in tensor.shape}
+    return not any(size in ours for op in recording.ops for meta in op.outputs for size in meta.shape)

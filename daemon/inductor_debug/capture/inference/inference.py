@@ -22,7 +22,7 @@ from inductor_debug.capture.inference import pretrained
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import plan_for
-from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of
+from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of, tensors_of
 from inductor_debug.capture.inference.search import MOST_SECONDS, Found, NotFound, search
 from inductor_debug.capture.inference.specs import Guess, make_call
 from inductor_debug.capture.inference.trial import Trials
@@ -82,6 +82,7 @@ class Inference:
 
     def __init__(self, subject: Subject, around: Surroundings) -> None:
         self._subject, self._around = subject, around
+        self.name = subject.name
         self.result: Inferred | None = None
         self.invented = False
         """Whether constructor arguments were made up, so that sizes of the model itself are ours."""
@@ -104,6 +105,17 @@ class Inference:
         """The arguments of the call; `static` marks no dimension as dynamic."""
         assert self._answer is not None, "the model comes first"
         return make_call(self._answer.guess, free=frozenset() if static else self._answer.free)
+
+    def made_up(self) -> frozenset[int]:
+        """The sizes of the call that nobody asked for, as numbers."""
+        if self._answer is None:
+            return frozenset()
+        sizes = self._answer.guess.size_of()
+        return frozenset(sizes[name] for name in self._answer.guess.used_sizes() if sizes[name] > 2)
+
+    def tensors(self) -> list[str]:
+        """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""
+        return tensors_of(self._answer.guess) if self._answer is not None else []
 
     def _repeat(self, known: Answer) -> Any:
         for number, way in enumerate(self._ways()):
@@ -151,6 +163,8 @@ class Inference:
             with at_most(2 * MOST_SECONDS):
                 return search(trials, plan, [plan.first()])
         except TooLongError as error:
+            if trials.success is not None:
+                return Found(trials.success, frozenset(trials.success.used_sizes()))
             return NotFound(RuntimeError(str(error)), trials.runs, MOST_SECONDS)
 
     def _take(self, answer: Answer, way: _Way) -> None:

@@ -25,6 +25,11 @@ def signature_of(guess: Guess, free: frozenset[str]) -> str:
     return ", ".join(f"{item.name} {_described(item.spec, sizes, symbols)}" for item in guess.arguments)
 
 
+def tensors_of(guess: Guess) -> list[str]:
+    """`f32[2, 64]` for every tensor of the call, in order."""
+    return [_described(spec, guess.size_of(), {}) for _, spec in guess.tensors()]
+
+
 def inputs_of(guess: Guess) -> str:
     """A Python expression for the inputs: a tuple, or a dict where arguments must be passed by name."""
     sizes = guess.size_of()

@@ -125,9 +125,11 @@ def _free(trials: Trials, guess: Guess, names: list[str], deadline: float) -> fr
             return frozenset(names)
     free: set[str] = set()
     for name in names:
-        if time.perf_counter() > deadline:
-            break
-        if any(trials.run(guess.with_sizes(**{name: sizes[name] * factor})).error is None for factor in _SPREAD):
+        # What there was no time to try counts as free: nobody asked for it.
+        others = [sizes[name] * factor for factor in _SPREAD] + [sizes[name] // 2]
+        if time.perf_counter() > deadline or any(
+            trials.run(guess.with_sizes(**{name: other})).error is None for other in others if other > 1
+        ):
             free.add(name)
     for value in {sizes[name] for name in names}:
         tied = [name for name in names if sizes[name] == value]

@@ -59,6 +59,8 @@ class Trials:
         self._build = build
         self.subject = build()
         self.runs = 0
+        self.success: Guess | None = None
+        """The last call that ran."""
         self._lazy = _is_lazy(self.subject)
         self._grad = False
         self._stack: list[tuple[nn.Module, Any, Any]] = []
@@ -96,6 +98,7 @@ class Trials:
             after.remove()
             if state is not None:
                 state.restore()
+        self.success = guess
         return Outcome(guess, None, (1 << 30,))
 
     def _enter(self, module: nn.Module, args: Any) -> None:

@@ -1,0 +1,173 @@
+"""`inductor-debug bench inference`: how often inputs are inferred, how well, how fast, and what they wrongly blame.
+
+The corpus is a folder with `corpus/*.py`, the true inputs in `truth.py` and transformers' architectures in
+`architectures.py`. The work is done in worker processes; nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from inductor_debug.accelerators.profile import load_document, with_environment
+
+_STRICT = {"MOCK_ALIGNMENT": "64", "MOCK_MAX_MEMORY": "1000000"}
+"""An accelerator that finds fault with almost every size, so that made-up sizes show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One class: what was inferred and what is true. `seconds` by the clock, `work` of the processor alone."""
+
+    group: str
+    name: str
+    seconds: float
+    work: float
+    inferred: list[str]
+    truth: list[str]
+    reason: str
+    false: list[str]
+
+    @property
+    def runnable(self) -> bool:
+        """Whether inputs were found."""
+        return not self.reason
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every tensor has the true rank and dtype."""
+        return self.runnable and list(map(_kind, self.inferred)) == list(map(_kind, self.truth))
+
+
+def _kind(tensor: str) -> tuple[str, int]:
+    dtype, _, dims = tensor.partition("[")
+    return dtype, len([dim for dim in dims.rstrip("]").split(",") if dim.strip()])
+
+
+def run(corpus: str, output_format: str) -> int:
+    """Runs the benchmark and prints it; 0 when every promise was kept, 1 when one was not, 2 without a corpus."""
+    folder = Path(corpus)
+    if not (folder / "truth.py").is_file():
+        print(f"bench: there is no corpus in {folder}; --corpus names its folder", file=sys.stderr)
+        return 2
+    rows = measure(folder)
+    said = promises(rows)
+    if output_format == "json":
+        kept = [{"kept": good, "promise": text} for good, text in said]
+        print(json.dumps({"schema": 1, "rows": [asdict(row) for row in rows], "promises": kept}, indent=2))
+    else:
+        print(render(rows))
+    return 0 if all(good for good, _ in said) else 1
+
+
+def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers")) -> list[Row]:
+    """Infers for the whole corpus, or for some of its groups."""
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as name:
+        for group in groups:
+            files, truth = _written(folder) if group == "written" else _transformers(folder, Path(name))
+            found = {(row["file"], row["name"]): row for row in _infer(files)}
+            for (path, kind), tensors in truth.items():
+                row = found.get(
+                    (path, kind), {"seconds": 0.0, "work": 0.0, "tensors": [], "reason": "no offer", "false": []}
+                )
+                label = Path(path).stem if group == "transformers" else kind
+                true = [item for item in tensors if item != "_"]
+                rows.append(
+                    Row(group, label, row["seconds"], row["work"], row["tensors"], true, row["reason"], row["false"])
+                )
+    return rows
+
+
+Truth = dict[tuple[str, str], list[str]]
+
+
+def _written(folder: Path) -> tuple[list[tuple[str, str]], Truth]:
+    """The classes written for the corpus; those that only stand inside others have no truth."""
+    module = _load(folder / "truth.py")
+    files: list[tuple[str, str]] = []
+    truth: Truth = {}
+    for path in sorted((folder / "corpus").glob("*.py")):
+        file = str(path.resolve())
+        files.append((file, path.read_text(encoding="utf-8")))
+        truth |= {(file, kind): tensors for kind, tensors in module.truth(path.stem).items()}
+    return files, truth
+
+
+def _transformers(folder: Path, scratch: Path) -> tuple[list[tuple[str, str]], Truth]:
+    files: list[tuple[str, str]] = []
+    truth: Truth = {}
+    for name, (text, tensors) in _load(folder / "architectures.py").architectures().items():
+        path = scratch / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        files.append((str(path.resolve()), text))
+        truth[str(path.resolve()), "Small"] = tensors
+    return files, truth
+
+
+def _infer(files: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    order = {"profile": with_environment(load_document("mock"), _STRICT), "files": files}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inductor_debug.worker.infer_corpus"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    output, _ = process.communicate(json.dumps(order))
+    return [json.loads(line) for line in output.splitlines() if line.startswith('{"file"')]
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"inference_corpus_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def render(rows: list[Row]) -> str:
+    """What went wrong, row by row, then the promises."""
+    lines = []
+    for row in rows:
+        if not row.runnable:
+            lines.append(f"none     {row.name}: {row.reason[:160]}")
+        elif not row.agrees:
+            lines.append(f"differs  {row.name}: {'; '.join(row.inferred)} for {'; '.join(row.truth)}")
+        if row.false:
+            lines.append(f"false    {row.name}: {', '.join(row.false)}")
+    lines += [f"{'kept  ' if good else 'BROKEN'}  {text}" for good, text in promises(rows)]
+    return "\n".join(lines)
+
+
+def promises(rows: list[Row]) -> list[tuple[bool, str]]:
+    """What we promise, each with whether this run kept it."""
+    said: list[tuple[bool, str]] = []
+    for group in dict.fromkeys(row.group for row in rows):
+        some = [row for row in rows if row.group == group]
+        runnable = sum(row.runnable for row in some) / len(some)
+        agreeing = sum(row.agrees for row in some) / len(some)
+        clock = statistics.median(row.seconds for row in some) * 1000
+        median = statistics.median(row.work for row in some)
+        said.append(
+            (runnable >= 0.9, f"{group}: {len(some)} classes, inputs that run for {runnable:.0%} (at least 90%)")
+        )
+        said.append((agreeing >= 0.85, f"{group}: rank and dtype agree for {agreeing:.0%} (at least 85%)"))
+        said.append(
+            (
+                median <= 0.05,
+                f"{group}: median {median * 1000:.0f} ms of work (at most 50 ms), {clock:.0f} by the clock",
+            )
+        )
+    false = sum(len(row.false) for row in rows)
+    said.append((false == 0, f"{false} findings about made-up sizes (none)"))
+    return said

@@ -1,0 +1,166 @@
+"""A file with classes and nothing else: what is inferred for them, and what is never told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import Job, analyze
+from inductor_debug_schema import FileStatus, Inferred, StageFinished, StageState
+
+pytestmark = pytest.mark.torch
+
+HEAD = "import torch\nfrom torch import nn\n"
+
+
+def job_of(tmp_path: Path, text: str) -> Job:
+    return analyze(tmp_path / "model.py", HEAD + dedent(text))
+
+
+def inferred(job: Job) -> dict[str, Inferred]:
+    return {
+        event.target: event.inferred
+        for event in job.events
+        if isinstance(event, StageFinished) and event.inferred is not None
+    }
+
+
+CLASSES = {
+    "x f32[s0, 64]": """
+        class Model(nn.Module):
+            def __init__(self, width=64):
+                super().__init__()
+                self.layer = nn.Linear(width, 10)
+            def forward(self, x):
+                return self.layer(x)
+    """,
+    "a i64[s0, s1], h (f32[1, s0, 6], f32[1, s0, 6])": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.rnn = nn.Embedding(9, 5), nn.LSTM(5, 6, batch_first=True)
+            def forward(self, a, h):
+                return self.rnn(self.table(a), h)
+    """,
+    "batch {image: f32[s0, 3, s1, s2], tokens: i64[s0, s3]}": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = nn.Conv2d(3, 8, 3), nn.Embedding(9, 8)
+            def forward(self, batch):
+                return self.a(batch["image"]).mean((2, 3)) + self.b(batch["tokens"]).mean(1)
+    """,
+    "x f32[s0, 4], mode = 'full', flag = False": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 4)
+            def forward(self, x, mode: str, flag: bool):
+                if mode == "full":
+                    return self.layer(x)
+                raise ValueError(mode)
+    """,
+    "x f32[s0, 8]": """
+        class Model(nn.Module):
+            def __init__(self, width, depth):
+                super().__init__()
+                self.layer = nn.Linear(width, depth)
+            def forward(self, x):
+                return self.layer(x)
+        if __name__ == "__main__":
+            Model(2 * 4, depth=3)
+    """,
+    "x f32[s0, 1, 28, 28]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.fc = nn.Conv2d(1, 4, 3), nn.Linear(4 * 13 * 13, 10)
+            def forward(self, x):
+                return self.fc(torch.flatten(torch.max_pool2d(self.conv(x), 2), 1))
+    """,
+}
+
+
+@pytest.mark.parametrize("signature", CLASSES)
+def test_inputs_are_inferred_and_shown(signature: str, tmp_path: Path) -> None:
+    job = job_of(tmp_path, CLASSES[signature])
+    assert inferred(job)["Model"].signature == signature
+    assert all(stage.report.state is StageState.DONE for stage in job.stages)
+
+
+def test_the_directive_offered_gives_the_same_target(tmp_path: Path) -> None:
+    text = dedent(CLASSES["x f32[s0, 8]"])
+    directive = inferred(job_of(tmp_path, text))["Model"].directive
+    assert directive == "# inductor-debug: inputs=(torch.randn(2, 8),), init=(8, 3)"
+    again = job_of(tmp_path, directive + text)
+    assert [target.origin for target in again.loaded.targets] == ["directive"]
+    assert again.status is FileStatus.CLEAN
+
+
+def test_a_finding_says_that_it_rests_on_inferred_inputs(tmp_path: Path) -> None:
+    text = "class Model(nn.Module):\n    def forward(self, x):\n        return x.double()\n"
+    (finding, *_) = job_of(tmp_path, text).findings
+    assert finding.rule == "dtype"
+    assert finding.related[-1].message.startswith("inputs inferred: x f32[s0")
+
+
+REFUSED = {
+    "constructor did not end": "def __init__(self):\n        super().__init__()\n        while True: pass",
+    "touches the world": "def __init__(self):\n        super().__init__()\n        open('made', 'w')",
+    "constructor raised": "def __init__(self):\n        super().__init__()\n        open('missing.bin')",
+    "not written": "n = 0\n    def forward(self, x):\n        open('made', 'w')",
+    "no inputs were found": "def forward(self, x):\n        raise ValueError('never')",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_cannot_be_inferred_is_a_note_and_never_an_error(reason: str, tmp_path: Path) -> None:
+    body = REFUSED[reason]
+    if "forward" not in body:
+        body += "\n    def forward(self, x):\n        return x"
+    if reason == "no inputs were found":
+        body += "\n        return x"
+    job = job_of(tmp_path, f"class Model(nn.Module):\n    {body}\n")
+    assert job.findings == []
+    assert job.status is FileStatus.NO_TARGET
+    assert reason in inferred(job)["Model"].reason
+    assert not (tmp_path / "made").exists()
+
+
+def test_parts_of_other_classes_bases_and_abstract_classes_are_left_alone(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        import abc
+        class Part(nn.Module):
+            def forward(self, x):
+                return x + 1
+        class Base(nn.Module, abc.ABC):
+            @abc.abstractmethod
+            def forward(self, x): ...
+        class Whole(Base):
+            def __init__(self):
+                super().__init__()
+                self.part = Part()
+            def forward(self, x):
+                return self.part(x)
+        class Unfinished(nn.Module):
+            def forward(self, x):
+                raise NotImplementedError
+        """,
+    )
+    assert [target.name for target in job.loaded.targets] == ["Whole"]
+
+
+@pytest.mark.parametrize("place", ["# inductor-debug: off\nimport math\n{}", "import math\n# inductor-debug: off\n{}"])
+def test_a_comment_switches_inference_off(place: str, tmp_path: Path) -> None:
+    job = job_of(tmp_path, place.format("class Model(nn.Module):\n    def forward(self, x):\n        return x\n"))
+    assert job.status is FileStatus.NO_TARGET
+    assert job.loaded.targets == []
+
+
+def test_made_up_sizes_are_never_blamed(tmp_path: Path) -> None:
+    text = "class Model(nn.Module):\n    def forward(self, x, y):\n        return torch.cat([x * y, y])[1:]\n"
+    job = job_of(tmp_path, text)
+    assert not {finding.rule for finding in job.findings} & {"alignment", "memory", "recompile", "capture-error"}
