@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.inference.guards import SideEffectError
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.specs import Guess
@@ -66,7 +67,8 @@ def search(
         outcome = trials.run(guess)
         if outcome.error is None:
             return Found(*_settled(trials, guess, started + seconds))
-        if isinstance(outcome.error, SideEffectError):
+        if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
+            # Other guesses change nothing about it; a lower rung of the ladder may.
             return NotFound(outcome.error, trials.runs, time.perf_counter() - started)
         if best is None or outcome.progress > best.progress:
             best = outcome
