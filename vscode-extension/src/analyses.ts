@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 import type { AnalysisNotification, TargetReport } from "../../shared_schema/generated/wire.js";
 import type { Session } from "./server/session.js";
 import { SessionState } from "./server/state.js";
+import { Soon } from "./soon.js";
 
 export interface Analysis {
   readonly uri: vscode.Uri;
@@ -28,7 +29,8 @@ export class Analyses implements vscode.Disposable {
   /** By document: the newest generation that has brought findings of its own. */
   private readonly refreshed = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri | undefined>();
-  private readonly disposables: vscode.Disposable[] = [this.changed];
+  private readonly context = new Soon(() => { void vscode.commands.executeCommand("setContext", "inductorDebug.busy", this.busy); });
+  private readonly disposables: vscode.Disposable[] = [this.changed, this.context];
 
   /** Something about a document, or (undefined) about all of them, is new. */
   readonly onDidChange = this.changed.event;
@@ -105,7 +107,7 @@ export class Analyses implements vscode.Disposable {
   }
 
   private tell(uri: vscode.Uri | undefined): void {
-    void vscode.commands.executeCommand("setContext", "inductorDebug.busy", this.busy);
+    this.context.request();
     this.changed.fire(uri);
   }
 }

@@ -18,7 +18,10 @@ export function activate(context: Context): void {
     overviewRulerLane: vscode.OverviewRulerLane.Right,
   });
   const waiting = new Map<string, NodeJS.Timeout>();
+  const painted = new WeakSet<vscode.TextEditor>();
   const paint = (editor: vscode.TextEditor, marked: boolean): void => {
+    if (!marked && !painted.delete(editor)) return; // nothing there: the editor is not bothered
+    if (marked) painted.add(editor);
     const lines = new Set(analyses.findings(editor.document.uri).map((finding) => finding.range.start.line));
     const text = vscode.l10n.t("This finding is of an earlier text; a newer check is not through yet.");
     editor.setDecorations(

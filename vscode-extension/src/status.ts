@@ -11,6 +11,7 @@ import type { Context } from "./context.js";
 import type { Session } from "./server/session.js";
 import { SessionState } from "./server/state.js";
 import { SECTION } from "./settings.js";
+import { Soon } from "./soon.js";
 import * as words from "./words.js";
 
 const { t } = vscode.l10n;
@@ -19,10 +20,12 @@ const TICK = 1000;
 
 export function activate(context: Context): void {
   const status = new Status(context.session, context.analyses);
+  const redraw = new Soon(() => { status.update(); });
   context.extension.subscriptions.push(
     status,
+    redraw,
     context.session.onDidChangeState(() => { status.update(); }),
-    context.analyses.onDidChange(() => { status.update(); }),
+    context.analyses.onDidChange(() => { redraw.request(); }),
     vscode.window.onDidChangeActiveTextEditor(() => { status.update(); }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration(SECTION)) status.update();

@@ -8,12 +8,11 @@ import * as vscode from "vscode";
 import type { Inferred, StageReport, TargetReport } from "../../shared_schema/generated/wire.js";
 import { type Analyses, type Analysis, dataOf, isBusy, isOutdated, ruleNameOf } from "./analyses.js";
 import type { Context } from "./context.js";
+import { Soon } from "./soon.js";
 import * as words from "./words.js";
 
 const { t } = vscode.l10n;
 const VIEW = "inductorDebug.targets";
-/** Updates come stage by stage; the view is redrawn once for those that come together. */
-const REDRAW_MILLISECONDS = 80;
 
 /** A row of the view. */
 export type Node =
@@ -26,33 +25,25 @@ export type Node =
 export function activate(context: Context): void {
   const provider = new TargetsProvider(context.analyses);
   const view = vscode.window.createTreeView(VIEW, { treeDataProvider: provider, showCollapseAll: true });
-  context.extension.subscriptions.push(
-    provider,
-    view,
-    context.analyses.onDidChange(() => {
-      provider.refreshSoon();
-      view.description = context.analyses.busy ? t("checking…") : "";
-    }),
-  );
+  const redraw = new Soon(() => {
+    provider.refresh();
+    view.description = context.analyses.busy ? t("checking…") : "";
+  });
+  context.extension.subscriptions.push(provider, view, redraw, context.analyses.onDidChange(() => { redraw.request(); }));
 }
 
 export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
-  private timer: NodeJS.Timeout | undefined;
 
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(private readonly analyses: Analyses) {}
 
-  refreshSoon(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.changed.fire(undefined);
-    }, REDRAW_MILLISECONDS);
+  refresh(): void {
+    this.changed.fire(undefined);
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
     this.changed.dispose();
   }
 
