@@ -1,12 +1,13 @@
 // Builds the VSIX: libraries, licence, bundle (vsce runs `vscode:prepublish`), and the archive that VS Code, VSCodium and code-server install.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, statSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const EXTENSION = join(dirname(fileURLToPath(import.meta.url)), "..");
 const ROOT = join(EXTENSION, "..");
+const README = "out/README.md";
 const OUTPUT = join(EXTENSION, "out", "inductor-debug.vsix");
 
 function node(script, ...args) {
@@ -16,5 +17,7 @@ function node(script, ...args) {
 
 node(join(EXTENSION, "scripts", "libraries.mjs"));
 copyFileSync(join(ROOT, "LICENSE"), join(EXTENSION, "LICENSE"));
-node(join(ROOT, "node_modules", "@vscode", "vsce", "vsce"), "package", "--no-dependencies", "--skip-license", "--allow-missing-repository", "--out", OUTPUT);
+// VS Code shows pictures from the web only: the README in the package goes without.
+writeFileSync(join(EXTENSION, README), readFileSync(join(EXTENSION, "README.md"), "utf8").replace(/^!\[.*\n+/gmu, ""));
+node(join(ROOT, "node_modules", "@vscode", "vsce", "vsce"), "package", "--no-dependencies", "--skip-license", "--allow-missing-repository", "--readme-path", README, "--out", OUTPUT);
 console.log(`${OUTPUT}: ${statSync(OUTPUT).size} bytes`);

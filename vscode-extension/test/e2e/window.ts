@@ -252,7 +252,7 @@ export class Window {
 
   async screenshot(name: string): Promise<void> {
     mkdirSync(SCREENSHOTS, { recursive: true });
-    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), animations: "disabled" }); // what fades in is there
   }
 
   /** What the extension has written to its output in the newest session that has this folder's window. */

@@ -1,0 +1,76 @@
+/** The pictures in the README, taken anew on demand: `INDUCTOR_DEBUG_PICTURES=1 npm run e2e -- pictures`. */
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+
+const MODEL = `import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(2, 128, 256),)
+class Attention(nn.Module):
+    def __init__(self, width: int = 256, heads: int = 8) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        parts = self.qkv(x).chunk(3, dim=-1)
+        query, key, value = (self.split(part) for part in parts)
+        scores = query @ key.transpose(-2, -1)
+        weights = scores.double().softmax(dim=-1)
+        mixed = weights.float() @ value
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def split(self, x):
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+class Head(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.linear(x.mean(dim=1))
+`;
+const LINE = "        weights = scores.double().softmax(dim=-1)";
+
+test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("pictures of the editor in both themes", async () => {
+  const bench = await Workbench.start({
+    "inductorDebug.interpreter": PYTHON,
+    "window.commandCenter": false,
+    "workbench.layoutControl.enabled": false,
+    "workbench.colorTheme": "Default Light Modern",
+    "breadcrumbs.enabled": false,
+    "editor.hover.above": false,
+    "editor.lightbulb.enabled": "off",
+    "editor.occurrencesHighlight": "off",
+    "editor.renderLineHighlight": "none",
+  });
+  const folder = bench.folder({ "attention.py": MODEL }, "transformer");
+  const window = await bench.open(folder);
+  await window.page.setViewportSize({ width: 1200, height: 750 });
+  await window.openFile("attention.py");
+  await window.untilUnderlined([[17, "scores.double()"]]);
+  await window.run("Inductor Debug: Focus on Targets View");
+  await until("the view is complete", async () => (await window.tree()).some((row) => row.includes("Inputs of Head")));
+  await until("the lenses are complete", async () => (await window.lenses()).some((text) => text.includes("inferred")));
+  await window.page.mouse.move(700, 20);
+  for (const [theme, wanted, name] of [
+    ["Default Light Modern", "vs", "light"],
+    ["Default Dark Modern", "vs-dark", "dark"],
+  ] as const) {
+    bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
+    await until("the theme is on", () => window.page.locator(`.monaco-workbench.${wanted}`).first().isVisible());
+    const hover = await window.hover(17, LINE.indexOf("double") + 2, /strides/u);
+    expect(hover).toContain("float64");
+    await window.page.locator(".monaco-hover:not(.hidden)", { hasText: "Quick Fix" }).first().waitFor();
+    await window.screenshot(`screenshot-${name}`);
+    await window.page.keyboard.press("Escape");
+  }
+  await bench.close();
+});
