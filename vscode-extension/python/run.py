@@ -1,7 +1,7 @@
 """Starts the daemon that comes with the extension: its own libraries first, nothing of the workspace.
 
-The extension runs this by path in the user's interpreter, isolated (`-I`). Workers get none of this; the daemon tells them itself
-where its packages are. The syntax is kept old, so that an old interpreter can still be told what is wrong with it.
+The extension runs this by path in the user's interpreter, isolated (`-I`). Workers get none of this; the daemon tells
+them itself where its packages are. The syntax is kept old, so that an old interpreter can still be told what is wrong.
 """
 
 import os

@@ -186,8 +186,9 @@ def unite(
 ) -> list[Finding]:
     """One list, without doubles: by (rule, path, range), then by (message, path, range).
 
-    Within a target the later stage's finding wins; across targets the first target's does, with the larger count. A
-    `capture-error` of one stage is dropped where a later stage of the target got through without it.
+    Within a target the later stage's finding wins, but an exception keeps its first words; across targets the first
+    target's does, with the larger count. A `capture-error` of one stage is dropped where a later stage of the target
+    got through without it.
     """
     united: dict[Key, Finding] = {}
     for finding in general:
@@ -218,6 +219,8 @@ def _overcome(
 
 
 def _both(known: Finding, finding: Finding, *, same: bool) -> Finding:
+    if same and finding.rule == "capture-error":
+        return known  # the model's own exception says more than what Dynamo makes of it
     if same:
         return finding if finding.related else dataclasses.replace(finding, related=known.related)
     return dataclasses.replace(known, count=max(known.count, finding.count))
