@@ -303,7 +303,7 @@ CRASH = finding("/model.py", rule="crash", message="killed by SIGSEGV", severity
         ),
         (
             update_of(inferred=Inferred(reason="its width is not known")),
-            "no inputs could be inferred: its width is not known",
+            "its width is not known",
         ),
     ],
 )

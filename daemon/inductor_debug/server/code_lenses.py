@@ -84,7 +84,7 @@ def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
     failed = any(report.state is StageState.FAILED for report in target.stages)
     inferred = target.inferred
     if inferred is not None and inferred.reason:
-        return _shortened(f"no inputs could be inferred: {inferred.reason}")
+        return _shortened(inferred.reason)
     if failed or (update.report.status in _BROKEN and update.state.settled):
         return _failure(update, target.name)
     parts = [_numbers(seen[-1], target.name, update)] if seen else []

@@ -114,7 +114,7 @@ test("a class without example inputs gets inferred ones, which a click writes do
 
 test("a class whose inputs nobody can guess says why", async () => {
   await window.openFile("odd.py");
-  await until("the lens says so", async () => (await window.lenses()).some((text) => text.startsWith("no inputs could be inferred")), 90_000);
+  await until("the lens says so", async () => (await window.lenses()).some((text) => text.startsWith("Inputs could not be inferred")), 90_000);
   expect(await window.lenses()).toContainEqual(expect.stringContaining("set example inputs"));
   await until("and so does the view", async () => (await window.tree()).some((row) => /Inputs of Odd, .*could not be inferred/u.test(row)));
   expect(await window.squiggles()).toEqual([]);
