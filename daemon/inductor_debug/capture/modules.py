@@ -68,18 +68,34 @@ class Snapshot:
     def restore(self) -> None:
         """Puts everything back; later changes can be undone again."""
         for attributes, before in self._attributes:
-            attributes.clear()
-            attributes.update(_copied(before))
+            if not _same(attributes, before):
+                attributes.clear()
+                attributes.update(_copied(before))
         for state in self._tensors:
             state.restore()
 
 
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+
+
 def _copied(attributes: dict[str, Any]) -> dict[str, Any]:
     copy = dict(attributes)
-    for name in ("_parameters", "_buffers", "_modules"):
+    for name in _REGISTRIES:
         if isinstance(copy.get(name), dict):
             copy[name] = dict(copy[name])
     return copy
+
+
+def _same(attributes: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether the very same objects are there; most modules are, and looking is cheaper than copying."""
+    return len(attributes) == len(before) and all(
+        name in attributes
+        and (
+            attributes[name] is value
+            or (name in _REGISTRIES and isinstance(attributes[name], dict) and _same(attributes[name], value))
+        )
+        for name, value in before.items()
+    )
 
 
 class _TensorState:
