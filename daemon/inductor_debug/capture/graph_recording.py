@@ -57,7 +57,7 @@ def record_graph(graph_module: GraphModule) -> GraphRecording:
             _declare(node, origins)
     recorder = CompiledRecorder(attribution, origins)
     runner = GraphRunner(recorder, attribution, origins)
-    with quiet(), _examples_mode(examples), recorder:
+    with quiet(freeze=False), _examples_mode(examples), recorder:
         runner.run(graph_module, examples)
     strip(graph_module)
     frames = next((op.frames for op in recorder.recording.ops if op.frames), callers)

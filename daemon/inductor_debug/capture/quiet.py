@@ -16,8 +16,13 @@ _LOGGERS = ("torch._subclasses.fake_tensor", "torch._dynamo", "torch.fx.experime
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Silences torch's loggers below `CRITICAL` and the garbage collector until it is left."""
+def quiet(*, freeze: bool = True) -> Iterator[None]:
+    """Silences torch's loggers below `CRITICAL` and the garbage collector until it is left.
+
+    Args:
+        freeze: leaves what was made meanwhile out of every later search for garbage. Right for a worker, whose life is
+            one job; wrong for a process that is somebody else's.
+    """
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     collecting = gc.isenabled()
@@ -30,4 +35,6 @@ def quiet() -> Iterator[None]:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
         if collecting:
+            if freeze:
+                gc.freeze()
             gc.enable()
