@@ -130,10 +130,6 @@ class SourceMap:
         self._frames_by_position[key] = frame
         return frame
 
-    def frame_of(self, frame: FrameType) -> Frame | None:
-        """The place at which a running frame stands; None for frames that `stack` leaves out."""
-        return self.frame_at(frame.f_code, frame.f_lasti)
-
     def stack(self, frame: FrameType | None, boundary: CodeType | None = None) -> tuple[Frame, ...]:
         """The visible frames from `frame` outwards, innermost first, up to the frame that runs `boundary`."""
         frames, cache = [], self._frames

@@ -16,23 +16,6 @@ from inductor_debug_schema import Severity, Stage
 from inductor_debug.accelerators.document import unknown
 from inductor_debug.engine.settings import ConfigurationError, Trigger
 
-ENGINE_RULES = (
-    "capture-error",
-    "configuration",
-    "crash",
-    "environment",
-    "graph-break",
-    "import-error",
-    "internal-error",
-    "out-of-memory",
-    "recompile",
-    "syntax-error",
-    "timeout",
-    "unreadable",
-    "unused-ignore",
-)
-"""Rules about the run, which nobody's registry has to know."""
-
 _LOOKED_AT = tuple(stage for stage in Stage if stage is not Stage.LOAD)
 _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
 
@@ -174,7 +157,7 @@ def _severity(value: Any) -> dict[str, Severity | None]:
 def _known_rules() -> list[str]:
     from inductor_debug.rules.registry import all_rules  # imported here: most projects set no severity
 
-    return sorted({*ENGINE_RULES, *(rule.id for rule in all_rules())})
+    return sorted(rule.id for rule in all_rules())
 
 
 def _targets(value: Any) -> dict[str, dict[str, str]]:

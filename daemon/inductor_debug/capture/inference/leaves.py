@@ -13,7 +13,6 @@ from torch import nn
 
 from inductor_debug.capture.inference.specs import Dimension, TensorSpec
 
-SPATIAL: tuple[Dimension, ...] = ("H", "W")
 _PASS = (
     nn.Identity,
     nn.Dropout,
