@@ -24,6 +24,44 @@ export interface AnalysisNotification {
 }
 
 /**
+ * The result of a task for one target: a JSON document of the contract (`diff`, `repro`, `bisect`).
+ */
+export interface Answered {
+  readonly target: string;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What an artifact is; also the name of its folder.
+ */
+export type ArtifactKind = "fx_graphs" | "aot_graphs" | "inductor_ir" | "inductor_kernels" | "statistics" | "repros" | "visualizations" | "reports";
+
+/**
+ * Something to keep: the engine writes it into the artifact store, or drops it where it cannot.
+ *
+ * `title` says in a few words what it is; `suffix` is the file name's (`.graph`, `.txt`, `.cpp`, `.png`).
+ */
+export interface ArtifactMade {
+  readonly kind: ArtifactKind;
+  readonly title: string;
+  readonly suffix: string;
+  readonly media_type: string;
+  readonly content: Uint8Array;
+  readonly target?: string;
+  readonly stage?: Stage | null;
+}
+
+/**
+ * An artifact as commands and reports name it: an absolute path, its size in bytes and its media type.
+ */
+export interface ArtifactReference {
+  readonly kind: ArtifactKind;
+  readonly path: string;
+  readonly bytes: number;
+  readonly media_type: string;
+}
+
+/**
  * A tensor as it lies on an accelerator that moves memory in sticks.
  *
  * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
@@ -115,6 +153,70 @@ export interface Finished {
 }
 
 /**
+ * One graph, its nodes in topological order. Names are unique within a document (`0`, `0.forward`, `1.backward`).
+ *
+ * `made_from` is the name of the graph that this one was made of, "" where it is the first.
+ */
+export interface Graph {
+  readonly name: string;
+  readonly kind: GraphKind;
+  readonly nodes: readonly GraphNode[];
+  readonly made_from?: string;
+}
+
+/**
+ * All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
+ *
+ * `path` is the file that offers the target, `digest` a short digest of its text.
+ */
+export interface GraphDocument {
+  readonly target: string;
+  readonly stage: Stage;
+  readonly path: string;
+  readonly digest: string;
+  readonly accelerator: string;
+  readonly torch: string;
+  readonly graphs: readonly Graph[];
+  readonly kernels?: readonly Kernel[];
+  readonly listings?: readonly Listing[];
+  readonly modules?: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+  readonly schema?: number;
+}
+
+/**
+ * Which of the compiler's graphs it is.
+ */
+export type GraphKind = "fx" | "joint" | "forward" | "backward" | "post_grad" | "ir";
+
+/**
+ * One node. `inputs` are names of earlier nodes, with repetitions, in the order of the arguments.
+ *
+ * `op` is the ATen overload (`aten.mm.default`) or the dotted name of the Python function or method where there is no
+ * overload yet. `shape` is None where the value is no single tensor; sizes are strings where they are symbolic.
+ * `bytes` are those of its value's elements (of all tensors it returns). `detail` is for reading: the parameter's
+ * name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
+ * path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
+ * graph `forward` names the nodes of the forward graph with the same `seq_nr`.
+ */
+export interface GraphNode {
+  readonly name: string;
+  readonly op: string;
+  readonly role?: NodeRole;
+  readonly inputs?: readonly string[];
+  readonly shape?: readonly (number | string)[] | null;
+  readonly dtype?: string | null;
+  readonly bytes?: number | null;
+  readonly detail?: string;
+  readonly place?: Location | null;
+  readonly module?: string;
+  readonly seq_nr?: number | null;
+  readonly origins?: readonly string[];
+  readonly forward?: readonly string[];
+  readonly kernels?: readonly string[];
+}
+
+/**
  * What was inferred for a target that nobody gave inputs.
  *
  * `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
@@ -132,10 +234,11 @@ export interface Inferred {
 }
 
 /**
- * One file to analyse.
+ * One file to work on.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
- * (`accelerators.profile`). Limits are seconds and bytes.
+ * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
+ * `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
  */
 export interface JobRequest {
   readonly job: number;
@@ -147,6 +250,47 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
+  readonly task?: Task;
+  readonly only?: readonly string[];
+  readonly keep_graphs?: boolean;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A kernel that Inductor generated, or an external one that it calls.
+ *
+ * `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
+ * post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
+ */
+export interface Kernel {
+  readonly name: string;
+  readonly language: string;
+  readonly source: string;
+  readonly graph: string;
+  readonly nodes?: readonly string[];
+  readonly places?: readonly Location[];
+}
+
+/**
+ * A zero-based line of a listing and the expression of the user's that it comes from.
+ */
+export interface LinePlace {
+  readonly line: number;
+  readonly place: Location;
+}
+
+/**
+ * A text that the compiler made for one graph: `title` says which ("IR before fusion", "wrapper").
+ *
+ * `language` is "python", "cpp", "triton" or "text". `places` maps zero-based lines of the text to the expression they
+ * come from, where that is known.
+ */
+export interface Listing {
+  readonly title: string;
+  readonly language: string;
+  readonly text: string;
+  readonly graph: string;
+  readonly places?: readonly LinePlace[];
 }
 
 /**
@@ -172,11 +316,25 @@ export interface Location {
 }
 
 /**
+ * What a node is to its graph.
+ */
+export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
+
+/**
  * A place between two characters: zero-based `line`, zero-based UTF-16 code unit `character`.
  */
 export interface Position {
   readonly line: number;
   readonly character: number;
+}
+
+/**
+ * How far a task has come: `done` of `total` steps (0 where nobody knows), and what it does now, in words.
+ */
+export interface Progressed {
+  readonly message: string;
+  readonly done?: number;
+  readonly total?: number;
 }
 
 /**
@@ -275,6 +433,11 @@ export interface TargetSetting {
 }
 
 /**
+ * What a job is to do with its file; `worker.tasks` knows what carries it out.
+ */
+export type Task = "analyze" | "diff" | "repro" | "bisect";
+
+/**
  * One tensor: `shape` and `stride` in elements, `dtype` without the `torch.` prefix.
  *
  * `bytes` is what its elements take on the host, None where a size is not known. `layout` is None where the
@@ -288,4 +451,4 @@ export interface TensorFact {
   readonly layout?: DeviceLayout | null;
 }
 
-export type Event = ExpressionsSeen | Finished | Loaded | StageFinished | StageStarted;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | Loaded | Progressed | StageFinished | StageStarted;

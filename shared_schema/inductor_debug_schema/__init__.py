@@ -4,6 +4,7 @@ The daemon, its workers and (through generated code) the editor agree on these a
 only the standard library, because workers load it inside the user's own interpreter.
 """
 
+from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
@@ -18,22 +19,40 @@ from inductor_debug_schema.findings import (
     StageState,
     TargetReport,
 )
+from inductor_debug_schema.graphs import (
+    Graph,
+    GraphDocument,
+    GraphKind,
+    GraphNode,
+    Kernel,
+    LinePlace,
+    Listing,
+    NodeRole,
+)
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
+    Answered,
+    ArtifactMade,
     Event,
     Finished,
     JobRequest,
     Loaded,
+    Progressed,
     StageFinished,
     StageStarted,
     TargetFound,
     TargetSetting,
+    Task,
 )
 from inductor_debug_schema.positions import Location, Position, Range, Related
 
 __all__ = [
     "EVENT_TYPES",
     "AnalysisNotification",
+    "Answered",
+    "ArtifactKind",
+    "ArtifactMade",
+    "ArtifactReference",
     "DeviceLayout",
     "Event",
     "ExpressionFact",
@@ -42,11 +61,20 @@ __all__ = [
     "FileStatus",
     "Finding",
     "Finished",
+    "Graph",
+    "GraphDocument",
+    "GraphKind",
+    "GraphNode",
     "Inferred",
     "JobRequest",
+    "Kernel",
+    "LinePlace",
+    "Listing",
     "Loaded",
     "Location",
+    "NodeRole",
     "Position",
+    "Progressed",
     "Range",
     "Related",
     "Severity",
@@ -58,6 +86,7 @@ __all__ = [
     "TargetFound",
     "TargetReport",
     "TargetSetting",
+    "Task",
     "TensorFact",
     "WireError",
     "from_wire",

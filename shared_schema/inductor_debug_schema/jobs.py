@@ -3,13 +3,18 @@
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
 `StageFinished` for each target and stage, followed by `ExpressionsSeen` where there is any; then `Finished`. A worker
 that dies says nothing more; the supervisor tells.
+
+Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade` and `Answered` as they go, and
+`Finished` at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Union
 
+from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 
@@ -26,12 +31,26 @@ class TargetSetting:
     inputs: str | None = None
 
 
+class Task(str, Enum):
+    """What a job is to do with its file; `worker.tasks` knows what carries it out."""
+
+    ANALYZE = "analyze"
+    """Run the stages and judge."""
+    DIFF = "diff"
+    """KernelDiff: compare a backend with a reference."""
+    REPRO = "repro"
+    """Reduce a finding to a minimal script."""
+    BISECT = "bisect"
+    """Find the layer that goes wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """One file to analyse.
+    """One file to work on.
 
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
-    (`accelerators.profile`). Limits are seconds and bytes.
+    (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
+    `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
     """
 
     job: int
@@ -44,6 +63,10 @@ class JobRequest:
     memory_limit: int = 8 << 30
     infer: bool = True
     """Whether classes without inputs are given inferred ones."""
+    task: Task = Task.ANALYZE
+    only: list[str] = field(default_factory=list)
+    keep_graphs: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +120,44 @@ class Finished:
     dependencies: list[str] = field(default_factory=list)
 
 
-Event = Union[Loaded, StageStarted, StageFinished, ExpressionsSeen, Finished]
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """How far a task has come: `done` of `total` steps (0 where nobody knows), and what it does now, in words."""
+
+    message: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactMade:
+    """Something to keep: the engine writes it into the artifact store, or drops it where it cannot.
+
+    `title` says in a few words what it is; `suffix` is the file name's (`.graph`, `.txt`, `.cpp`, `.png`).
+    """
+
+    kind: ArtifactKind
+    title: str
+    suffix: str
+    media_type: str
+    content: bytes
+    target: str = ""
+    stage: Union[Stage, None] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The result of a task for one target: a JSON document of the contract (`diff`, `repro`, `bisect`)."""
+
+    target: str
+    document: dict[str, Any]
+
+
+Event = Union[Loaded, StageStarted, StageFinished, ExpressionsSeen, Progressed, ArtifactMade, Answered, Finished]
 """What a worker sends while it works on a job."""
 
 EVENT_TYPES: dict[str, type] = {
-    cls.__name__: cls for cls in (Loaded, StageStarted, StageFinished, ExpressionsSeen, Finished)
+    cls.__name__: cls
+    for cls in (Loaded, StageStarted, StageFinished, ExpressionsSeen, Progressed, ArtifactMade, Answered, Finished)
 }
 """Event classes by the name they carry on the wire."""

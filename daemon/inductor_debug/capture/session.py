@@ -111,7 +111,8 @@ class _Session:
     def run(self) -> None:
         with self._workshop.open():
             load = self._load()
-            running = [_Running(offer) for offer in load.discovered.offers]
+            only = self._request.only
+            running = [_Running(offer) for offer in load.discovered.offers if not only or offer.name in only]
             for stage in self._request.stages:
                 for item in running:
                     self._run_stage(stage, item, load)

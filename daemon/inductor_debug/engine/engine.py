@@ -7,21 +7,24 @@ the protocol of editors nor torch, starts no thread, and must be used from one e
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from inductor_debug_schema import FileReport, Finding, Range
+from inductor_debug_schema import Event, FileReport, Finding, Range
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
-from inductor_debug.engine.documents import Document
+from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.lane import Lane
+from inductor_debug.engine.merge import Results
+from inductor_debug.engine.orders import Listener, Order, Performed
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.settings import ConfigurationError, Settings
@@ -173,6 +176,41 @@ class Engine:
                 _LOG.exception("the check of %s failed", path)
                 results = failed(path, text, internal_finding(error, path, text), broken=True)
         return batch.end(results)
+
+    async def perform(self, path: str, order: Order, on_event: Listener | None = None) -> Performed:
+        """Carries out an order for a file: its open document's text where that may run, else what is on disk.
+
+        Cancelling the awaiting task kills the worker.
+
+        Raises:
+            ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
+        """
+        path = os.path.abspath(path)
+        own = self._settings_for(path)
+        settings = dataclasses.replace(
+            own, stages=order.stages or own.stages, timeout=order.timeout if order.timeout is not None else own.timeout
+        )
+        text = self._text_to_run(path)
+        if isinstance(text, Finding):
+            results = failed(path, "", text)
+        else:
+            work = Work(path, text, settings, order=order)
+
+            def tell(results: Results, event: Event | None) -> None:
+                if on_event is not None and event is not None:
+                    on_event(event)
+
+            results = self._runner.fault(work) or await self._runner.run(work, tell)
+        report = self._runner.report(results, settings)
+        return Performed(report, results.text, results.answers, results.artifacts, results.broken)
+
+    def _text_to_run(self, path: str) -> str | Finding:
+        """Unsaved top-level code never runs: where there is some, the saved text does."""
+        for lane in self._lanes.values():
+            document = lane.document
+            if document.path == path and document.verdict() is Verdict.RUN:
+                return document.text
+        return read_source(path)
 
     async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
         """What an analysis of an open document's text would report with these edits; nothing of the document changes.

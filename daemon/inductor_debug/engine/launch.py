@@ -34,7 +34,7 @@ class WorkerEntry:
     `job`, `warm_up` and `rehearsal` are `module:function`; an empty `rehearsal` leaves it out.
     """
 
-    job: str = "inductor_debug.capture.session:analyze"
+    job: str = "inductor_debug.worker.tasks:perform"
     warm_up: str = "inductor_debug.worker.warm_up:warm_up"
     rehearsal: str = "inductor_debug.worker.warm_up:rehearse"
     script: Path = Path(inductor_debug.__file__).parent / "worker" / "bootstrap.py"

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import (
+    Answered,
+    ArtifactMade,
     Event,
     ExpressionFact,
     ExpressionsSeen,
@@ -67,6 +69,8 @@ class Results:
     status: FileStatus | None = None
     complete: bool = False
     broken: bool = False
+    answers: list[Answered] = field(default_factory=list)
+    artifacts: list[ArtifactMade] = field(default_factory=list)
 
     def accept(self, event: Event) -> None:
         """Takes in what a worker sent."""
@@ -86,6 +90,10 @@ class Results:
             self.running = None
         elif isinstance(event, ExpressionsSeen):
             self.expressions[event.target, event.stage] = event.expressions
+        elif isinstance(event, Answered):
+            self.answers.append(event)
+        elif isinstance(event, ArtifactMade):
+            self.artifacts.append(event)
         elif isinstance(event, Finished):
             self.general = list(event.findings)
             self.status = event.status

@@ -27,6 +27,7 @@ from inductor_debug.engine.cache import ResultCache, key_of
 from inductor_debug.engine.endings import conclude
 from inductor_debug.engine.files import SourceFiles, size_fault
 from inductor_debug.engine.merge import Carried, Results
+from inductor_debug.engine.orders import Order
 from inductor_debug.engine.policy import apply_policy
 from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.engine.settings import Settings
@@ -44,12 +45,16 @@ Progress = Callable[[Results, "Event | None"], None]
 
 @dataclass(frozen=True)
 class Work:
-    """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse."""
+    """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse.
+
+    With an `order` it is more than an analysis, or another one than usual: nothing of it is cached.
+    """
 
     path: str
     text: str
     settings: Settings
     parsed: bool = False
+    order: Order | None = None
 
 
 @dataclass
@@ -129,7 +134,7 @@ class Runner:
         finally:
             station.jobs -= 1
         conclude(results, end, work.settings)
-        if not results.broken:
+        if not results.broken and work.order is None:
             self._cache.put(self._key(work), results, started)
         return results
 
@@ -187,7 +192,7 @@ class Runner:
         return key_of(work.path, work.text, work.settings.run_digest(), version)
 
     def _request(self, work: Work) -> JobRequest:
-        settings = work.settings
+        settings, order = work.settings, work.order or Order()
         return JobRequest(
             job=next(self._numbers),
             path=work.path,
@@ -198,6 +203,10 @@ class Runner:
             targets=list(settings.targets),
             memory_limit=settings.memory_limit,
             infer=settings.infer,
+            task=order.task,
+            only=[order.target] if order.target else [],
+            keep_graphs=order.keep_graphs,
+            options=order.options,
         )
 
     def _station(self, settings: Settings) -> _Station:

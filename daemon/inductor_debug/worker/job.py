@@ -23,7 +23,7 @@ from inductor_debug.worker.frames import FrameError, Message, read_frame, write_
 from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, event_message, read_job
 
 JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
-"""What a worker runs; `capture.session.analyze` outside of tests."""
+"""What a worker runs; `worker.tasks.perform` outside of tests."""
 
 
 def resolve(name: str) -> Any:

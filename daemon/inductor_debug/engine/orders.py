@@ -1,0 +1,46 @@
+"""Orders: what a user asks for by name beyond findings (graphs, a comparison, a reproducer, a bisection).
+
+Plain data. `Engine.perform` carries an order out in a worker, past the cache; `JobRequest` is the same on the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from inductor_debug_schema import Answered, ArtifactMade, Event, FileReport, Stage, Task
+
+
+@dataclass(frozen=True)
+class Order:
+    """A task for one file. `target` is a name, or "" for all; `options` are the task's own, plain values only.
+
+    `stages` and `timeout` (seconds) replace those of the settings where they are given.
+    """
+
+    task: Task = Task.ANALYZE
+    target: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    keep_graphs: bool = False
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What came of an order: the file's report (with findings, and why nothing came of it), answers and artifacts.
+
+    `broken` says that the run itself failed (a crash, a timeout); what had come until then is here all the same. `text`
+    is what ran.
+    """
+
+    report: FileReport
+    text: str
+    answers: list[Answered] = field(default_factory=list)
+    artifacts: list[ArtifactMade] = field(default_factory=list)
+    broken: bool = False
+
+
+Listener = Callable[[Event], None]
+"""Told of every event as it comes; `Progressed` is meant for progress bars."""

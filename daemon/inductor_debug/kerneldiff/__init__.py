@@ -1,0 +1,1 @@
+"""KernelDiff: does a backend compute the right numbers, and which expression is to blame if not."""

@@ -1,0 +1,150 @@
+"""Captured graphs as plain data: what `graph`, the graph view and the artifacts are made of.
+
+A document holds what one or more stages made of one target: FX graphs before AOTAutograd, joint, forward and backward
+graphs, Inductor's graphs and kernels. Nodes of a later graph name those of the earlier one that they come from, so that
+a source expression can be followed down to a kernel and back. On disk a document is columnar (`graph_columns`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Union
+
+from inductor_debug_schema.findings import Stage
+from inductor_debug_schema.positions import Location
+
+
+class GraphKind(str, Enum):
+    """Which of the compiler's graphs it is."""
+
+    FX = "fx"
+    """What Dynamo captured, before AOTAutograd."""
+    JOINT = "joint"
+    """AOTAutograd's forward and backward in one, before the partitioner."""
+    FORWARD = "forward"
+    """The forward half; the only one where nothing is trained."""
+    BACKWARD = "backward"
+    """The backward half."""
+    POST_GRAD = "post_grad"
+    """The graph that Inductor lowers, after its passes."""
+    IR = "ir"
+    """Inductor's scheduler nodes, after fusion."""
+
+
+class NodeRole(str, Enum):
+    """What a node is to its graph."""
+
+    INPUT = "input"
+    """An argument of the call, or a saved activation of the forward."""
+    PARAMETER = "parameter"
+    """A parameter of the model."""
+    BUFFER = "buffer"
+    """A buffer of the model."""
+    CONSTANT = "constant"
+    """A tensor that the graph carries with it."""
+    OP = "op"
+    """A computation."""
+    OUTPUT = "output"
+    """What the graph returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """One node. `inputs` are names of earlier nodes, with repetitions, in the order of the arguments.
+
+    `op` is the ATen overload (`aten.mm.default`) or the dotted name of the Python function or method where there is no
+    overload yet. `shape` is None where the value is no single tensor; sizes are strings where they are symbolic.
+    `bytes` are those of its value's elements (of all tensors it returns). `detail` is for reading: the parameter's
+    name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
+    path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
+    graph `forward` names the nodes of the forward graph with the same `seq_nr`.
+    """
+
+    name: str
+    op: str
+    role: NodeRole = NodeRole.OP
+    inputs: list[str] = field(default_factory=list)
+    shape: Union[list[Union[int, str]], None] = None
+    dtype: Union[str, None] = None
+    bytes: Union[int, None] = None
+    detail: str = ""
+    place: Union[Location, None] = None
+    module: str = ""
+    seq_nr: Union[int, None] = None
+    origins: list[str] = field(default_factory=list)
+    forward: list[str] = field(default_factory=list)
+    kernels: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One graph, its nodes in topological order. Names are unique within a document (`0`, `0.forward`, `1.backward`).
+
+    `made_from` is the name of the graph that this one was made of, "" where it is the first.
+    """
+
+    name: str
+    kind: GraphKind
+    nodes: list[GraphNode]
+    made_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel that Inductor generated, or an external one that it calls.
+
+    `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
+    post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
+    """
+
+    name: str
+    language: str
+    source: str
+    graph: str
+    nodes: list[str] = field(default_factory=list)
+    places: list[Location] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A text that the compiler made for one graph: `title` says which ("IR before fusion", "wrapper").
+
+    `language` is "python", "cpp", "triton" or "text". `places` maps zero-based lines of the text to the expression they
+    come from, where that is known.
+    """
+
+    title: str
+    language: str
+    text: str
+    graph: str
+    places: list[LinePlace] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlace:
+    """A zero-based line of a listing and the expression of the user's that it comes from."""
+
+    line: int
+    place: Location
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDocument:
+    """All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
+
+    `path` is the file that offers the target, `digest` a short digest of its text.
+    """
+
+    target: str
+    stage: Stage
+    path: str
+    digest: str
+    accelerator: str
+    torch: str
+    graphs: list[Graph]
+    kernels: list[Kernel] = field(default_factory=list)
+    listings: list[Listing] = field(default_factory=list)
+    modules: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    schema: int = 1
