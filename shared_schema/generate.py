@@ -22,6 +22,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union
 
+import golden_graph
 import inductor_debug_schema
 import msgpack
 from inductor_debug_schema import EVENT_TYPES, from_wire, to_wire
@@ -81,6 +82,7 @@ def outputs() -> dict[Path, bytes]:
         HERE / "generated" / "wire.ts": typescript().encode(),
     }
     files.update({HERE / "golden" / name: data for name, data in golden()})
+    files.update({HERE / "golden" / name: data for name, data in golden_graph.files().items()})
     return files
 
 

@@ -1,0 +1,95 @@
+"""The graph document of the golden file `GraphColumns.graph`, which Python and TypeScript must read alike.
+
+It has one of everything that the columns can hold: symbolic sizes, text beyond ASCII, markup in names, nodes with and
+without places, lists that are empty and lists that are not, kernels and listings.
+"""
+
+from __future__ import annotations
+
+import json
+
+from inductor_debug.artifacts.graph_columns import encode
+from inductor_debug_schema import (
+    Graph,
+    GraphDocument,
+    GraphKind,
+    GraphNode,
+    Kernel,
+    LinePlace,
+    Listing,
+    Location,
+    NodeRole,
+    Position,
+    Range,
+    Stage,
+    to_wire,
+)
+
+_PATH = "/project/modèle.py"
+_CALL = Location(_PATH, Range(Position(11, 15), Position(11, 37)))
+_DECLARED = Location(_PATH, Range(Position(4, 20), Position(4, 37)))
+
+
+def files() -> dict[str, bytes]:
+    """The golden file and the same document as JSON, by name."""
+    document = _document()
+    text = json.dumps(to_wire(document), indent=1, ensure_ascii=False) + "\n"
+    return {"GraphColumns.graph": encode(document), "GraphColumns.json": text.encode()}
+
+
+def _document() -> GraphDocument:
+    return GraphDocument(
+        target="Model",
+        stage=Stage.INDUCTOR,
+        path=_PATH,
+        digest="0123abcd",
+        accelerator="mock",
+        torch="2.13.0",
+        graphs=[_fx(), _forward(), Graph("1", GraphKind.FX, [])],
+        kernels=[
+            Kernel("cpp_fused_relu_0", "cpp", "void kernel() {}\n", "0.forward", ["relu"], [_CALL, _DECLARED]),
+            Kernel("extern_kernels.mm", "extern", "", "0.forward", ["mm"]),
+        ],
+        listings=[Listing("IR after fusion", "text", "op0: mm\nop1: relu\n", "0.forward", [LinePlace(1, _CALL)])],
+        modules={"": "Model", "layer.0": "Linear"},
+        notes=["Nothing here needs a gradient."],
+    )
+
+
+def _fx() -> Graph:
+    nodes = [
+        GraphNode("l_x_", "placeholder", NodeRole.INPUT, shape=["s0", 64], dtype="float32", detail="x"),
+        GraphNode(
+            "weight",
+            "placeholder",
+            NodeRole.PARAMETER,
+            shape=[64, 63],
+            dtype="float32",
+            bytes=16128,
+            detail="layer.0.weight",
+            place=_DECLARED,
+            module="layer.0",
+        ),
+        GraphNode("<b>y</b>", "torch.relu", inputs=["l_x_", "weight", "l_x_"], place=_CALL, module="layer.0", seq_nr=0),
+        GraphNode("output", "output", NodeRole.OUTPUT, ["<b>y</b>"], detail="(é, '\U0001f642')"),
+    ]
+    return Graph("0", GraphKind.FX, nodes)
+
+
+def _forward() -> Graph:
+    nodes = [
+        GraphNode("mm", "aten.mm.default", shape=["2*s0 + 1", 63], dtype="float32", origins=["<b>y</b>"], seq_nr=7),
+        GraphNode(
+            "relu",
+            "aten.relu.default",
+            inputs=["mm"],
+            shape=[],
+            dtype="complex64",
+            bytes=3 << 40,
+            place=_CALL,
+            origins=["<b>y</b>"],
+            forward=["mm", "relu"],
+            kernels=["cpp_fused_relu_0"],
+        ),
+    ]
+    return Graph("0.forward", GraphKind.FORWARD, nodes, made_from="0")
