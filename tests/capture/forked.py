@@ -103,6 +103,7 @@ def analyze(
     accelerator: str = "mock",
     targets: tuple[TargetSetting, ...] = (),
     memory_limit: int = 8 << 30,
+    keep_graphs: bool = False,
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -116,6 +117,7 @@ def analyze(
         profile=load_document(accelerator),
         targets=list(targets),
         memory_limit=memory_limit,
+        keep_graphs=keep_graphs,
     )
     events: list[Event] = []
 

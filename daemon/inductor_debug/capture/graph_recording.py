@@ -1,15 +1,13 @@
 """Records a graph that somebody else's `torch.compile` captured, on the fake examples that Dynamo left in it.
 
 It runs nothing on real tensors, and takes its own marks out of the graph again. Which tensors are parameters is read
-from the sources that Dynamo noted on the graph's inputs (`node.meta["grapharg"].source`, torch 2.11 to 2.13); without
-them every input is an input.
+from the sources that Dynamo noted on the graph's inputs (`graph_arguments`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,15 +20,13 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.dynamo_positions import strip
+from inductor_debug.capture.graph_arguments import named_by_source
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.rules.ops import Frame, Recording
-
-_KEY = re.compile(r"\[\s*['\"]?([^'\"\]]+)['\"]?\s*\]|\.(\w+)")
-_CONTAINERS = {"_modules", "_parameters", "_buffers"}
 
 
 @dataclass(frozen=True)
@@ -83,24 +79,8 @@ def _examples_mode(examples: list[Any]) -> Iterator[None]:
 
 def _declare(node: Node, origins: OriginTable) -> None:
     tensor = node.meta.get("example_value")
-    if not isinstance(tensor, torch.Tensor):
-        return
-    source = _source_name(node)
-    keys = [quoted or plain for quoted, plain in _KEY.findall(source)]
-    if "_parameters" in keys or isinstance(tensor, torch.nn.Parameter):
-        kind = "parameter"
-    else:
-        kind = "buffer" if "_buffers" in keys else "input"
-    names = [key for key in keys if key not in _CONTAINERS]
-    # The first key is the local or global variable that holds the model.
-    dotted = ".".join(names[1:] if kind != "input" and len(names) > 1 else names)
-    origins.add(tensor, kind, dotted or str(node.target), ())
-
-
-def _source_name(node: Node) -> str:
-    source = getattr(node.meta.get("grapharg"), "source", None)
-    name = getattr(source, "name", "")
-    return str(name() if callable(name) else name)
+    if isinstance(tensor, torch.Tensor):
+        origins.add(tensor, *named_by_source(node), ())
 
 
 def _outside_torch(frame: FrameType | None) -> FrameType | None:

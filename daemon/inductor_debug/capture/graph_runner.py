@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_positions import stack_of_node
 from inductor_debug.capture.graph_breaks import frames_of
+from inductor_debug.capture.modules import NodeModules
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.recorder import Recorder
 from inductor_debug.capture.spans import SourceMap
@@ -42,8 +43,7 @@ class NodeAttribution:
     ) -> None:
         self._sources = sources
         self._stack = stack
-        self._names = {str(number): name for number, name in module_names.items()}
-        self._paths = frozenset(module_names.values())
+        self._modules = NodeModules(module_names)
         self._node: Node | None = None
         self._frames: tuple[Frame, ...] | None = None
         self.callers: tuple[Frame, ...] = ()
@@ -64,16 +64,7 @@ class NodeAttribution:
 
     def module(self) -> str:
         """The dotted path of the innermost module that the target knows."""
-        stack = self._node.meta.get("nn_module_stack") if self._node is not None else None
-        for key, (path, _) in reversed((stack or {}).items()):
-            # The keys are the modules' identities; paths are Dynamo's own words for how it reached them.
-            name = self._names.get(key.split("@")[0])
-            if name is None:
-                dotted = str(path).replace("L['self'].", "").replace("L['self']", "")
-                name = dotted if dotted in self._paths else None
-            if name is not None:
-                return name
-        return ""
+        return self._modules.path(self._node) if self._node is not None else ""
 
 
 class GraphRunner:

@@ -12,14 +12,16 @@ import time
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import Finding, GraphDocument, GraphKind, Severity, Stage, StageReport, StageState
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.failures import Fault, capture_error, classify, describe, frames_of_error, where
+from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo, by_placeholder
 from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
+from inductor_debug.capture.graph_tables import document_of, table_of
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
@@ -57,7 +59,7 @@ def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         graph_breaks=run.breaks.count,
         notes=notes,
     )
-    return StageOutcome(run.recorder.recording, report, findings, retry_real)
+    return StageOutcome(run.recorder.recording, report, findings, retry_real, graphs=run.document)
 
 
 class _MockRun:
@@ -67,10 +69,12 @@ class _MockRun:
         self.target = target
         self.sources = sources
         self.graphs = 0
+        self._captured: list[tuple[torch.fx.GraphModule, list[Argument]]] = []
         self._compilations = Compilations()
         self.breaks = BreakCollector(target, sources, self._stack)
-        origins = OriginTable.of_target(target)
-        self._attribution = NodeAttribution(sources, ModulePath(target.module).names, self._stack)
+        self._origins = origins = OriginTable.of_target(target)
+        self._module_names = ModulePath(target.module).names
+        self._attribution = NodeAttribution(sources, self._module_names, self._stack)
         self.recorder = CompiledRecorder(self._attribution, origins)
         self._runner = GraphRunner(self.recorder, self._attribution, origins)
 
@@ -101,6 +105,7 @@ class _MockRun:
 
     def _backend(self, graph_module: torch.fx.GraphModule, example_inputs: list[Any]) -> Any:
         self.graphs += 1
+        self._captured.append((graph_module, arguments_of_dynamo(graph_module, self._origins)))
         if self._compilations.count == 1 and not self.breaks.count and not self._stack(sys._getframe(1)):
             # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
             arguments = arguments_of_whole(graph_module)
@@ -114,6 +119,24 @@ class _MockRun:
     def _callers(self, frame: Any) -> tuple[Frame, ...]:
         """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
         return self._stack(frame)[1:]
+
+    def document(self) -> GraphDocument:
+        """The captured graphs as tables."""
+        return document_of(
+            self.target,
+            Stage.MOCK,
+            [
+                table_of(
+                    graph_module,
+                    name=str(number),
+                    kind=GraphKind.FX,
+                    sources=self.sources,
+                    module_names=self._module_names,
+                    arguments=by_placeholder(graph_module, arguments),
+                )
+                for number, (graph_module, arguments) in enumerate(self._captured)
+            ],
+        )
 
     def explain(self, error: BaseException | None) -> tuple[list[Finding], list[str], bool]:
         """Findings, notes and whether to try again on real tensors."""

@@ -1,4 +1,4 @@
-"""What happens to modules while a target runs: which one is running, and what running them changed.
+"""What happens to modules while a target runs: which one is running or was traced, and what running them changed.
 
 `ModulePath` replaces `torch.nn.Module.__call__` while it is entered, as `torch.fx.Tracer` does, because global hooks
 would push every module off its fast path. `Snapshot` puts attributes and inputs back as they were.
@@ -6,6 +6,7 @@ would push every module off its fast path. `Snapshot` puts attributes and inputs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,9 @@ import torch
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.target import BuiltTarget
+
+_ROOT = re.compile(r"^[LG]\['\w+'\]\.?")
+"""How Dynamo names the local or global variable that holds the model."""
 
 
 class ModulePath:
@@ -48,6 +52,32 @@ class ModulePath:
         finally:
             torch.nn.Module.__call__ = original  # type: ignore[method-assign]
             running.clear()
+
+
+class NodeModules:
+    """The module in which a node of a captured graph was traced.
+
+    Args:
+        names: identity of a module to its dotted path in the target; None where the target is not known, as in
+            somebody else's script, and Dynamo's own paths are as good as it gets.
+    """
+
+    def __init__(self, names: dict[int, str] | None) -> None:
+        self._names = {str(number): name for number, name in (names or {}).items()}
+        self._paths = frozenset(names.values()) if names is not None else None
+
+    def path(self, node: Any) -> str:
+        """The dotted path of the innermost module known; for a node of the backward pass that of its forward node."""
+        stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+        for key, (path, _) in reversed((stack or {}).items()):
+            # The keys are the modules' identities; paths are Dynamo's own words for how it reached them.
+            name = self._names.get(key.split("@")[0])
+            if name is None:
+                dotted = _ROOT.sub("", str(path))
+                name = dotted if self._paths is None or dotted in self._paths else None
+            if name is not None:
+                return name
+        return ""
 
 
 class Snapshot:

@@ -43,6 +43,11 @@ class OriginTable:
             return Origin(known[1], known[2], known[3], meta)
         return Origin("constant", "", attribution.frames(), meta)
 
+    def known(self, tensor: torch.Tensor) -> tuple[str, str, tuple[Frame, ...]] | None:
+        """Kind, name and declaring frames of `tensor`, where it was declared."""
+        found = self._known.get(id(tensor))
+        return found[1:] if found is not None and found[0]() is tensor else None
+
     def same(self, alias: torch.Tensor, tensor: torch.Tensor) -> None:
         """Lets `alias` have the origin of `tensor`."""
         known = self._known.get(id(tensor))

@@ -6,6 +6,7 @@ never raises for a fault of user code: those become findings. Previews of all ta
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     Finished,
+    GraphDocument,
     Inferred,
     JobRequest,
     Loaded,
@@ -37,6 +39,7 @@ from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
+from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
@@ -56,6 +59,7 @@ _RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
     Stage.PREVIEW: run_preview,
     Stage.MOCK: run_mock,
 }
+_DIGEST_LENGTH = 16
 _REAL_SHARE = 8
 _REAL_LIMIT = 1 << 30
 """Real tensors may take an eighth of the job's memory, and no more than 1 GiB."""
@@ -157,12 +161,20 @@ class _Session:
             self._skip(item, stage, item.refused or why)
             return
         self._recordings.clear()
-        report, findings = self._observe(stage, runner, item, load)
-        self._finish(item, replace(report, seconds=time.perf_counter() - started), findings)
+        outcome = self._observe(stage, runner, item, load)
+        self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
         seen = self._expressions.facts(self._recordings)
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
+        if self._request.keep_graphs and outcome.graphs is not None:
+            self._keep(outcome.graphs())
+
+    def _keep(self, document: GraphDocument) -> None:
+        digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+        known = replace(document, path=self._request.path, digest=digest, accelerator=self._profile.name)
+        for made in artifacts_of(known):
+            self._emit(made)
 
     def _skip(self, item: _Running, stage: Stage, why: str) -> None:
         self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
@@ -176,10 +188,8 @@ class _Session:
             found = [_found(other.offer) for other in running]
             self._emit(Loaded(found, self._workshop.dependencies(), preloadable(load.modules), 0.0))
 
-    def _observe(
-        self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load
-    ) -> tuple[StageReport, list[Finding]]:
-        """Runs a stage, a second time with real tensors where fake ones could not go on."""
+    def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:
+        """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
         assert item.target is not None
         target = item.real or item.target
         outcome, findings = self._judged(stage, runner, target)
@@ -188,7 +198,6 @@ class _Session:
             item.target = target = with_fixed_sizes(target)
             outcome, findings = self._judged(stage, runner, target)
         notes = [*target.notes, *outcome.report.notes]
-        report = outcome.report
         if outcome.retry_real and target.fake_mode is not None:
             real = self._workshop.rebuild_real(item.offer, load, target)
             if isinstance(real, str):
@@ -196,9 +205,10 @@ class _Session:
             else:
                 item.real = real
                 again, more = self._judged(stage, runner, real)
-                report, findings = again.report, _merged(more, findings)
+                outcome, findings = again, _merged(more, findings)
                 notes += [*real.notes, *again.report.notes]
-        return replace(report, notes=list(dict.fromkeys(notes + self._new_device_notes()))), findings
+        report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
+        return replace(outcome, report=report, findings=findings)
 
     def _judged(
         self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget

@@ -1,10 +1,11 @@
-"""What a stage hands back, shared by `preview` and `mock`."""
+"""What a stage hands back, shared by all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from inductor_debug_schema import Finding, StageReport
+from inductor_debug_schema import Finding, GraphDocument, StageReport
 
 from inductor_debug.rules.ops import Recording
 
@@ -15,10 +16,14 @@ class StageOutcome:
 
     `findings` are about the run itself (an exception, a graph break); rules are judged later, on `recording`.
     `retry_real` says that fake tensors could not go on: the code asks for a value, or for an operator that they cannot
-    imitate.
+    imitate. `backward` is what the backward pass does, where the stage looks at it: it is judged apart. `graphs` makes
+    the document of the captured graphs; it is called only where somebody wants to keep them, after the findings were
+    sent.
     """
 
     recording: Recording
     report: StageReport
     findings: list[Finding]
     retry_real: bool
+    backward: Recording | None = None
+    graphs: Callable[[], GraphDocument] | None = None

@@ -1,0 +1,293 @@
+"""Turns captured FX graphs into plain tables (`inductor_debug_schema.graphs`): what the graph view and artifacts show.
+
+Nothing is run: shapes and dtypes are read from the values that tracing left on the nodes (`meta["val"]` after
+AOTAutograd, `meta["example_value"]` in Dynamo's graphs), places from the stacks that `dynamo_positions` noted. A node
+without any of that becomes a row all the same.
+
+A graph after AOTAutograd names the nodes of Dynamo's graph that its nodes come from. `mark_names` writes those names
+where they survive AOTAutograd, Inductor's passes and the copy to the backward: `node.meta["custom"]`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, Location, NodeRole, Stage
+from torch._ops import HigherOrderOperator, OpOverload
+from torch.fx import GraphModule, Node
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.dynamo_positions import stack_of_node
+from inductor_debug.capture.graph_arguments import Argument
+from inductor_debug.capture.graph_breaks import frames_of
+from inductor_debug.capture.metadata import dtype_name
+from inductor_debug.capture.modules import NodeModules
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+
+ORIGIN_KEY = "inductor_debug_node"
+"""Under this name `node.meta["custom"]` says which node of Dynamo's graph a node comes from."""
+
+_LONGEST_DETAIL = 200
+_ROLES = {
+    "placeholder": NodeRole.INPUT,
+    "get_attr": NodeRole.CONSTANT,
+    "output": NodeRole.OUTPUT,
+}
+
+
+def table_of(
+    graph_module: GraphModule,
+    *,
+    name: str,
+    kind: GraphKind,
+    sources: SourceMap,
+    module_names: dict[int, str] | None,
+    made_from: str = "",
+    arguments: Mapping[str, Argument] | None = None,
+    forward: Graph | None = None,
+) -> Graph:
+    """The graph as a table, its nodes in the order of the graph.
+
+    Args:
+        graph_module: any graph from Dynamo, AOTAutograd or Inductor's passes.
+        name: what the graph is called in its document (`0`, `0.backward`).
+        kind: which of the compiler's graphs it is.
+        sources: turns positions into places.
+        module_names: identities of the target's modules to their dotted paths; None where they are not known.
+        made_from: the name of Dynamo's graph that it was made of, so that nodes name their origins in it.
+        arguments: what placeholders are to the model, by their names (`graph_arguments`).
+        forward: for a backward graph the table of its forward graph.
+    """
+    reader = _Reader(sources, NodeModules(module_names), arguments or {}, bool(made_from))
+    nodes = [reader.row(node, graph_module) for node in graph_module.graph.nodes]
+    if forward is not None:
+        nodes = _tied(nodes, forward)
+    return Graph(name, kind, nodes, made_from)
+
+
+def mark_names(graph_module: GraphModule) -> None:
+    """Notes on every computing node of a graph of Dynamo's its own name, for the graphs made of it to repeat."""
+    for node in graph_module.graph.nodes:
+        if node.op not in ("placeholder", "output"):
+            node.meta["custom"] = {**node.meta.get("custom", {}), ORIGIN_KEY: node.name}
+
+
+def origins_of(node: Node) -> list[str]:
+    """The nodes of Dynamo's graph that `node` comes from: by the mark, else by what torch remembers itself."""
+    marked = (node.meta.get("custom") or {}).get(ORIGIN_KEY)
+    if isinstance(marked, str):
+        return [marked]
+    return list(dict.fromkeys(_first_name(source) for source in node.meta.get("from_node") or ()))
+
+
+def _first_name(source: Any) -> str:
+    """The node at the beginning of a chain of `NodeSource`s (torch 2.11 to 2.13)."""
+    while getattr(source, "from_node", None):
+        source = source.from_node[-1]
+    return str(getattr(source, "name", ""))
+
+
+def values_of(node: Node) -> list[torch.Tensor]:
+    """The tensors that `node` stands for, as tracing saw them; they may be fake."""
+    value = node.meta.get("val", node.meta.get("example_value"))
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def op_name(node: Node, root: GraphModule) -> str:
+    """The ATen overload, or the dotted name of what is called: `torch.nn.functional.gelu`, `Tensor.view`."""
+    target = node.target
+    if node.op in ("placeholder", "output", "get_attr"):
+        return node.op
+    if node.op == "call_method":
+        return f"Tensor.{target}"
+    if node.op == "call_module":
+        return type(_attribute(root, str(target))).__name__
+    if isinstance(target, HigherOrderOperator):
+        return f"higher_order.{target}"
+    if isinstance(target, OpOverload):
+        return str(target)
+    module = getattr(target, "__module__", None) or "torch"
+    called = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or str(target)
+    # Builtins say which private class or module holds them.
+    return f"{module.removeprefix('_')}.{called.rpartition('_VariableFunctionsClass.')[2]}"
+
+
+class _Reader:
+    def __init__(
+        self, sources: SourceMap, modules: NodeModules, arguments: Mapping[str, Argument], has_origins: bool
+    ) -> None:
+        self._sources = sources
+        self._modules = modules
+        self._arguments = arguments
+        self._has_origins = has_origins
+
+    def row(self, node: Node, root: GraphModule) -> GraphNode:
+        argument = self._arguments.get(node.name)
+        shape, dtype, size = _described(self._values(node, root))
+        saved = node.op == "placeholder" and argument is None
+        if argument is not None:
+            role, detail = argument.role, argument.name
+        else:
+            role, detail = (
+                _ROLES.get(node.op, NodeRole.OP),
+                str(node.target) if node.op == "get_attr" else _detail(node),
+            )
+        return GraphNode(
+            name=node.name,
+            op=op_name(node, root),
+            role=role,
+            inputs=_inputs(node),
+            shape=shape,
+            dtype=dtype,
+            bytes=size,
+            detail=detail,
+            place=(argument.place if argument is not None else None) or self._place(node),
+            module=_owner(argument) if argument is not None else self._modules.path(node),
+            seq_nr=_sequence_number(node),
+            origins=origins_of(node) if self._has_origins and not (saved and "desc" in node.meta) else [],
+        )
+
+    @staticmethod
+    def _values(node: Node, root: GraphModule) -> list[torch.Tensor]:
+        values = values_of(node)
+        if not values and node.op == "get_attr":
+            constant = _attribute(root, str(node.target))
+            return [constant] if isinstance(constant, torch.Tensor) else []
+        return [] if node.op == "output" else values
+
+    def _place(self, node: Node) -> Location | None:
+        frames = frames_of(stack_of_node(node), self._sources)
+        return next((frame.location for frame in frames if frame.in_project), None)
+
+
+def _tied(nodes: list[GraphNode], forward: Graph) -> list[GraphNode]:
+    """The nodes of a backward graph, with the forward nodes that autograd made them for.
+
+    Ops that autograd does not follow share the number of the next one that it does; where origins are known, only
+    forward nodes with the same origin count.
+    """
+    numbered: dict[int, list[GraphNode]] = {}
+    for node in forward.nodes:
+        if node.seq_nr is not None and node.role is NodeRole.OP:
+            numbered.setdefault(node.seq_nr, []).append(node)
+    result = []
+    for node in nodes:
+        same = numbered.get(node.seq_nr, []) if node.seq_nr is not None and node.role is NodeRole.OP else []
+        closer = [other for other in same if set(other.origins) & set(node.origins)] or same
+        result.append(_with_forward(node, [other.name for other in closer]) if closer else node)
+    return result
+
+
+def _with_forward(node: GraphNode, names: list[str]) -> GraphNode:
+    # `dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes.
+    return GraphNode(
+        node.name,
+        node.op,
+        node.role,
+        node.inputs,
+        node.shape,
+        node.dtype,
+        node.bytes,
+        node.detail,
+        node.place,
+        node.module,
+        node.seq_nr,
+        node.origins,
+        names,
+        node.kernels,
+    )
+
+
+def _sequence_number(node: Node) -> int | None:
+    number = node.meta.get("seq_nr")
+    return number if isinstance(number, int) and number >= 0 else None
+
+
+def _owner(argument: Argument) -> str:
+    """The module that holds a parameter: `encoder.fc` for `encoder.fc.weight`."""
+    return argument.name.rpartition(".")[0] if argument.role in (NodeRole.PARAMETER, NodeRole.BUFFER) else ""
+
+
+def _inputs(node: Node) -> list[str]:
+    found: list[str] = []
+    torch.fx.node.map_arg((node.args, node.kwargs), lambda used: found.append(used.name))
+    return found
+
+
+def _described(
+    values: list[torch.Tensor],
+) -> tuple[list[int | str] | None, str | None, int | None]:
+    """Shape and dtype of a single tensor, and the bytes of all; None where they are not known."""
+    if not values:
+        return None, None, None
+    sizes = [_bytes(value) for value in values]
+    total = sum(size for size in sizes if size is not None) if None not in sizes else None
+    if len(values) > 1:
+        return None, None, total
+    try:
+        shape = [length if type(length) is int else str(length) for length in values[0].shape]
+    except (RuntimeError, NotImplementedError):
+        shape = None
+    return shape, dtype_name(values[0].dtype), total
+
+
+def _bytes(value: torch.Tensor) -> int | None:
+    try:
+        count = value.numel()
+    except (RuntimeError, NotImplementedError):
+        return None
+    return count * value.dtype.itemsize if type(count) is int else None
+
+
+def _detail(node: Node) -> str:
+    """The literal arguments, as they would be written."""
+    if node.op in ("placeholder", "output"):
+        return ""
+    parts = [_literal(value) for value in node.args if not _has_nodes(value)]
+    parts += [f"{key}={_literal(value)}" for key, value in node.kwargs.items() if not _has_nodes(value)]
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+
+
+def _has_nodes(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_nodes, value))
+    if isinstance(value, dict):
+        return any(map(_has_nodes, value.values()))
+    return isinstance(value, Node)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(_literal, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    return str(value) if isinstance(value, (torch.dtype, torch.device, torch.layout)) else repr(value)
+
+
+def _attribute(root: Any, dotted: str) -> Any:
+    try:
+        return operator.attrgetter(dotted)(root)
+    except AttributeError:
+        return None
+
+
+def document_of(target: BuiltTarget, stage: Stage, graphs: list[Graph], notes: Iterable[str] = ()) -> GraphDocument:
+    """The document of one stage of `target`; who knows the file's text and the accelerator fills those in."""
+    modules = [] if target.module is None else list(target.module.named_modules())
+    return GraphDocument(
+        target=target.name,
+        stage=stage,
+        path=target.location.path,
+        digest="",
+        accelerator="",
+        torch=str(torch.__version__),
+        graphs=graphs,
+        modules={path: type(module).__name__ for path, module in modules},
+        notes=list(notes),
+    )
