@@ -10,9 +10,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_LAZY = {"mock_backend": "inductor_debug.capture.mock_backend"}
+_LAZY = {
+    "mock_backend": "inductor_debug.capture.mock_backend",
+    "compare_tensors": "inductor_debug.kerneldiff.tensors",
+    "ComparisonConfig": "inductor_debug.kerneldiff.configuration",
+}
 
-__all__ = ["__version__", "mock_backend"]
+__all__ = ["__version__", "compare_tensors", "ComparisonConfig", "mock_backend"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,85 @@
+"""Walks two tensors of one shape side by side, block by block, without ever copying either whole.
+
+Tensors that lie densely in memory in the same order are walked in that order, whichever it is; any other pair is walked
+row by row, and only the block at hand is made contiguous.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Both sides of one block as one-dimensional contiguous tensors; `start` is its place in the walk."""
+
+    start: int
+    reference: Tensor
+    actual: Tensor
+
+
+class Walk:
+    """The blocks of two tensors of the same shape, and where each element of a block is in the tensors."""
+
+    def __init__(self, reference: Tensor, actual: Tensor, elements: int) -> None:
+        self._order = _memory_order(reference)
+        if _memory_order(actual) != self._order or not _dense(reference, self._order):
+            self._order = tuple(range(reference.dim()))
+        self._reference = reference.permute(self._order)
+        self._actual = actual.permute(self._order)
+        self._elements = max(elements, 1)
+
+    def __iter__(self) -> Iterator[Block]:
+        reference, actual = self._reference, self._actual
+        if reference.numel() == 0:
+            return
+        if reference.is_contiguous() and actual.is_contiguous():
+            reference, actual = reference.view(-1), actual.view(-1)
+        start = 0
+        for place in _places(reference.shape, self._elements):
+            part = reference[place].reshape(-1)
+            yield Block(start, part, actual[place].reshape(-1).to(part.device))
+            start += part.numel()
+
+    def index(self, position: int) -> tuple[int, ...]:
+        """The index in the tensors of the element at `position` of the walk."""
+        walked: list[int] = []
+        for size in reversed(self._reference.shape):
+            position, place = divmod(position, size)
+            walked.append(place)
+        walked.reverse()
+        index = [0] * len(walked)
+        for place, dimension in zip(walked, self._order, strict=True):
+            index[dimension] = place
+        return tuple(index)
+
+
+def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int | slice, ...]]:
+    """Index expressions that cut `shape` into parts of at most `elements` elements, in row-major order."""
+    if not shape:
+        yield ()
+        return
+    split = len(shape) - 1
+    while split > 0 and math.prod(shape[split:]) < elements:
+        split -= 1
+    rows = max(elements // max(math.prod(shape[split + 1 :]), 1), 1)
+    for outer in itertools.product(*(range(size) for size in shape[:split])):
+        for row in range(0, shape[split], rows):
+            yield (*outer, slice(row, row + rows))
+
+
+def _memory_order(tensor: Tensor) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost; those of size 1 stay where they are written."""
+    if tensor.is_contiguous():
+        return tuple(range(tensor.dim()))
+    return tuple(sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension)))
+
+
+def _dense(tensor: Tensor, order: tuple[int, ...]) -> bool:
+    return tensor.permute(order).is_contiguous()

@@ -1,0 +1,105 @@
+"""What has been added up so far of two tensors whose blocks go by, and the metrics that follow from it.
+
+Norms are carried as norms, joined by `hypot`, so that squares of very large or very small numbers are never formed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from inductor_debug.kerneldiff.configuration import Tolerances
+from inductor_debug.kerneldiff.metrics import Metrics, PassesWith
+
+_SLACK = 1e-6
+
+
+@dataclass(slots=True)
+class Sums:
+    """Running totals. `compared` counts places where both sides are finite, `relative` those with a reference not zero.
+
+    `needed_atol` and `needed_rtol` are the tolerances that would do so far; the latter is infinite once a reference of
+    zero is off by more than atol. `ulp` is None for dtypes without distances.
+    """
+
+    tolerances: Tolerances
+    elements: int = 0
+    compared: int = 0
+    relative: int = 0
+    max_abs: float = 0.0
+    sum_abs: float = 0.0
+    max_rel: float = 0.0
+    sum_rel: float = 0.0
+    error: float = 0.0
+    reference: float = 0.0
+    actual: float = 0.0
+    mismatches: int = 0
+    needed_atol: float = 0.0
+    needed_rtol: float = 0.0
+    ulp: int | None = None
+    nan_reference: int = 0
+    nan_actual: int = 0
+    inf_reference: int = 0
+    inf_actual: int = 0
+    nonfinite_mismatches: int = 0
+
+    def note_ulp(self, distance: int) -> None:
+        """A distance that was met."""
+        self.ulp = max(self.ulp or 0, distance)
+
+    def add_norms(self, error: float, reference: float, actual: float) -> None:
+        """The Euclidean norms of a block's error and of both sides."""
+        self.error = math.hypot(self.error, error)
+        self.reference = math.hypot(self.reference, reference)
+        self.actual = math.hypot(self.actual, actual)
+
+    def metrics(self) -> Metrics:
+        """Everything that follows."""
+        some, relative = self.compared > 0, self.relative > 0
+        return Metrics(
+            elements=self.elements,
+            max_abs=self.max_abs if some else None,
+            mean_abs=self.sum_abs / self.compared if some else None,
+            max_rel=self.max_rel if relative else None,
+            mean_rel=self.sum_rel / self.relative if relative else None,
+            rmse=self.error / math.sqrt(self.compared) if some else None,
+            mismatch_percent=100 * self.mismatches / self.elements if self.elements else 0.0,
+            mismatches=self.mismatches,
+            cosine=self._cosine() if some else None,
+            snr_db=self._snr() if some else None,
+            max_ulp=self.ulp if some else None,
+            nan_reference=self.nan_reference,
+            nan_actual=self.nan_actual,
+            inf_reference=self.inf_reference,
+            inf_actual=self.inf_actual,
+            nonfinite_mismatches=self.nonfinite_mismatches,
+            norm_reference=self.reference if some else None,
+        )
+
+    def passes_with(self) -> PassesWith:
+        """The tolerances that would have passed."""
+        if self.nonfinite_mismatches:
+            return PassesWith(None, None)
+        rtol = self.needed_rtol if math.isfinite(self.needed_rtol) else None
+        return PassesWith(_rounded_up(self.needed_atol), None if rtol is None else _rounded_up(rtol))
+
+    def _cosine(self) -> float | None:
+        """From the three sides of the triangle: exact where it matters, for sides that are almost equal."""
+        if self.reference == 0 and self.actual == 0:
+            return 1.0
+        if self.reference == 0 or self.actual == 0:
+            return None
+        left, right = self.reference, self.actual
+        ratio = ((left / right) + (right / left) - (self.error / left) * (self.error / right)) / 2
+        return max(-1.0, min(1.0, ratio)) if math.isfinite(ratio) else None
+
+    def _snr(self) -> float | None:
+        if self.error == 0:
+            return math.inf
+        if self.reference == 0:
+            return -math.inf
+        return 20 * (math.log10(self.reference) - math.log10(self.error)) if math.isfinite(self.error) else None
+
+
+def _rounded_up(tolerance: float) -> float:
+    return tolerance if tolerance == 0 or float(tolerance).is_integer() else tolerance * (1 + _SLACK)

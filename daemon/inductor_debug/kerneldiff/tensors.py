@@ -1,0 +1,120 @@
+"""`compare_tensors`: every metric of how one tensor differs from another, in one walk over both and in constant memory.
+
+It says what differs and by how much, never what that means. Tensors are not changed and not copied: blocks of them are.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from inductor_debug.kerneldiff.blocks import Block, Walk
+from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.metrics import TensorComparison, WorstElement
+from inductor_debug.kerneldiff.metrics_floats import FloatMetrics
+from inductor_debug.kerneldiff.metrics_general import GeneralMetrics
+from inductor_debug.kerneldiff.metrics_integers import INTEGERS, IntegerMetrics
+from inductor_debug.kerneldiff.metrics_sums import Sums
+from inductor_debug.kerneldiff.metrics_worst import Worst
+
+_ON_CPU = 32_000
+"""Elements of a block on the CPU: its buffers fit the second-level cache, and torch does not split an operation of
+fewer than 32,768 elements among threads (`at::internal::GRAIN_SIZE`), whose meetings would cost more than the work."""
+
+_ELSEWHERE = 1 << 20
+"""Elements of a block on an accelerator, where starting an operation costs more than running it."""
+
+
+class _Accumulator(Protocol):
+    def add(self, block: Block) -> None: ...
+
+
+def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig | None = None) -> TensorComparison:
+    """How `actual` differs from `reference`.
+
+    Works for every dtype and device; a tensor that lies elsewhere is moved to the reference's device block by block.
+    Needs at most 64 MB beside the tensors. Integers and bools are compared exactly, quantised tensors by their values.
+
+    Args:
+        reference: what the values should be; any shape.
+        actual: what they are; the same shape.
+        config: tolerances and the like.
+
+    Returns:
+        Metrics, the worst elements and the tolerances that would pass. Shapes that differ, tensors without values (on
+        the meta device) and, if asked for, different dtypes or devices are a `problem` of the result.
+
+    Raises:
+        TypeError: an argument is not a tensor.
+    """
+    for name, value in (("reference", reference), ("actual", actual)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name} must be a tensor, not {type(value).__name__}")
+    config = config or ComparisonConfig()
+    dtype = str(reference.dtype).removeprefix("torch.")
+    tolerances = config.tolerances(reference.dtype, actual.dtype)
+    obstacle = _obstacle(reference, actual)
+    if obstacle:
+        return TensorComparison(tuple(reference.shape), dtype, False, tolerances, problem=obstacle)
+    with torch.no_grad():
+        left, right = _plain(reference), _plain(actual)
+        walk = Walk(left, right, config.block_elements or _block_elements(left))
+        sums, worst = Sums(tolerances), Worst(config.worst)
+        accumulator = _accumulator(left, right, sums, worst, config)
+        for block in walk:
+            accumulator.add(block)
+    problem = _mismatch(reference, actual, config)
+    return TensorComparison(
+        shape=tuple(reference.shape),
+        dtype=dtype,
+        passed=sums.mismatches == 0 and not problem,
+        tolerances=tolerances,
+        metrics=sums.metrics(),
+        worst=tuple(
+            WorstElement(walk.index(-found.position), found.reference, found.actual) for found in worst.sorted()
+        ),
+        passes_with=sums.passes_with(),
+        problem=problem,
+    )
+
+
+def _obstacle(reference: Tensor, actual: Tensor) -> str:
+    """Why the values cannot be compared at all; empty if they can."""
+    if reference.shape != actual.shape:
+        return f"shapes differ: {list(reference.shape)} in the reference, {list(actual.shape)} in the result"
+    for name, value in (("reference", reference), ("result", actual)):
+        if value.device.type == "meta":
+            return f"the {name} is on the meta device and has no values"
+    return ""
+
+
+def _mismatch(reference: Tensor, actual: Tensor, config: ComparisonConfig) -> str:
+    """What does not fit although the values can be compared."""
+    if config.check_dtype and reference.dtype != actual.dtype:
+        return f"dtypes differ: {reference.dtype} in the reference, {actual.dtype} in the result"
+    if config.check_device and reference.device != actual.device:
+        return f"devices differ: {reference.device} for the reference, {actual.device} for the result"
+    return ""
+
+
+def _plain(values: Tensor) -> Tensor:
+    """A strided tensor without gradient; sparse ones are made dense."""
+    values = values.detach()
+    return values if values.layout is torch.strided else values.to_dense()
+
+
+def _block_elements(reference: Tensor) -> int:
+    return _ON_CPU if reference.device.type == "cpu" else _ELSEWHERE
+
+
+def _accumulator(reference: Tensor, actual: Tensor, sums: Sums, worst: Worst, config: ComparisonConfig) -> _Accumulator:
+    dtype = reference.dtype
+    if dtype in INTEGERS and actual.dtype in INTEGERS and (torch.uint64 not in (dtype, actual.dtype)):
+        return IntegerMetrics(sums, worst)
+    if dtype is actual.dtype is torch.uint64:
+        return IntegerMetrics(sums, worst)
+    if dtype is actual.dtype and dtype.is_floating_point:
+        return FloatMetrics(sums, worst, dtype, equal_nan=config.equal_nan)
+    return GeneralMetrics(sums, worst, equal_nan=config.equal_nan)
