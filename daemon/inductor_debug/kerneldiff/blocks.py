@@ -78,7 +78,8 @@ def _memory_order(tensor: Tensor) -> tuple[int, ...]:
     """The dimensions from the outermost in memory to the innermost; those of size 1 stay where they are written."""
     if tensor.is_contiguous():
         return tuple(range(tensor.dim()))
-    return tuple(sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension)))
+    strides = tensor.stride()
+    return tuple(sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension]))
 
 
 def _dense(tensor: Tensor, order: tuple[int, ...]) -> bool:

@@ -22,9 +22,9 @@ class Metrics:
     Errors are taken where both values are finite; relative ones also want a reference that is not zero. Complex
     numbers differ by the modulus of their difference. `mismatch_percent` is the share of elements outside the
     tolerances. `cosine` is the cosine of the angle between both tensors as vectors, `snr_db` is
-    `20 * log10(norm(reference) / norm(error))`, infinite for no error. `max_ulp` counts the representable values between
-    two elements, in the less precise dtype of the two (0 for +0 and -0; integers count by one). `nonfinite_mismatches`
-    are the places where one side has a NaN or an infinity that the other has not.
+    `20 * log10(norm(reference) / norm(error))`, infinite for no error. `max_ulp` counts the representable values
+    between two elements, in the less precise dtype of the two (0 for +0 and -0; integers count by one).
+    `nonfinite_mismatches` are the places where one side has a NaN or an infinity that the other has not.
     """
 
     elements: int = 0
@@ -83,9 +83,9 @@ class PassesWith:
 class TensorComparison:
     """The outcome for one pair of tensors.
 
-    `shape` and `dtype` are the reference's (`float32`, without `torch.`). `passed` says that every element is within the
-    tolerances and that there is no `problem`, which names what else does not fit: a shape, a dtype, a device. `worst`
-    lists elements that differ, the worst first: non-finite ones, then by absolute error.
+    `shape` and `dtype` are the reference's (`float32`, without `torch.`). `passed` says that every element is within
+    the tolerances and that there is no `problem`, which names what else does not fit: a shape, a dtype, a device.
+    `worst` lists elements that differ, the worst first: non-finite ones, then by absolute error.
     """
 
     shape: tuple[int, ...]

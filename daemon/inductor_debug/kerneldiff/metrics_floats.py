@@ -171,8 +171,8 @@ class FloatMetrics:
     ) -> None:
         """Counts the values between, exactly, where the block may hold a new record.
 
-        A quotient of -1 or less is the only way to another sign (or to zero): those few are taken out and counted one by
-        one. All others have one sign, so their bits differ by the distance.
+        A quotient of -1 or less is the only way to another sign (or to zero): those few are taken out and counted one
+        by one. All others have one sign, so their bits differ by the distance.
         """
         sums, dtype = self._sums, self._dtype
         if dtype not in SIGNED_BITS:
