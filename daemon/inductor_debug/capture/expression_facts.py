@@ -12,12 +12,11 @@ from typing import Protocol
 
 from inductor_debug_schema import DeviceLayout, ExpressionFact, Location, TensorFact
 
+from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.accelerators.sticks import stick_layout
 from inductor_debug.capture.expression_runs import Expression, Metas, expressions_of
 from inductor_debug.capture.flow import Flow, flow_of
 from inductor_debug.capture.source_text import SourceText
-from inductor_debug.rules import strides
 from inductor_debug.rules.ops import Recording, Size, TensorMeta
 
 MOST_FACTS = 5000
@@ -111,20 +110,8 @@ class _Words:
 
     def _layout(self, sizes: list[int], meta: TensorMeta) -> DeviceLayout | None:
         """How the tensor lies in sticks: those run along the dimension that is innermost in memory."""
-        stick_bytes = self._profile.stick_bytes
-        if stick_bytes is None:
-            return None
-        element_bytes = self._profile.device_bytes(meta.dtype, meta.element_bytes)
-        last = strides.innermost(meta)
-        order = [dimension for dimension in range(len(sizes)) if dimension != last]
-        try:
-            layout = stick_layout(
-                sizes or [1],
-                element_bytes,
-                dim_order=[*order, 0 if last is None else last],
-                stick_bytes=stick_bytes,
-            )
-        except ValueError:  # elements that do not fit a stick: no such tensor on the device
+        layout = layout_in_sticks(self._profile, sizes, meta.stride, meta.dtype, meta.element_bytes)
+        if layout is None:
             return None
         return DeviceLayout(list(layout.device_size), list(layout.dim_map), layout.device_bytes, round(layout.waste, 4))
 

@@ -6,6 +6,7 @@ only where the recorder already said that it is not dense.
 
 from __future__ import annotations
 
+from inductor_debug.accelerators.device_memory import innermost_dimension
 from inductor_debug.rules.ops import Size, TensorMeta
 from inductor_debug.rules.sizes import at_least
 
@@ -56,11 +57,7 @@ def has_unit_rows_or_columns(meta: TensorMeta) -> bool:
 
 def innermost(meta: TensorMeta) -> int | None:
     """The index of the dimension whose elements lie next to each other: the last one of stride 1; None for scalars."""
-    found: int | None = None
-    for index, (size, stride) in enumerate(zip(meta.shape, meta.stride, strict=True)):
-        if stride == 1 and size != 1:
-            found = index
-    return found if found is not None else (len(meta.shape) - 1 if meta.shape else None)
+    return innermost_dimension(meta.shape, meta.stride)
 
 
 def _gapless(dimensions: list[tuple[Size, Size]], *, in_order: bool) -> bool:

@@ -1,0 +1,280 @@
+"""What crosses between host and accelerator at the border of each compiled graph, under a profile.
+
+Every tensor is really converted, laid out in the profile's memory (sticks and padding included), read back and
+compared, so that what the transfer alone would change is seen before any kernel is suspected. There is no device here,
+and nothing is changed: the graph gets the tensors it was called with.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import torch
+from inductor_debug_schema import Location
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
+
+from inductor_debug.accelerators.capabilities import Profile
+from inductor_debug.accelerators.device_memory import layout_in_sticks
+from inductor_debug.accelerators.sticks import StickLayout
+
+VARIABLE = "INDUCTOR_DEBUG_TRANSFERS"
+"""`1` logs to stderr, any other value but `0` is the path of a JSON Lines file that is appended to."""
+_DIGEST_BYTES = 8
+
+
+class RoundTrip(str, Enum):
+    """What became of a tensor's values on their way to the device and back."""
+
+    SAME = "same"
+    """Every element came back as it was (NaN counts as itself)."""
+    CHANGED = "changed"
+    """Some did not: the device keeps another dtype."""
+    NOT_RUN = "not-run"
+    """The tensor has no values (it is fake), or its kind cannot be laid out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One tensor at a graph's border.
+
+    `to_device` is False for results. `shape` and `stride` are in elements; dtypes have no `torch.` prefix. `digest` is
+    of the values in row-major order, "" where there are none. `changed` counts elements that a round trip changes, and
+    `example` is the first of them as (index, before, after).
+    """
+
+    graph: str
+    to_device: bool
+    role: str
+    name: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: str
+    device_dtype: str
+    host_bytes: int
+    device_bytes: int
+    layout: StickLayout | None
+    digest: str
+    round_trip: RoundTrip
+    changed: int = 0
+    example: tuple[list[int], str, str] | None = None
+    place: Location | None = None
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; `waste` is the share of the device's bytes that is padding, from 0 to 1."""
+        layout = self.layout
+        return {
+            "graph": self.graph,
+            "direction": "to-device" if self.to_device else "to-host",
+            "role": self.role,
+            "name": self.name,
+            "shape": list(self.shape),
+            "stride": list(self.stride),
+            "dtype": self.dtype,
+            "device_dtype": self.device_dtype,
+            "host_bytes": self.host_bytes,
+            "device_bytes": self.device_bytes,
+            "layout": None
+            if layout is None
+            else {
+                "size": list(layout.device_size),
+                "stride": list(layout.device_stride),
+                "dim_map": list(layout.dim_map),
+                "padding": layout.padding,
+                "waste": round(layout.waste, 4),
+            },
+            "digest": self.digest,
+            "round_trip": self.round_trip.value,
+            "changed": self.changed,
+            "example": None
+            if self.example is None
+            else {"index": self.example[0], "before": self.example[1], "after": self.example[2]},
+            "path": self.place.path if self.place is not None else None,
+            "line": self.place.range.start.line if self.place is not None else None,
+            "note": self.note,
+        }
+
+    def line(self) -> str:
+        """One line for a log."""
+        arrow = "host -> device" if self.to_device else "device -> host"
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        dtype = self.dtype if self.dtype == self.device_dtype else f"{self.dtype} as {self.device_dtype}"
+        words = [f"graph {self.graph}: {arrow} {self.role} {self.name} {dtype} [{shape}]", f"{self.host_bytes} B"]
+        if self.layout is not None:
+            words.append(f"on device {list(self.layout.device_size)} {self.device_bytes} B")
+            words.append(f"{self.layout.waste:.0%} padding")
+        if self.digest:
+            words.append(f"digest {self.digest}")
+        words.append(f"round trip: {self.round_trip.value}")
+        if self.example is not None:
+            index, before, after = self.example
+            words.append(f"{self.changed} changed, first at {index}: {before} -> {after}")
+        return ", ".join(words) + (f" ({self.note})" if self.note else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """What is known of one input of a graph: its role, the user's name for it, and where it was declared."""
+
+    role: str
+    name: str
+    place: Location | None = None
+
+
+class TransferLog:
+    """Collects transfers; `listener` is told of each as it happens."""
+
+    def __init__(self, profile: Profile, listener: Callable[[Transfer], None] | None = None) -> None:
+        self._profile = profile
+        self._listener = listener
+        self._graphs = 0
+        self.transfers: list[Transfer] = []
+
+    def wrap(self, forward: Callable[..., Any], borders: Sequence[Border] = ()) -> Callable[..., Any]:
+        """`forward` with a log of its tensors at every call. `borders` describe its inputs, in order."""
+        graph = str(self._graphs)
+        self._graphs += 1
+
+        def call(*args: Any) -> Any:
+            for index, argument in enumerate(args):
+                border = borders[index] if index < len(borders) else Border("input", f"input {index}")
+                self._note(graph, True, border, argument)
+            results = forward(*args)
+            for index, result in enumerate(pytree.tree_leaves(results)):
+                self._note(graph, False, Border("output", f"output {index}"), result)
+            return results
+
+        return call
+
+    def _note(self, graph: str, to_device: bool, border: Border, value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            transfer = transfer_of(value, self._profile, graph=graph, to_device=to_device, border=border)
+            self.transfers.append(transfer)
+            if self._listener is not None:
+                self._listener(transfer)
+
+
+def transfer_of(tensor: torch.Tensor, profile: Profile, *, graph: str, to_device: bool, border: Border) -> Transfer:
+    """Sends a tensor to the profile's memory and back, and says what came of it."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    stored = profile.stored_as.get(dtype)
+    device_dtype = stored.dtype if stored is not None else dtype
+    element_bytes = profile.device_bytes(dtype, tensor.element_size())
+    note = "" if stored is None or not stored.reason else stored.reason
+    if not profile.supports(dtype):
+        note = f"{profile.name} has no {dtype}"
+    sizes = tuple(int(size) for size in tensor.shape)
+    strided = tensor.layout == torch.strided and not tensor.is_quantized
+    strides = tuple(map(int, tensor.stride())) if strided else ()
+    layout = layout_in_sticks(profile, sizes, strides, dtype, tensor.element_size()) if strided else None
+    valued = strided and not isinstance(tensor, FakeTensor) and tensor.device.type != "meta"
+    changed, example, outcome = _round_trip(tensor, device_dtype, layout) if valued else (0, None, RoundTrip.NOT_RUN)
+    return Transfer(
+        graph=graph,
+        to_device=to_device,
+        role=border.role,
+        name=border.name,
+        shape=sizes,
+        stride=strides,
+        dtype=dtype,
+        device_dtype=device_dtype,
+        host_bytes=tensor.numel() * tensor.element_size(),
+        device_bytes=layout.device_bytes if layout is not None else tensor.numel() * element_bytes,
+        layout=layout,
+        digest=digest_of(tensor) if valued else "",
+        round_trip=outcome,
+        changed=changed,
+        example=example,
+        place=border.place,
+        note=note,
+    )
+
+
+def to_device(tensor: torch.Tensor, dtype: torch.dtype, layout: StickLayout | None) -> torch.Tensor:
+    """The tensor as the device keeps it: converted, its stick dimension padded with zeros and split into sticks.
+
+    Returns:
+        A contiguous tensor of `layout.device_size`; of the tensor's own shape without a layout.
+    """
+    kept = tensor.detach().to(dtype)
+    if layout is None:
+        return kept.contiguous()
+    kept = kept.reshape(layout.host_size)
+    stick, outer = layout.stick_dimension, layout.dim_map[1:-1]
+    rows = kept.permute(*outer, stick)
+    padded = rows.new_zeros((*rows.shape[:-1], rows.shape[-1] + layout.padding))
+    padded[..., : rows.shape[-1]] = rows
+    sticks = padded.reshape(*rows.shape[:-1], layout.device_size[0], layout.elements_per_stick)
+    return sticks.movedim(-2, 0).contiguous()
+
+
+def to_host(device: torch.Tensor, shape: Sequence[int], dtype: torch.dtype, layout: StickLayout | None) -> torch.Tensor:
+    """What the host reads back: the inverse of `to_device`, padding dropped."""
+    if layout is None:
+        return device.to(dtype)
+    stick, outer = layout.stick_dimension, layout.dim_map[1:-1]
+    width = layout.device_size[0] * layout.elements_per_stick
+    padded = device.movedim(0, -2).reshape(*(layout.host_size[dimension] for dimension in outer), width)
+    rows = padded[..., : layout.host_size[stick]]
+    order = (*outer, stick)
+    return rows.permute(*(order.index(dimension) for dimension in range(len(order)))).to(dtype).reshape(tuple(shape))
+
+
+def digest_of(tensor: torch.Tensor) -> str:
+    """Hexadecimal digest of a tensor's values in row-major order; equal values of equal dtype have equal digests."""
+    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    size = plain.numel() * plain.element_size()
+    content = (ctypes.c_char * size).from_address(plain.data_ptr()) if size else b""
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def log_from_environment(profile: Profile, environment: Mapping[str, str] = os.environ) -> TransferLog | None:
+    """The log that `INDUCTOR_DEBUG_TRANSFERS` asks for, if it does. A file that cannot be written ends its log only."""
+    wish = environment.get(VARIABLE, "").strip()
+    if wish in ("", "0"):
+        return None
+    if wish == "1":
+        return TransferLog(profile, lambda transfer: print(f"inductor-debug: {transfer.line()}", file=sys.stderr))
+    return TransferLog(profile, _Appender(wish))
+
+
+class _Appender:
+    def __init__(self, path: str) -> None:
+        self._path: str | None = path
+
+    def __call__(self, transfer: Transfer) -> None:
+        if self._path is None:
+            return
+        try:
+            with open(self._path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(transfer.to_dict()) + "\n")
+        except OSError as error:
+            print(f"inductor-debug: {VARIABLE}: {self._path} cannot be written: {error}", file=sys.stderr)
+            self._path = None
+
+
+def _round_trip(
+    tensor: torch.Tensor, device_dtype: str, layout: StickLayout | None
+) -> tuple[int, tuple[list[int], str, str] | None, RoundTrip]:
+    with torch.no_grad():
+        host = tensor.detach()
+        device = to_device(host, getattr(torch, device_dtype), layout)
+        back = to_host(device, host.shape, host.dtype, layout)
+        different = back != host
+        if host.is_floating_point() or host.is_complex():
+            different &= ~(back.isnan() & host.isnan())
+        changed = int(different.sum())
+        if not changed:
+            return 0, None, RoundTrip.SAME
+        index = different.nonzero()[0].tolist()
+        before, after = host[tuple(index)].item(), back[tuple(index)].item()
+        return changed, (index, repr(before), repr(after)), RoundTrip.CHANGED

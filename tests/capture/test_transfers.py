@@ -1,0 +1,131 @@
+"""What crosses between host and accelerator is converted, laid out and read back for real."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inductor_debug.accelerators.device_memory import layout_in_sticks
+from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.transfers import (
+    Border,
+    RoundTrip,
+    Transfer,
+    TransferLog,
+    digest_of,
+    log_from_environment,
+    to_device,
+    to_host,
+    transfer_of,
+)
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+pytestmark = pytest.mark.torch
+
+SPYRE = read_profile(load_document("spyre"))
+MOCK = read_profile(load_document("mock"))
+
+
+def sent(tensor: torch.Tensor) -> Transfer:
+    return transfer_of(tensor, SPYRE, graph="0", to_device=True, border=Border("input", "x"))
+
+
+def test_half_precision_lies_in_sticks_and_comes_back() -> None:
+    transfer = sent(torch.randn(512, 256, dtype=torch.float16))
+    assert transfer.layout is not None
+    assert transfer.layout.device_size == (4, 512, 64)
+    assert (transfer.round_trip, transfer.changed) == (RoundTrip.SAME, 0)
+    assert transfer.host_bytes == transfer.device_bytes == 512 * 256 * 2
+
+
+def test_padding_is_counted() -> None:
+    transfer = sent(torch.randn(3, 10, dtype=torch.float16))
+    assert transfer.device_bytes == 3 * 128
+    assert transfer.to_dict()["layout"]["waste"] == pytest.approx(1 - 30 / 192, abs=1e-4)
+    assert "84% padding" in transfer.line()
+
+
+def test_integers_beyond_int32_do_not_come_back() -> None:
+    transfer = sent(torch.tensor([1, 2**40 + 5, -3]))
+    assert transfer.device_dtype == "int32"
+    assert (transfer.round_trip, transfer.changed) == (RoundTrip.CHANGED, 1)
+    assert transfer.example == ([1], str(2**40 + 5), "5")
+    assert "cut off" in transfer.note
+
+
+def test_not_a_number_comes_back_as_itself() -> None:
+    assert sent(torch.tensor([float("nan"), 1.0], dtype=torch.float16)).round_trip is RoundTrip.SAME
+
+
+def test_a_dtype_that_the_device_has_not_is_said() -> None:
+    assert sent(torch.zeros(2, dtype=torch.complex64)).note == "spyre has no complex64"
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3)], ids=str)
+def test_scalars_and_empty_tensors(shape: tuple[int, ...]) -> None:
+    assert sent(torch.zeros(shape, dtype=torch.float16)).round_trip is RoundTrip.SAME
+
+
+def test_a_tensor_without_values_is_described_all_the_same() -> None:
+    with FakeTensorMode():
+        transfer = sent(torch.empty(4, 64, dtype=torch.float16))
+    assert (transfer.round_trip, transfer.digest) == (RoundTrip.NOT_RUN, "")
+    assert transfer.layout is not None
+
+
+def test_digests_are_of_values_not_of_strides() -> None:
+    tensor = torch.randn(5, 7)
+    assert digest_of(tensor) == digest_of(tensor.t().contiguous().t())
+    assert digest_of(tensor) != digest_of(tensor + 1)
+    assert digest_of(torch.zeros(0)) == digest_of(torch.ones(0))
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_every_layout_can_be_undone(sizes: list[int], random: object) -> None:
+    order = list(range(len(sizes)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    tensor = torch.arange(torch.Size(sizes).numel(), dtype=torch.float16).reshape(sizes).permute(*order)
+    layout = layout_in_sticks(SPYRE, tensor.shape, tensor.stride(), "float16", 2)
+    assert layout is not None
+    device = to_device(tensor, torch.float16, layout)
+    assert tuple(device.shape) == layout.device_size
+    assert torch.equal(to_host(device, tensor.shape, torch.float16, layout), tensor)
+
+
+def test_a_graph_s_inputs_and_outputs_are_logged_and_passed_on() -> None:
+    log = TransferLog(MOCK)
+    call = log.wrap(lambda x, n: (x * n, n), [Border("parameter", "linear.weight")])
+    assert torch.equal(call(torch.ones(2), 3)[0], torch.full((2,), 3.0))
+    assert [(one.to_device, one.role, one.name) for one in log.transfers] == [
+        (True, "parameter", "linear.weight"),
+        (False, "output", "output 0"),
+    ]
+
+
+@pytest.mark.parametrize("wish", ["", "0"])
+def test_nothing_is_logged_unasked(wish: str) -> None:
+    assert log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": wish}) is None
+
+
+def test_the_log_goes_to_stderr_or_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": "1"})
+    assert log is not None
+    log.wrap(lambda x: x)(torch.ones(2))
+    assert "graph 0: host -> device input input 0 float32 [2]" in capsys.readouterr().err
+    path = tmp_path / "transfers.jsonl"
+    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": str(path)})
+    assert log is not None
+    log.wrap(lambda x: x)(torch.ones(2))
+    assert [json.loads(line)["direction"] for line in path.read_text().splitlines()] == ["to-device", "to-host"]
+
+
+def test_a_file_that_cannot_be_written_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": str(tmp_path / "none" / "log")})
+    assert log is not None
+    log.wrap(lambda x: x)(torch.ones(2))
+    assert capsys.readouterr().err.count("cannot be written") == 1
