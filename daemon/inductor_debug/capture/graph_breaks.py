@@ -75,6 +75,7 @@ class BreakCollector:
     target: BuiltTarget
     sources: SourceMap
     stack: Callable[[Any], tuple[Frame, ...]]
+    stage: Stage = Stage.MOCK
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     _seen: set[tuple[object, ...]] = field(default_factory=set)
@@ -97,7 +98,7 @@ class BreakCollector:
                 message=_message(explanation, raw.stack),
                 path=location.path,
                 range=location.range,
-                stage=Stage.MOCK,
+                stage=self.stage,
                 target=self.target.name,
                 related=related,
                 link=explanation.link,
@@ -123,7 +124,7 @@ class BreakCollector:
                 message=f"`{raw.function}` was recompiled too often and runs eagerly from here on. {explanation.text}",
                 path=location.path,
                 range=location.range,
-                stage=Stage.MOCK,
+                stage=self.stage,
                 target=self.target.name,
                 related=related,
                 link=explanation.link,

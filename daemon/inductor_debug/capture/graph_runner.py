@@ -92,24 +92,29 @@ class GraphRunner:
 
         return run
 
+    def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
+        """Records a graph that is all of the target, called with `arguments` by none of the user's frames."""
+        self.compiled(graph_module, lambda _: ())(*arguments)
+
     def _run_symbolic(self, graph_module: GraphModule, examples: list[Any], args: Any) -> tuple[Any, ...]:
         self._recorder.suspend()
         try:
             result: tuple[Any, ...] = graph_module.forward(*args)
             for example, argument in zip(examples, args, strict=False):
-                self._alias(example, argument)
+                self.alias(example, argument)
             mode = next((example.fake_mode for example in examples if isinstance(example, FakeTensor)), None)
             environment = getattr(mode, "shape_env", None)
             silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
             with mode or contextlib.nullcontext(), silent, self._recorder:
                 made = self.run(graph_module, examples)
             for symbolic, actual in zip(pytree.tree_leaves(made), pytree.tree_leaves(result), strict=False):
-                self._alias(actual, symbolic)
+                self.alias(actual, symbolic)
             return result
         finally:
             self._recorder.resume()
 
-    def _alias(self, alias: Any, tensor: Any) -> None:
+    def alias(self, alias: Any, tensor: Any) -> None:
+        """Lets `alias` stand for `tensor`, where both are tensors."""
         if isinstance(alias, torch.Tensor) and isinstance(tensor, torch.Tensor) and alias is not tensor:
             self._recorder.tensors.same(alias, tensor)
             self._origins.same(alias, tensor)

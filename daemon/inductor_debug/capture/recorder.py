@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 import torch._dynamo
@@ -25,6 +25,14 @@ from inductor_debug.rules.ops import Frame, Op, Recording, TensorArgument, Tenso
 
 _PLAIN_TYPES = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor})
 _PLAIN_LITERALS = frozenset({int, float, bool, str, type(None)})
+
+
+class _Taken(NamedTuple):
+    """What an op was given, read before it runs."""
+
+    arguments: dict[str, Any]
+    metas: tuple[TensorMeta, ...]
+    written: list[torch.Tensor]
 
 
 class Attribution(Protocol):
@@ -69,6 +77,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.attribution = attribution
         self.region: tuple[str, ...] = ()
         self.paused = False
+        self.autograd_node = ""
         self._origins = origins
         self._made: set[int] = set()
         self._suspended = False
@@ -122,7 +131,39 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return result
         return self._record(func, info, args, kwargs)
 
+    def witness(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, number: int | None
+    ) -> None:
+        """Records an op that ran elsewhere: a node of a graph, with the values that tracing left on it.
+
+        Args:
+            func: the operator's overload.
+            args: what it was given.
+            kwargs: what it was given by name.
+            result: what it made.
+            number: autograd's number of the op, where it has one.
+        """
+        info = operator_info(func)
+        taken = self._taken(info, args, kwargs)
+        for tensor in taken.written:
+            self.tensors.wrote(tensor)
+        self._append(info, taken, self._outputs(result, False), number)
+
     def _record(self, func: Any, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        taken = self._taken(info, args, kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except BaseException as error:
+            self.failed = FailedOp(func, args, kwargs, error)
+            raise
+        for tensor in taken.written:
+            self.tensors.wrote(tensor)
+        tracked = torch.is_grad_enabled() and any(meta.requires_grad for meta in taken.metas)
+        outputs = self._outputs(result, tracked)
+        self._append(info, taken, outputs, _sequence_number() if tracked else None)
+        return result
+
+    def _taken(self, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Taken:
         inputs: list[torch.Tensor] = []
         arguments = dict(info.defaults)
         written: list[torch.Tensor] = []
@@ -134,48 +175,30 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             arguments[name] = self._literal(value, inputs)
             if name in info.written:
                 _collect(value, written)
-        metas = tuple([self._input(tensor) for tensor in inputs])
-        try:
-            result = func(*args, **kwargs)
-        except BaseException as error:
-            self.failed = FailedOp(func, args, kwargs, error)
-            raise
-        for tensor in written:
-            self.tensors.wrote(tensor)
-        tracked = torch.is_grad_enabled() and any(meta.requires_grad for meta in metas)
-        outputs = self._outputs(result, tracked)
-        if metas or outputs:
-            self._append(info, arguments, metas, outputs, written, _sequence_number() if tracked else None)
-        return result
+        return _Taken(arguments, tuple([self._input(tensor) for tensor in inputs]), written)
 
-    def _append(
-        self,
-        info: OperatorInfo,
-        arguments: dict[str, Any],
-        inputs: tuple[TensorMeta, ...],
-        outputs: tuple[TensorMeta, ...],
-        written: list[torch.Tensor],
-        sequence_number: int | None,
-    ) -> None:
+    def _append(self, info: OperatorInfo, taken: _Taken, outputs: tuple[TensorMeta, ...], number: int | None) -> None:
+        if not taken.metas and not outputs:
+            return
         is_view = False
-        if info.may_view and outputs and not written:
-            storages = {meta.storage for meta in inputs}
+        if info.may_view and outputs and not taken.written:
+            storages = {meta.storage for meta in taken.metas}
             is_view = all(meta.storage in storages for meta in outputs)
         ops = self.recording.ops
         ops.append(
             Op(
                 index=len(ops),
                 overload=info.overload,
-                arguments=arguments,
-                inputs=inputs,
+                arguments=taken.arguments,
+                inputs=taken.metas,
                 outputs=outputs,
                 frames=self.attribution.frames(),
                 module=self.attribution.module(),
                 region=self.region,
-                mutates=tuple([self.tensors.value(tensor) for tensor in written]),
+                mutates=tuple([self.tensors.value(tensor) for tensor in taken.written]),
                 is_view=is_view,
-                seq_nr=sequence_number,
-                autograd_node=_autograd_node(),
+                seq_nr=number,
+                autograd_node=self.autograd_node or _autograd_node(),
             )
         )
 

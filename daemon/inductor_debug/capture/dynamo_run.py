@@ -1,0 +1,166 @@
+"""One `torch.compile` of one target, shared by every stage that looks at what Dynamo captures.
+
+It compiles and runs the target once with a backend that hands each graph to a `Runner`, and afterwards says what
+stopped Dynamo: graph breaks, functions that run eagerly, exceptions. It generates no code and builds nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from inductor_debug_schema import Finding, Severity, Stage
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
+from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
+from inductor_debug.capture.failures import Fault, capture_error, classify, describe, frames_of_error, where
+from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
+from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
+from inductor_debug.capture.graph_runner import NodeAttribution
+from inductor_debug.capture.modules import ModulePath
+from inductor_debug.capture.origins import OriginTable
+from inductor_debug.capture.quiet import quiet
+from inductor_debug.capture.recorder import CompiledRecorder
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
+from inductor_debug.rules.ops import Frame
+
+Callers = Callable[[Any], tuple[Frame, ...]]
+_NEEDS_VALUE_NOTE = "{}the code looks at a tensor's value, which a fake tensor does not have ({})"
+_LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the capture ends here ({})"
+_STACK = "_inductor_debug_error_stack"
+
+
+class Runner(Protocol):
+    """What a stage does with the graphs."""
+
+    def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
+        """The compiled form of `graph_module`; `callers` reads the user's frames above a call of it."""
+
+    def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
+        """Looks at a graph that is all of the target, instead of `compiled`; nobody waits for its results."""
+
+
+class DynamoRun:
+    """One compile-and-run of one target, and what is learned from it.
+
+    `captured` holds each graph with what its inputs are to the model.
+    """
+
+    def __init__(self, target: BuiltTarget, sources: SourceMap, stage: Stage) -> None:
+        self.target = target
+        self.sources = sources
+        self.stage = stage
+        self.captured: list[tuple[GraphModule, list[Argument]]] = []
+        self.breaks = BreakCollector(target, sources, self._stack, stage)
+        self.origins = OriginTable.of_target(target)
+        self.module_names = ModulePath(target.module).names
+        self.attribution = NodeAttribution(sources, self.module_names, self._stack)
+        self.recorder = CompiledRecorder(self.attribution, self.origins)
+        self._compilations = Compilations()
+
+    def execute(self, runner: Runner) -> BaseException | None:
+        """Runs the target compiled; the exception it ended with, if any."""
+        torch._dynamo.reset()
+        args, kwargs = pytree.tree_map(lambda leaf: leaf, (self.target.args, self.target.kwargs))
+        ambient = self.target.fake_mode or contextlib.nullcontext()
+        listening = listen(self.breaks.add, self.breaks.add_limit)
+        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
+        backend = self._backend_of(runner)
+        with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
+            compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
+            try:
+                # Functions that the user compiles with another backend get this one too: nothing is ever built.
+                forced = torch.compiler.set_stance("default", force_backend=backend)
+                with suspended_while_compiling(self.recorder) as compilations, forced, self.recorder:
+                    self._compilations = compilations
+                    try:
+                        _call(compiled, args, kwargs)
+                    except WholeTarget as whole:
+                        runner.whole(whole.graph_module, whole.arguments)
+            except (Exception, SystemExit) as raised:
+                return _with_stack(raised)
+        return None
+
+    def _backend_of(self, runner: Runner) -> Callable[..., Any]:
+        def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
+            self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
+            if self._compilations.count == 1 and not self.breaks.count and not self._stack(sys._getframe(1)):
+                # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
+                arguments = arguments_of_whole(graph_module)
+                if arguments is not None:
+                    raise WholeTarget(graph_module, arguments)
+            return runner.compiled(graph_module, self._callers)
+
+        return backend
+
+    def _stack(self, frame: Any) -> tuple[Frame, ...]:
+        return self.sources.stack(frame, _call.__code__)
+
+    def _callers(self, frame: Any) -> tuple[Frame, ...]:
+        """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
+        return self._stack(frame)[1:]
+
+    def explain(self, error: BaseException | None) -> tuple[list[Finding], list[str], bool]:
+        """Findings, notes and whether to try again on real tensors."""
+        findings = list(self.breaks.findings)
+        if error is None:
+            if not self.captured and not findings and self.recorder.recording.ops:
+                findings.append(self._nothing_captured())
+            return findings, [], False
+        # Where the target raises, the exception itself says more than that Dynamo saw it coming.
+        findings = [finding for finding in findings if not finding.message.startswith(OBSERVED_EXCEPTION)]
+        if _is_dynamos(error):
+            return [*findings, self._explain_dynamo(error)], [], False
+        frames = frames_of_error(error, self.sources)
+        fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
+        place = where(frames)
+        prefix = f"{place}: " if place else ""
+        if fault is Fault.USER:
+            return [*findings, capture_error(message, frames, self.target, self.stage)], [], False
+        if fault is Fault.NEEDS_VALUE:
+            return findings, [_NEEDS_VALUE_NOTE.format(prefix, message)], True
+        return findings, [_LIMITATION_NOTE.format(prefix, message)], True
+
+    def _explain_dynamo(self, error: BaseException) -> Finding:
+        frames = frames_of(getattr(error, _STACK, ()), self.sources)
+        cause: BaseException | None = error
+        while cause is not None and _is_dynamos(cause):
+            cause = cause.__cause__ or cause.__context__
+        message = f"torch.compile cannot capture this: {describe(cause or error)}"
+        return capture_error(message, frames, self.target, self.stage)
+
+    def _nothing_captured(self) -> Finding:
+        place = self.target.location
+        return Finding(
+            rule="graph-break",
+            severity=Severity.WARNING,
+            message="torch.compile captured no graph: the whole target runs eagerly.",
+            path=place.path,
+            range=place.range,
+            stage=self.stage,
+            target=self.target.name,
+        )
+
+
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The outermost frame of every recorded stack: frames from here outwards are ours."""
+    function(*args, **kwargs)
+
+
+def _is_dynamos(error: BaseException) -> bool:
+    return type(error).__module__.startswith("torch._dynamo")
+
+
+def _with_stack(error: BaseException) -> BaseException:
+    """Notes on an exception of Dynamo's what was being traced, before the hook forgets it."""
+    if _is_dynamos(error):
+        stack = getattr(error, "_inductor_debug_stack", None) or last_stack()
+        setattr(error, _STACK, stack or stack_of_summaries(getattr(error, "real_stack", None)))
+    return error
