@@ -306,7 +306,11 @@ async def test_cancel_and_restart_do_what_they_say(make_editor: Make) -> None:
 @pytest.mark.parametrize(
     ("command", "arguments", "word"),
     [
-        ("inductorDebug.graph", ["file:///project/model.py"], "not available"),
+        ("inductorDebug.undo", ["file:///project/model.py"], "not available"),
+        ("inductorDebug.graph", [], "needs the URI"),
+        ("inductorDebug.graph", ["untitled:Untitled-1"], "not the URI of a file"),
+        ("inductorDebug.graph", [{"uri": "file:///model.py", "stages": ["preview"]}], "mock, aot, inductor"),
+        ("inductorDebug.graph", [{"uri": "file:///model.py", "target": 3}], "name of a target"),
         ("somebody.else", [], "not available"),
         ("inductorDebug.check", [], "needs the URI"),
         ("inductorDebug.check", [7], "needs the URI"),
@@ -318,7 +322,7 @@ async def test_a_command_that_cannot_be_run_says_why(
 ) -> None:
     editor = await make_editor()
     result = await editor.start()
-    assert "inductorDebug.graph" not in result["capabilities"]["executeCommandProvider"]["commands"]
+    assert "inductorDebug.undo" not in result["capabilities"]["executeCommandProvider"]["commands"]
     response = await editor.request("workspace/executeCommand", {"command": command, "arguments": arguments})
     assert response["error"]["code"] == -32602
     assert word in response["error"]["message"]

@@ -134,7 +134,7 @@ class _Tables:
         return integers([NONE if value is None else shape(tuple(value)) for value in values])
 
     def places(self, values: Sequence[Location | None]) -> bytes:
-        """Equal places are mostly one object, so that is looked at first; `values` keeps all of them alive meanwhile."""
+        """Equal places are mostly one object, so that is looked at first; `values` keeps all of them alive."""
         self._seen = {id(None): NONE}
         known = self._seen
         return integers([known[id(value)] if id(value) in known else self._place(value) for value in values])

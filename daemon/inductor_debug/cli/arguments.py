@@ -72,7 +72,7 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         default=min(2, os.cpu_count() or 1),
         help="files at once (default: %(default)s)",
     )
-    group.add_argument("--timeout", metavar="S", type=_seconds, help="seconds one file may take")
+    group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
 
 
@@ -118,7 +118,8 @@ def _count(text: str) -> int:
     return count
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A number of seconds above 0, for argparse."""
     try:
         seconds = float(text)
     except ValueError:

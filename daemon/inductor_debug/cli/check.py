@@ -24,17 +24,13 @@ from inductor_debug.cli.formats import View, renderer
 from inductor_debug.cli.output import Output, OutputError, require_writable, write_whole
 from inductor_debug.cli.runner import InterruptedRunError, Plan
 from inductor_debug.cli.runner import run as run_files
+from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, Tool, summary
 from inductor_debug.report.places import Places, repository_root
 
 __all__ = ["add_parser", "run"]
-
-NO_TARGET = (
-    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
-    "a function get_inputs() or example_inputs(), or a call of torch.compile"
-)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -165,13 +161,6 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "strict": arguments.strict,
         "exclude": arguments.exclude,
         "timeout": arguments.timeout,
-        "interpreter": _located(arguments.python),
+        "interpreter": located(arguments.python),
         "config": arguments.config,
     }
-
-
-def _located(interpreter: str | None) -> str | None:
-    """A relative path made absolute, because settings would take it from the project's root; a name stays a name."""
-    if interpreter is None or os.path.basename(interpreter) == interpreter:
-        return interpreter
-    return os.path.abspath(os.path.expanduser(interpreter))

@@ -58,7 +58,7 @@ def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) 
 
 
 async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
-    pools = _Pools(plan.pool_factory)
+    pools = Pools(plan.pool_factory)
     engine = Engine(
         settings_for=plan.settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=plan.jobs
     )
@@ -69,7 +69,7 @@ async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], 
         received.append(number)
         main.cancel()
 
-    with _on_signals(interrupt):
+    with on_signals(interrupt):
         try:
             await main
         except asyncio.CancelledError:
@@ -130,7 +130,7 @@ async def _check(
     )
 
 
-class _Pools:
+class Pools:
     """Makes worker pools and remembers them, to ask for the versions they found."""
 
     def __init__(self, factory: PoolFactory) -> None:
@@ -138,6 +138,7 @@ class _Pools:
         self._pools: list[tuple[str, Pool]] = []
 
     def make(self, *, interpreter: str, project_root: str, log_path: Path) -> Pool:
+        """A pool, as a `PoolFactory` makes it."""
         pool = self._factory(interpreter=interpreter, project_root=project_root, log_path=log_path)
         self._pools.append((interpreter, pool))
         return pool
@@ -157,7 +158,7 @@ class _Pools:
 
 
 @contextlib.contextmanager
-def _on_signals(act: Callable[[int], None]) -> Iterator[None]:
+def on_signals(act: Callable[[int], None]) -> Iterator[None]:
     """Calls `act` in the event loop on Ctrl-C and on a polite kill, where the platform lets a loop handle signals."""
     loop = asyncio.get_running_loop()
     handled = []

@@ -28,6 +28,7 @@ __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
 
 _ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
 _FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter", "infer")
+ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
 """How long a profile of the user's own is trusted: it may extend other files, whose changes nobody tells us of."""
 
@@ -36,10 +37,10 @@ class SettingsResolver:
     """Callable as the engine's `settings_for`: absolute path in, `Settings` out.
 
     `command_line` and `editor` map setting names to values: `accelerator`, `stages` (list of names), `trigger`,
-    `strict`, `severity`, `exclude`, `timeout`, `memory_limit`, `interpreter`, `infer`; `command_line` also knows
-    `config`, a file to use in place of the nearest pyproject.toml. Keys in camelCase work as well; None means "not
-    said", and what else the editor says is not ours. Relative paths are relative to the working folder (command line),
-    the project root (editor) or the file they stand in.
+    `strict`, `severity`, `exclude`, `timeout`, `memory_limit`, `interpreter`, `infer`, `artifacts`; `command_line` also
+    knows `config`, a file to use in place of the nearest pyproject.toml. Keys in camelCase work as well; None means
+    "not said", and what else the editor says is not ours. Relative paths are relative to the working folder (command
+    line), the project root (editor) or the file they stand in.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class SettingsResolver:
             project_root=root,
             profile=profile,
             accelerator=accelerator,
+            artifacts=_artifacts(rungs),
             severity=_severities(rungs),
             exclude=_first(rungs, "exclude") or (),
             targets=_targets_of(path, project),
@@ -145,6 +147,17 @@ def _configuration_error(error: ProfileError, rung: Rung) -> ConfigurationError:
             error.message, source="accelerator profile", path=error.path, key=error.key or None, line=error.line
         )
     return rung.error("accelerator", f"{error.path}: {error.message}" if error.path else error.message)
+
+
+def _artifacts(rungs: list[Rung]) -> str:
+    """Where artifacts go: a word, or the absolute path of a folder."""
+    for rung in rungs:
+        if "artifacts" in rung.values:
+            said = str(rung.values["artifacts"])
+            if said in ARTIFACT_WORDS:
+                return said
+            return os.path.normpath(os.path.join(rung.folder, os.path.expanduser(said)))
+    return Settings.artifacts
 
 
 def _first(rungs: list[Rung], key: str) -> Any:

@@ -22,6 +22,7 @@ from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit
+from inductor_debug.engine.keeping import Keeper
 from inductor_debug.engine.lane import Lane
 from inductor_debug.engine.merge import Results
 from inductor_debug.engine.orders import Listener, Order, Performed
@@ -40,7 +41,8 @@ class Engine:
     """Documents in, updates out.
 
     All methods are called in the event loop; the listener runs there, too, once for every accepted update. `jobs`
-    bounds the workers at once (default: the number of cores). `cache_folder` is where logs go (default: the user's).
+    bounds the workers at once (default: the number of cores). `cache_folder` is where logs and, unless the settings say
+    otherwise, artifacts go (default: the user's).
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Engine:
         self._settings_for = settings_for
         self._listener = listener
         self._runner = Runner(pool_factory, cache_folder, jobs)
+        self._keeper = Keeper(cache_folder)
         self._lanes: dict[str, Lane] = {}
         self._leaving: set[Lane] = set()
         self._watch = Watch(self._on_disk_change)
@@ -202,7 +205,9 @@ class Engine:
 
             results = self._runner.fault(work) or await self._runner.run(work, tell)
         report = self._runner.report(results, settings)
-        return Performed(report, results.text, results.answers, results.artifacts, results.broken)
+        kept = self._keeper.keep(settings, path, results.artifacts)
+        found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
+        return Performed(report, results.text, *found)
 
     def _text_to_run(self, path: str) -> str | Finding:
         """Unsaved top-level code never runs: where there is some, the saved text does."""

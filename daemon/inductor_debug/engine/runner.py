@@ -23,6 +23,7 @@ from typing import Any
 
 from inductor_debug_schema import Event, ExpressionsSeen, FileReport, FileStatus, Finding, Finished, JobRequest
 
+from inductor_debug.engine import folders
 from inductor_debug.engine.cache import ResultCache, key_of
 from inductor_debug.engine.endings import conclude
 from inductor_debug.engine.files import SourceFiles, size_fault
@@ -71,7 +72,7 @@ class Runner:
 
     def __init__(self, pool_factory: PoolFactory, cache_folder: Path | None, jobs: int | None) -> None:
         self._pool_factory = pool_factory
-        self._folder = cache_folder or _default_folder()
+        self._folder = cache_folder or folders.cache_folder()
         self._slots = asyncio.Semaphore(jobs or os.cpu_count() or 1)
         self._stations: OrderedDict[tuple[str, str], _Station] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
@@ -246,11 +247,6 @@ def _unheard(results: Results, event: Event | None) -> None:
 
 def _station_key(settings: Settings) -> tuple[str, str]:
     return settings.interpreter, settings.project_root
-
-
-def _default_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "inductor-debug"
 
 
 def _log_path(folder: Path, interpreter: str, project_root: str) -> Path:

@@ -188,7 +188,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "memory_limit": _bytes,
     "interpreter": _text,
     "infer": _flag,
+    "artifacts": _text,
     "targets": _targets,
 }
-PROJECT_KEYS = ("accelerator", "stages", "severity", "exclude", "timeout", "strict", "memory_limit", "infer", "targets")
+PROJECT_KEYS = tuple(key for key in READERS if key not in ("trigger", "interpreter"))
 EDITOR_KEYS = tuple(key for key in READERS if key != "targets")

@@ -14,6 +14,8 @@ from inductor_debug_schema import FileReport, Severity
 from lsprotocol import types
 
 from inductor_debug.engine.settings import ConfigurationError
+from inductor_debug.server import graph_commands
+from inductor_debug.server.ordering import Token
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
 
-async def check(server: Server, arguments: Sequence[Any]) -> dict[str, Any]:
+async def check(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
     """Analyses a file now, whatever the trigger says; answers with a summary when it is done."""
     uri = _uri(arguments)
     if uri is None:
@@ -60,17 +62,17 @@ async def _check_file(server: Server, uri: str) -> dict[str, Any]:
     return {"uri": uri, "version": None, "generation": 0, "state": "done", "seconds": seconds, **_summary(report)}
 
 
-async def cancel(server: Server, arguments: Sequence[Any]) -> None:
+async def cancel(server: Server, arguments: Sequence[Any], token: Token | None = None) -> None:
     """Stops the analysis of the file in the arguments, or of all files."""
     server.engine.cancel(_uri(arguments))
 
 
-async def restart(server: Server, arguments: Sequence[Any]) -> None:
+async def restart(server: Server, arguments: Sequence[Any], token: Token | None = None) -> None:
     """Stops every worker, forgets every result and begins again."""
     await server.engine.restart()
 
 
-async def explain(server: Server, arguments: Sequence[Any]) -> dict[str, str]:
+async def explain(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, str]:
     """Answers with a rule's page: `{rule, markdown}`. The argument is its id, or `{rule, show}`.
 
     With `show` the page is shown as a message, too, for clients that do nothing with a command's result.
@@ -91,8 +93,12 @@ async def explain(server: Server, arguments: Sequence[Any]) -> dict[str, str]:
     return {"rule": rule, "markdown": markdown}
 
 
-COMMANDS: dict[str, Callable[[Server, Sequence[Any]], Awaitable[Any]]] = {
+Command = Callable[["Server", Sequence[Any], "Token | None"], Awaitable[Any]]
+"""Takes the server, the arguments and the request's `workDoneToken`; returns the result or raises `RequestError`."""
+
+COMMANDS: dict[str, Command] = {
     "inductorDebug.check": check,
+    "inductorDebug.graph": graph_commands.graph,
     "inductorDebug.cancel": cancel,
     "inductorDebug.restart": restart,
     "inductorDebug.explain": explain,
@@ -131,4 +137,4 @@ def register(server: Server) -> None:
                 f"The command {params.command!r} is not available in this version; there are {offered}.", INVALID_PARAMS
             )
         await server.ready.wait()
-        return await command(server, params.arguments or [])
+        return await command(server, params.arguments or [], params.work_done_token)

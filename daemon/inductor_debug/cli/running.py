@@ -1,0 +1,148 @@
+"""Carries out one order for one file: the engine, the progress line and the signals, for every command about a target.
+
+Whatever ends the run, no worker is left when it returns. Nothing here prints results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from inductor_debug_schema import Event, FileStatus, Finding, Loaded, Progressed, StageStarted
+
+from inductor_debug.accelerators.document import unknown
+from inductor_debug.cli import console
+from inductor_debug.cli.runner import InterruptedRunError, Pools, on_signals
+from inductor_debug.cli.subjects import NO_TARGET, Subject
+from inductor_debug.engine import supervisor
+from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.pool import PoolFactory
+from inductor_debug.report.model import Tool
+
+__all__ = ["ConfigurationError", "Done", "InterruptedRunError", "TargetError", "failure", "perform_order"]
+
+
+class TargetError(Exception):
+    """The file does not offer the target that was named, or none at all; the message says what it offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an order, the settings it ran with, and the versions that it ran on."""
+
+    performed: Performed
+    settings: Settings
+    tool: Tool
+
+
+def perform_order(
+    subject: Subject,
+    order: Order,
+    said: dict[str, Any],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Done:
+    """Runs `order` on the subject's file and target and returns what came of it. Remarks go to standard error.
+
+    Args:
+        subject: the file and target; the target replaces that of the order.
+        order: what to do.
+        said: what the command line says of settings (`subjects.said`).
+        quiet: no progress line and no remarks.
+        pool_factory: makes the worker pools, in place of real ones.
+        on_event: told of every event as it comes.
+
+    Raises:
+        ConfigurationError: the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings = settings_for(subject.path)
+    progress = console.Progress(0, enabled=not quiet)
+    offered: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Loaded):
+            offered.extend(target.name for target in event.targets if target.name not in offered)
+        progress.show(f"{subject.shown}: {_words(event)}")
+        if on_event is not None:
+            on_event(event)
+
+    order = replace(order, target=subject.target)
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    performed = asyncio.run(_perform(settings_for, subject.path, order, pools, progress, hear))
+    _require_target(subject, performed, offered)
+    if not quiet:
+        for note in performed.notes:
+            console.say(note)
+    return Done(performed, settings, pools.tool())
+
+
+async def _perform(
+    settings_for: Callable[[str], Settings],
+    path: str,
+    order: Order,
+    pools: Pools,
+    progress: console.Progress,
+    hear: Callable[[Event], None],
+) -> Performed:
+    engine = Engine(settings_for=settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=1)
+    received: list[int] = []
+    main = asyncio.ensure_future(engine.perform(path, order, hear))
+
+    def interrupt(number: int) -> None:
+        received.append(number)
+        main.cancel()
+
+    with on_signals(interrupt):
+        try:
+            return await main
+        except asyncio.CancelledError:
+            if not received:
+                raise
+            raise InterruptedRunError(received[0]) from None
+        finally:
+            progress.clear()
+            await engine.shutdown()
+
+
+def failure(performed: Performed) -> str | None:
+    """Why the order could not be carried out, in one sentence; None where the run ended as it should.
+
+    Findings about the model are no failure; a file that cannot be loaded, a crash and a timeout are.
+    """
+    if not performed.broken and performed.report.status not in (
+        FileStatus.FAILED,
+        FileStatus.CRASHED,
+        FileStatus.TIMEOUT,
+    ):
+        return None
+    worst = min(performed.report.findings, key=lambda finding: finding.severity.rank, default=None)
+    return _place(worst) + worst.message if worst is not None else f"the run ended as {performed.report.status.value}"
+
+
+def _place(finding: Finding) -> str:
+    return f"{os.path.basename(finding.path)}:{finding.range.start.line + 1}: "
+
+
+def _require_target(subject: Subject, performed: Performed, offered: list[str]) -> None:
+    if performed.report.status is FileStatus.NO_TARGET and not offered:
+        raise TargetError(f"{subject.shown}: {NO_TARGET}")
+    if subject.target and offered and subject.target not in offered:
+        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+
+
+def _words(event: Event) -> str:
+    if isinstance(event, Progressed):
+        return f"{event.message} ({event.done}/{event.total})" if event.total else event.message
+    if isinstance(event, StageStarted):
+        return f"{event.target}, {event.stage.value}"
+    return "running"
