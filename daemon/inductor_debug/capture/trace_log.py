@@ -1,0 +1,65 @@
+"""Torch's structured trace log (what `TORCH_TRACE` writes and tlparse reads), kept in memory while something compiles.
+
+Private names of torch, read in 2.11 to 2.13: the logger `torch.__trace`, `torch._logging._internal.TorchLogsFormatter`
+and `INTERN_TABLE`. Where one is gone the log is empty, and `problem` says why. It changes nothing of what is compiled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+LOGGER = "torch.__trace"
+LARGEST = 16 << 20
+"""Characters that are kept; a log that would be longer ends there."""
+
+
+class _Bounded(logging.StreamHandler[io.StringIO]):
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.stream.tell() < LARGEST:
+            super().emit(record)
+
+
+@dataclass
+class TraceLog:
+    """`text` is the log so far; `problem` is why there is none."""
+
+    problem: str = ""
+    _stream: io.StringIO = field(default_factory=io.StringIO)
+
+    @property
+    def text(self) -> str:
+        """The log's lines, each with torch's prefix and a JSON object, payloads indented below."""
+        return self._stream.getvalue()
+
+
+@contextlib.contextmanager
+def structured_trace() -> Iterator[TraceLog]:
+    """Keeps what torch traces inside."""
+    log = TraceLog()
+    try:
+        from torch._logging import _internal
+
+        formatter = _internal.TorchLogsFormatter(trace=True)
+    except (ImportError, AttributeError, TypeError) as error:
+        log.problem = f"this torch has no structured trace log that we know ({error})"
+        yield log
+        return
+    # Names of files are written once a process and then only referred to: a log that begins later must say them again.
+    getattr(_internal, "INTERN_TABLE", {}).clear()
+    logger = logging.getLogger(LOGGER)
+    handler = _Bounded(log._stream)
+    handler.setFormatter(formatter)
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield log
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
