@@ -1,7 +1,7 @@
 """Torch's structured trace log (what `TORCH_TRACE` writes and tlparse reads), kept in memory while something compiles.
 
-Private names of torch, read in 2.11 to 2.13: the logger `torch.__trace`, `torch._logging._internal.TorchLogsFormatter`
-and `INTERN_TABLE`. Where one is gone the log is empty, and `problem` says why. It changes nothing of what is compiled.
+Private names of torch, read in 2.13: the logger `torch.__trace`, `torch._logging._internal.TorchLogsFormatter` and
+`torch._logging.structured.INTERN_TABLE`. Where one is gone the log is empty, and `problem` says why. It changes nothing of what is compiled.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def structured_trace() -> Iterator[TraceLog]:
     """Keeps what torch traces inside."""
     log = TraceLog()
     try:
-        from torch._logging import _internal
+        from torch._logging import _internal, structured
 
         formatter = _internal.TorchLogsFormatter(trace=True)
     except (ImportError, AttributeError, TypeError) as error:
@@ -49,7 +49,7 @@ def structured_trace() -> Iterator[TraceLog]:
         yield log
         return
     # Names of files are written once a process and then only referred to: a log that begins later must say them again.
-    getattr(_internal, "INTERN_TABLE", {}).clear()
+    getattr(structured, "INTERN_TABLE", {}).clear()
     logger = logging.getLogger(LOGGER)
     handler = _Bounded(log._stream)
     handler.setFormatter(formatter)
