@@ -88,6 +88,19 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
+class ArithmeticFormats:
+    """The numbers that the accelerator computes with, by the names of `number_formats`.
+
+    Inputs and results of every operation are of the format `compute`, whatever dtype the program asks for; sums of
+    products are added up in `accumulate`. With `flush_denormals` subnormal results become zero.
+    """
+
+    compute: str
+    accumulate: str = "float32"
+    flush_denormals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorLimit:
     """Operators that are denied, always or under conditions; every condition that is given must hold.
 
@@ -130,7 +143,8 @@ class Profile:
 
     `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `tensor_bytes` bounds
     the storage of one tensor, `max_rank` its dimensions. `stick_bytes` is the tile of devices that lay the innermost
-    dimension out in sticks. `allowed` are patterns of operators that are exempt from `operators`.
+    dimension out in sticks. `arithmetic` says with which numbers it computes. `allowed` are patterns of operators that
+    are exempt from `operators`.
     """
 
     name: str
@@ -142,6 +156,7 @@ class Profile:
     tensor_bytes: int | None = None
     max_rank: int | None = None
     stick_bytes: int | None = None
+    arithmetic: ArithmeticFormats | None = None
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()
 

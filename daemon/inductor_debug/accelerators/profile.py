@@ -15,6 +15,7 @@ from typing import Any
 
 from inductor_debug_schema import Severity
 
+from inductor_debug.accelerators.arithmetic import read_arithmetic
 from inductor_debug.accelerators.capabilities import (
     ELEMENT_BYTES,
     Alignment,
@@ -112,7 +113,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 def _merged(base: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced."""
     merged = {**base, **document}
-    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks"):
+    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks", "arithmetic"):
         if isinstance(base.get(key), dict) and isinstance(document.get(key), dict):
             merged[key] = {**base[key], **document[key]}
     if isinstance(document.get("alignment"), dict) and {"elements", "bytes"} & document["alignment"].keys():
@@ -161,8 +162,8 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 
 _KEYS = (
-    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "operators",
-    "allow",
+    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "arithmetic",
+    "operators", "allow",
 )  # fmt: skip
 
 
@@ -190,6 +191,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         tensor_bytes=_memory(table),
         max_rank=_number_in(table, "rank", "maximum"),
         stick_bytes=_number_in(table, "sticks", "bytes"),
+        arithmetic=read_arithmetic(table),
         operators=tuple(_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),
     )
