@@ -1,29 +1,42 @@
 """Measures inference on a corpus, one forked process for each file; `inductor-debug bench inference` runs this.
 
-Reads one JSON object `{"profile", "files": [[path, text], ...]}` from standard input and writes one JSON line for each
-class: its inferred tensors, the seconds that took, and its findings. Every file is analysed twice, the second time with
-other made-up sizes: a finding about sizes that only one of them has rests on a size that nobody asked for.
+Reads one JSON object `{"profile", "files": [[path, text, [class, ...]], ...]}` from standard input and writes one JSON
+line for each class: its inferred tensors, the seconds that took, the rung of the ladder that carried it, and its false
+findings. Every class is analysed twice, the second time with other made-up sizes. What is told of sizes is false where
+the other analysis does not even think of it: then it rests on a size that nobody asked for.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Event, JobRequest, Stage, StageFinished
+from inductor_debug_schema import Event, Finding, JobRequest, Stage, StageFinished
 
 from inductor_debug.worker.job import isolate
 from inductor_debug.worker.warm_up import warm_up
 
 _ABOUT_SIZES = ("alignment", "memory", "recompile")
 _GROWTH = 3
+_SIZES = re.compile(r"sizes? (.*?) (?:is not a|are not) multiple")
 
 
-def measure(path: str, text: str, profile: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is inferred for the classes of one file: name, seconds, tensors, reason and false findings of each."""
+@dataclass
+class _Seen:
+    """One analysis of one class: what was told of sizes, and what would have been told of any inputs."""
+
+    reason: str = "it was not inferred"
+    told: set[str] = field(default_factory=set)
+    thought: set[str] = field(default_factory=set)
+
+
+def measure(path: str, text: str, names: list[str], profile: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is inferred for some classes of one file: name, time, rungs, tensors, reason, false findings."""
     from inductor_debug.capture.inference import naming
     from inductor_debug.capture.inference.inference import Inference
 
@@ -31,46 +44,69 @@ def measure(path: str, text: str, profile: dict[str, Any]) -> list[dict[str, Any
     original = Inference.model
 
     def timed(inference: Inference) -> Any:
+        fresh = {"name": inference.name, "seconds": 0.0, "work": 0.0, "rungs": 0, "tensors": []}
+        row = rows.setdefault(inference.name, fresh)
         started, worked = time.perf_counter(), time.process_time()
         try:
             return original(inference)
         finally:
-            row = rows.setdefault(inference.name, {"name": inference.name, "seconds": time.perf_counter() - started})
-            row.setdefault("work", time.process_time() - worked)
-            row["tensors"] = inference.tensors()
+            if not row["tensors"]:  # later rungs only build again
+                row["seconds"] += time.perf_counter() - started
+                row["work"] += time.process_time() - worked
+                row["rungs"] += 1
+                row["tensors"] = inference.tensors()
 
     Inference.model = timed  # type: ignore[method-assign, assignment]
-    first = _findings(path, text, profile)
+    first = _findings(path, text, names, profile)
     Inference.model = original  # type: ignore[method-assign]
     for name, size in naming.DEFAULT_SIZES.items():
         naming.DEFAULT_SIZES[name] = size * _GROWTH
-    second = _findings(path, text, profile)
+    second = _findings(path, text, names, profile)
     for name, row in rows.items():
-        reason, found = first.get(name, ("", set()))
-        row["reason"] = reason
-        row["false"] = sorted(found ^ second.get(name, ("", set()))[1]) if not second.get(name, ("", set()))[0] else []
-        row["findings"] = len(found)
+        one, other = first.get(name, _Seen()), second.get(name, _Seen())
+        row["reason"] = one.reason
+        row["false"] = [] if other.reason else sorted((one.told - other.thought) | (other.told - one.thought))
+        row["findings"] = len(one.told)
     return list(rows.values())
 
 
-def _findings(path: str, text: str, profile: dict[str, Any]) -> dict[str, tuple[str, set[str]]]:
-    """By target: why nothing was inferred, and its findings about sizes as `rule line:character`."""
-    from inductor_debug.capture.session import analyze
+def _findings(path: str, text: str, names: list[str], profile: dict[str, Any]) -> dict[str, _Seen]:
+    """By target: why nothing was inferred, and its findings about sizes."""
+    from inductor_debug.capture import session
+    from inductor_debug.capture.target import BuiltTarget
+    from inductor_debug.rules.ops import Recording
 
-    events: list[Event] = []
-    request = JobRequest(1, path, text, os.path.dirname(path), [Stage.PREVIEW, Stage.MOCK], profile)
-    analyze(request, events.append)
-    found: dict[str, tuple[str, set[str]]] = {}
-    for event in events:
+    seen: dict[str, _Seen] = {}
+    honest = vars(session)["honest"]
+
+    def listening(findings: list[Finding], target: BuiltTarget, recording: Recording) -> list[Finding]:
+        seen.setdefault(target.name, _Seen()).thought |= _about_sizes(findings)
+        return honest(findings, target, recording)
+
+    def receive(event: Event) -> None:
         if isinstance(event, StageFinished):
-            reason, places = found.get(event.target, ("", set()))
-            reason = event.inferred.reason if event.inferred is not None else "it was not inferred"
-            places |= {
-                f"{item.rule} {item.range.start.line + 1}:{item.range.start.character}"
-                for item in event.findings
-                if item.rule in _ABOUT_SIZES
-            }
-            found[event.target] = (reason, places)
+            found = seen.setdefault(event.target, _Seen())
+            found.reason = event.inferred.reason if event.inferred is not None else found.reason
+            found.told |= _about_sizes(event.findings)
+
+    session.honest = listening  # type: ignore[attr-defined]
+    try:
+        stages = [Stage.PREVIEW, Stage.MOCK]
+        session.analyze(JobRequest(1, path, text, os.path.dirname(path), stages, profile, only=names), receive)
+    finally:
+        session.honest = honest  # type: ignore[attr-defined]
+    return seen
+
+
+def _about_sizes(findings: list[Finding]) -> set[str]:
+    """What findings say of sizes, one line for each size that they name, without how many ops these went through."""
+    found: set[str] = set()
+    for item in findings:
+        if item.rule in _ABOUT_SIZES:
+            said = item.message.partition(";")[0]
+            match = _SIZES.match(said)
+            for size in re.split(", | and ", match[1]) if match is not None else [said]:
+                found.add(f"{item.rule} {item.range.start.line + 1}:{item.range.start.character} {size}")
     return found
 
 
@@ -80,11 +116,11 @@ def main() -> None:
     output = os.dup(1)
     isolate()
     warm_up()
-    for path, text in order["files"]:
+    for path, text, names in order["files"]:
         child = os.fork()
         if child == 0:
             try:
-                for row in measure(path, text, order["profile"]):
+                for row in measure(path, text, names, order["profile"]):
                     os.write(output, (json.dumps({"file": path, **row}) + "\n").encode())
             finally:
                 os._exit(0)

@@ -6,6 +6,7 @@ A finding that stays says what it rests on. Whether a finding is true of other i
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import replace
 
 from inductor_debug_schema import Finding, Related
@@ -20,6 +21,8 @@ NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set o
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
 _ABOUT_SIZES = frozenset(("alignment", "memory"))
+_SYMBOL = re.compile(r"\bs\d+\b")
+"""A free size in a message: what is told of one rests on bounds that our own call set."""
 
 
 def refusal(cause: BaseException) -> str:
@@ -52,7 +55,9 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
     kept = []
     for finding in findings:
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
-        if finding.rule in _ABOUT_OUR_CALL or (ours and finding.rule in _ABOUT_SIZES):
+        if finding.rule in _ABOUT_OUR_CALL:
+            continue
+        if finding.rule in _ABOUT_SIZES and (ours or _SYMBOL.search(finding.message)):
             continue
         if about_input and finding.rule != "graph-break":
             continue
@@ -61,14 +66,9 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
 
 
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
-    """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one.
-
-    Sizes that the model has as well prove nothing.
-    """
+    """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one."""
     assert target.inference is not None
     if target.inference.free and not has_free_sizes(target):
         return False
-    ours = set(target.inference.made_up())
-    if target.module is not None:
-        ours -= {int(size) for tensor in target.module.parameters() for size in tensor.shape}
-    return not any(size in ours for op in recording.ops for meta in op.outputs for size in meta.shape)
+    ours = target.inference.made_up(target.module)
+    return not any(size in ours for op in recording.ops for meta in (*op.inputs, *op.outputs) for size in meta.shape)

@@ -14,17 +14,19 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import torch
 from inductor_debug_schema import Inferred
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.fake_mode import is_limitation
+from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import pretrained
 from inductor_debug.capture.inference.construction import Construction, constructions
+from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import plan_for
 from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of, tensors_of
-from inductor_debug.capture.inference.search import MOST_SECONDS, Found, NotFound, search
-from inductor_debug.capture.inference.specs import Guess, make_call
+from inductor_debug.capture.inference.search import MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.specs import make_call
 from inductor_debug.capture.inference.trial import Trials
 
 CONSTRUCTION_SECONDS = 3.0
@@ -42,8 +44,7 @@ class Answer:
     """What was inferred for one target, so that it need not be inferred again on another rung of the ladder."""
 
     way: int
-    guess: Guess
-    free: frozenset[str]
+    found: Found
 
 
 @dataclass
@@ -102,20 +103,28 @@ class Inference:
             return self._repeat(known) if known is not None else self._infer(started)
 
     def inputs(self, *, static: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of the call; `static` marks no dimension as dynamic."""
-        assert self._answer is not None, "the model comes first"
-        return make_call(self._answer.guess, free=frozenset() if static else self._answer.free)
+        """The arguments of the call; `static` marks no dimension as dynamic.
 
-    def made_up(self) -> frozenset[int]:
-        """The sizes of the call that nobody asked for, as numbers."""
+        Where tensors have no values, free sizes are ones that the model has nowhere; real tensors have the usual ones.
+        """
+        assert self._answer is not None, "the model comes first"
+        found = self._answer.found
+        if static or not is_fake(torch.empty(0)):
+            return make_call(found.guess, free=frozenset() if static else found.free)
+        return make_call(found.traced, free=found.free)
+
+    def made_up(self, model: Any) -> frozenset[int]:
+        """The sizes of the call to `model` that nobody asked for, as numbers."""
         if self._answer is None:
             return frozenset()
-        sizes = self._answer.guess.size_of()
-        return frozenset(sizes[name] for name in self._answer.guess.used_sizes() if sizes[name] > 2)
+        found = self._answer.found
+        sizes = found.traced.size_of()
+        fixed = {sizes[name] for name in found.traced.used_sizes() if name not in found.free} - numbers_of(model)
+        return frozenset(size for size in {*fixed, *(sizes[name] for name in found.free)} if size > 2)
 
     def tensors(self) -> list[str]:
         """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""
-        return tensors_of(self._answer.guess) if self._answer is not None else []
+        return tensors_of(self._answer.found.guess) if self._answer is not None else []
 
     def _repeat(self, known: Answer) -> Any:
         for number, way in enumerate(self._ways()):
@@ -145,7 +154,7 @@ class Inference:
             searched += 1
             found = self._search(trials, way)
             if isinstance(found, Found):
-                self._take(Answer(number, found.guess, found.free), way)
+                self._take(Answer(number, found), way)
                 return trials.fresh()
             reason = _reason(found)
             if found.error is not None and is_limitation(found.error):
@@ -164,19 +173,20 @@ class Inference:
                 return search(trials, plan, [plan.first()])
         except TooLongError as error:
             if trials.success is not None:
-                return Found(trials.success, frozenset(trials.success.used_sizes()))
+                return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
             return NotFound(RuntimeError(str(error)), trials.runs, MOST_SECONDS)
 
     def _take(self, answer: Answer, way: _Way) -> None:
         self._answer = answer
         self._around.answers[self._subject.name] = answer
-        self.invented, self.free = bool(way.construction.invented), bool(answer.free)
+        found = answer.found
+        self.invented, self.free = bool(way.construction.invented), bool(found.free)
         init = arguments_of(way.construction.arguments)
         self.result = Inferred(
-            signature=signature_of(answer.guess, answer.free),
-            inputs=inputs_of(answer.guess),
+            signature=signature_of(found.guess, found.free, found.traced.size_of()),
+            inputs=inputs_of(found.guess),
             init=init,
-            directive=directive_of(answer.guess, init),
+            directive=directive_of(found.guess, init),
             invented=list(way.construction.invented),
         )
 

@@ -16,12 +16,15 @@ from inductor_debug.capture.inference.specs import (
 )
 
 
-def signature_of(guess: Guess, free: frozenset[str]) -> str:
+def symbols_of(guess: Guess, free: frozenset[str], traced: Mapping[str, int]) -> dict[str, str]:
+    """What free sizes are called, `s0` the first: those have one name that have one size in the traced call."""
+    values = list(dict.fromkeys(traced[name] for name in guess.used_sizes() if name in free))
+    return {name: f"s{values.index(traced[name])}" for name in free if traced[name] in values}
+
+
+def signature_of(guess: Guess, free: frozenset[str], traced: Mapping[str, int]) -> str:
     """`x f32[s0, 64], lengths i64[s0]`: free dimensions as symbols, in order of first use."""
-    sizes = guess.size_of()
-    # Sizes that are equal have to be: those that may differ were made to.
-    values = list(dict.fromkeys(sizes[name] for name in guess.used_sizes() if name in free))
-    symbols = {name: f"s{values.index(sizes[name])}" for name in free if sizes[name] in values}
+    sizes, symbols = guess.size_of(), symbols_of(guess, free, traced)
     return ", ".join(f"{item.name} {_described(item.spec, sizes, symbols)}" for item in guess.arguments)
 
 

@@ -1,7 +1,6 @@
 """The search for inputs: the likeliest call first, then what its failures suggest, the furthest runs first.
 
-Bounded by runs and by time. When a call runs, it also finds out which sizes were free: those that may be changed
-without the model objecting.
+Bounded by runs and by time; which sizes of the call that runs are free is found out by `freedom`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inductor_debug.capture.fake_mode import is_limitation
+from inductor_debug.capture.inference.freedom import Found, settled
 from inductor_debug.capture.inference.guards import SideEffectError
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.specs import Guess
@@ -22,16 +22,7 @@ from inductor_debug.capture.inference.trial import Outcome, Trials
 MOST_RUNS = 400
 MOST_SECONDS = 1.0
 _BRANCHES = 48
-_SPREAD = (2, 3)
 _STANDSTILL = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A call that runs, and the sizes of it that are free."""
-
-    guess: Guess
-    free: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ def search(
         before, cost, _, guess = heapq.heappop(waiting)
         outcome = trials.run(guess)
         if outcome.error is None:
-            return Found(*_settled(trials, guess, started + seconds))
+            return settled(trials, guess, started + seconds)
         if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
             # Other guesses change nothing about it; a lower rung of the ladder may.
             return NotFound(outcome.error, trials.runs, time.perf_counter() - started)
@@ -97,48 +88,3 @@ def _is_small(guess: Guess) -> bool:
         if volume > 1 << 28:
             return False
     return True
-
-
-def _settled(trials: Trials, guess: Guess, deadline: float) -> tuple[Guess, frozenset[str]]:
-    """The call with distinct sizes where that is possible, and its free sizes."""
-    sizes = guess.size_of()
-    names = [name for name in guess.used_sizes() if sizes[name] > 1]
-    free = _free(trials, guess, names, deadline)
-    values: dict[int, str] = {}
-    for name in names:
-        clash = values.setdefault(sizes[name], name)
-        if clash != name and name in free and time.perf_counter() < deadline:
-            for factor in (3, 2, 5):
-                distinct = guess.with_sizes(**{name: sizes[name] * factor})
-                if sizes[name] * factor not in sizes.values() and trials.run(distinct).error is None:
-                    guess = distinct
-                    break
-            sizes = guess.size_of()
-    return guess, free
-
-
-def _free(trials: Trials, guess: Guess, names: list[str], deadline: float) -> frozenset[str]:
-    sizes = guess.size_of()
-    if not names:
-        return frozenset()
-    for factors in ([3 if index % 2 else 2 for index in range(len(names))], [2] * len(names)):
-        changed = {name: sizes[name] * factor for name, factor in zip(names, factors, strict=True)}
-        if trials.run(guess.with_sizes(**changed)).error is None:
-            return frozenset(names)
-    free: set[str] = set()
-    for name in names:
-        # What there was no time to try counts as free: nobody asked for it.
-        others = [sizes[name] * factor for factor in _SPREAD] + [sizes[name] // 2]
-        if time.perf_counter() > deadline or any(
-            trials.run(guess.with_sizes(**{name: other})).error is None for other in others if other > 1
-        ):
-            free.add(name)
-    for value in {sizes[name] for name in names}:
-        tied = [name for name in names if sizes[name] == value]
-        doubled = guess.with_sizes(**dict.fromkeys(tied, value * 2))
-        if len(tied) > 1 and free.isdisjoint(tied) and trials.run(doubled).error is None:
-            free.update(tied)
-    together = {name: sizes[name] * 2 for name in free}
-    if len(free) > 1 and trials.run(guess.with_sizes(**together)).error is not None:
-        free &= {name for name in free if name == "B"}
-    return frozenset(free)

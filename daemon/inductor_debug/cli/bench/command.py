@@ -19,6 +19,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("benchmark", choices=["latency", "inference"], help="what to measure")
     parser.add_argument("--corpus", default="tests/inference", help="folder of the inference corpus (%(default)s)")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="take only so many classes of each part of the corpus (default: all)"
+    )
     known = [*latency.SMALL, *latency.LARGE]
     parser.add_argument("--models", default=",".join(known), help="comma-separated subset of: %(default)s")
     parser.add_argument("--repeat", type=int, default=15, help="edits for each small model (default: %(default)s)")
@@ -29,7 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Returns 0 when every promise was kept, 1 when one was not."""
     if arguments.benchmark == "inference":
-        return inference.run(arguments.corpus, arguments.format)
+        return inference.run(arguments.corpus, arguments.sample, arguments.format)
     models = [name for name in arguments.models.split(",") if name]
     unknown = [name for name in models if name not in (*latency.SMALL, *latency.LARGE)]
     if unknown:
