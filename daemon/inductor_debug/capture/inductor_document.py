@@ -1,0 +1,280 @@
+"""What Inductor made of a target, as plain tables: post-grad graphs, IR, kernels and listings, tied to the source.
+
+Made of what `inductor` collected, without torch: every kernel is followed to the post-grad nodes that it computes,
+those to AOTAutograd's and Dynamo's, and from any of them to an expression. No position is taken from Inductor's texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import Graph, GraphKind, GraphNode, Kernel, LinePlace, Listing, Location, NodeRole
+
+from inductor_debug.capture.inductor_ir import IrBlock, IrBuffer, IrStep
+
+_DEFINITION = re.compile(
+    r"^(?P<name>\w+) = async_compile\.(?P<builder>\w+)\([^\n]*?r?'''\n(?P<source>.*?)'''", re.DOTALL | re.MULTILINE
+)
+"""How a wrapper of torch 2.11 to 2.13 defines a kernel."""
+_HANDLE = re.compile(r"\[Provenance debug handles\] (?P<call>\S+)")
+_LANGUAGES = {"triton": "triton", "cpp": "cpp", "cpp_pybinding": "cpp"}
+_MOST_CALL_LINES = 8
+BLOCK_END = "\n\n\n"
+
+
+@dataclass(slots=True)
+class LoweredGraph:
+    """One graph on its way through Inductor.
+
+    `aot` is AOTAutograd's graph and `post_grad` what Inductor's passes made of it, `origins` says which nodes of the
+    first those of the second come from. The rest is empty where lowering failed. `calls` are names of kernels, with a
+    colon and the number by which the wrapper's comments mention the call, and the post-grad nodes of each.
+    """
+
+    aot: Graph
+    post_grad: Graph
+    origins: dict[str, list[str]]
+    wrapper: str = ""
+    calls: list[tuple[str, list[str]]] = field(default_factory=list)
+    before_fusion: list[IrBlock] = field(default_factory=list)
+    after_fusion: list[IrBlock] = field(default_factory=list)
+    steps: list[IrStep] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Tables:
+    """What one or more graphs come to, in the order in which a document shows them."""
+
+    graphs: list[Graph] = field(default_factory=list)
+    kernels: list[Kernel] = field(default_factory=list)
+    listings: list[Listing] = field(default_factory=list)
+
+    def add(self, lowered: LoweredGraph) -> None:
+        """Appends AOTAutograd's graph, the post-grad graph, its IR, kernels and listings."""
+        places = _places(lowered)
+        by_node: dict[str, list[str]] = {}
+        for call, names in lowered.calls:
+            for name in names:
+                kernels = by_node.setdefault(name, [])
+                if _name_of(call) not in kernels:
+                    kernels.append(_name_of(call))
+        nodes = [_joined(node, lowered.origins, places, by_node) for node in lowered.post_grad.nodes]
+        post_grad = Graph(lowered.post_grad.name, GraphKind.POST_GRAD, nodes, lowered.aot.name)
+        self.graphs += [lowered.aot, post_grad]
+        if lowered.steps:
+            self.graphs.append(_ir_graph(lowered, post_grad, places))
+        self.kernels += _kernels(lowered, places)
+        self.listings += _listings(lowered, places)
+
+
+def _name_of(call: str) -> str:
+    return call.rpartition(":")[0] or call
+
+
+def _places(lowered: LoweredGraph) -> dict[str, Location]:
+    """The expressions of post-grad nodes: their own, or those of the nodes that they come from."""
+    before = {node.name: node.place for node in lowered.aot.nodes if node.place is not None}
+    found: dict[str, Location] = {}
+    for node in lowered.post_grad.nodes:
+        place = node.place or next(
+            (before[name] for name in lowered.origins.get(node.name, ()) if name in before), None
+        )
+        if place is not None:
+            found[node.name] = place
+    return found
+
+
+def _joined(
+    node: GraphNode, origins: Mapping[str, list[str]], places: Mapping[str, Location], kernels: Mapping[str, list[str]]
+) -> GraphNode:
+    # `dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes.
+    return GraphNode(
+        node.name,
+        node.op,
+        node.role,
+        node.inputs,
+        node.shape,
+        node.dtype,
+        node.bytes,
+        node.detail,
+        places.get(node.name),
+        node.module,
+        node.seq_nr,
+        origins.get(node.name, []),
+        node.forward,
+        kernels.get(node.name, []),
+    )
+
+
+def _ir_graph(lowered: LoweredGraph, post_grad: Graph, places: Mapping[str, Location]) -> Graph:
+    rows = {node.name: node for node in post_grad.nodes}
+    makers: dict[str, str] = {}
+    inputs: dict[str, GraphNode] = {}
+    nodes: list[GraphNode] = []
+    kernels = _kernels_of_steps(lowered)
+    for step in lowered.steps:
+        for read in step.reads:
+            if read not in makers:
+                makers[read] = read
+                inputs[read] = _ir_input(read, rows.get(read))
+        first = _first(step.writes)
+        known = [rows[name] for name in step.origins if name in rows]
+        modules = Counter(row.module for row in known if row.module)
+        nodes.append(
+            GraphNode(
+                name=step.name,
+                op=step.kind,
+                inputs=[makers[read] for read in step.reads],
+                shape=first.shape if first is not None else None,
+                dtype=first.dtype if first is not None else None,
+                bytes=_total(step.writes),
+                detail=", ".join(step.parts) if len(step.parts) > 1 else "",
+                place=_most(places.get(name) for name in step.origins),
+                module=modules.most_common(1)[0][0] if modules else "",
+                origins=[row.name for row in known],
+                forward=list(dict.fromkeys(name for row in known for name in row.forward)),
+                kernels=kernels.get(step.name, []),
+            )
+        )
+        makers.update((buffer.name, step.name) for buffer in step.writes)
+    return Graph(f"{lowered.aot.name}.ir", GraphKind.IR, [*inputs.values(), *nodes], post_grad.name)
+
+
+def _ir_input(name: str, row: GraphNode | None) -> GraphNode:
+    if row is None:
+        return GraphNode(name, "constant", NodeRole.CONSTANT)
+    return GraphNode(
+        name, row.op, row.role, [], row.shape, row.dtype, row.bytes, row.detail, row.place, row.module, origins=[name]
+    )
+
+
+def _first(buffers: tuple[IrBuffer, ...]) -> IrBuffer | None:
+    return next((buffer for buffer in buffers if buffer.shape is not None), None) if len(buffers) == 1 else None
+
+
+def _total(buffers: tuple[IrBuffer, ...]) -> int | None:
+    sizes = [buffer.bytes for buffer in buffers]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known and len(known) == len(sizes) else None
+
+
+def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
+    """Which kernel computes which scheduler node: both come in the order of the code, and share FX nodes.
+
+    An external kernel names only the node that it computes, not the views before it. A scheduler node that no kernel is
+    called for (a constant) has none.
+    """
+    found: dict[str, list[str]] = {}
+    calls = [(_name_of(call), set(names)) for call, names in lowered.calls]
+    at = 0
+    for step in lowered.steps:
+        origins = set(step.origins)
+        for index in range(at, len(calls)):
+            name, computed = calls[index]
+            if computed & origins and (origins <= computed or computed <= origins):
+                at = index
+                found[step.name] = [name]
+                break
+    return found
+
+
+def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kernel]:
+    defined = {match["name"]: match for match in _DEFINITION.finditer(lowered.wrapper)}
+    nodes: dict[str, dict[str, None]] = {name: {} for name in defined}
+    for call, names in lowered.calls:
+        nodes.setdefault(_name_of(call), {}).update(dict.fromkeys(names))
+    lines = _call_lines(lowered.wrapper)
+    made = []
+    for name, computed in nodes.items():
+        match = defined.get(name)
+        if match is not None:
+            language, source = _LANGUAGES.get(match["builder"], "python"), match["source"]
+        else:
+            language, source = "extern", "".join(f"{line}\n" for line in lines.get(name, ()))
+        expressions = _ordered(places.get(node) for node in computed)
+        made.append(Kernel(name, language, source, lowered.post_grad.name, list(computed), expressions))
+    return made
+
+
+def _call_lines(wrapper: str) -> dict[str, list[str]]:
+    """The lines that call each kernel, in the order of the wrapper."""
+    found: dict[str, list[str]] = {}
+    lines = wrapper.split("\n")
+    for number, call in _mentions(lines):
+        name = _name_of(call)
+        line = next((lines[index] for index in _lines_of_call(lines, number, name)[-1:]), "")
+        if f"{name}(" in line or f"{name}." in line:
+            found.setdefault(name, []).append(line.strip())
+    return found
+
+
+def _mentions(lines: list[str]) -> Iterable[tuple[int, str]]:
+    for number, line in enumerate(lines):
+        match = _HANDLE.search(line)
+        if match is not None:
+            yield number, match["call"]
+
+
+def _lines_of_call(lines: list[str], number: int, name: str) -> range:
+    """The lines from the comment that mentions a call to the call itself."""
+    for index in range(number + 1, min(number + _MOST_CALL_LINES, len(lines))):
+        if f"{name}(" in lines[index] or f"{name}." in lines[index]:
+            return range(number, index + 1)
+        if _HANDLE.search(lines[index]):
+            break
+    return range(number, number + 1)
+
+
+def _listings(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Listing]:
+    graph = lowered.post_grad.name
+    found = []
+    for title, blocks in (("IR before fusion", lowered.before_fusion), ("IR after fusion", lowered.after_fusion)):
+        if blocks:
+            text, lines = _text_of(blocks, places)
+            found.append(Listing(title, "text", text, graph, lines))
+    if lowered.wrapper:
+        found.append(Listing("wrapper", "python", lowered.wrapper, graph, _wrapper_places(lowered, places)))
+    return found
+
+
+def _text_of(blocks: list[IrBlock], places: Mapping[str, Location]) -> tuple[str, list[LinePlace]]:
+    """All blocks as one text; the place of a block is at its first line."""
+    lines: list[LinePlace] = []
+    line = 0
+    for block in blocks:
+        place = _most(places.get(name) for name in block.origins)
+        if place is not None:
+            lines.append(LinePlace(line, place))
+        line += block.text.count("\n") + len(BLOCK_END)
+    return BLOCK_END.join(block.text for block in blocks) + "\n", lines
+
+
+def _wrapper_places(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[LinePlace]:
+    """Where kernels are defined and called."""
+    lines = lowered.wrapper.split("\n")
+    found: dict[int, Location] = {}
+    expressions: dict[str, list[Location]] = {}
+    calls = {call: [places[name] for name in names if name in places] for call, names in lowered.calls}
+    for call, known in calls.items():
+        expressions.setdefault(_name_of(call), []).extend(known)
+    for match in _DEFINITION.finditer(lowered.wrapper):
+        place = _most(expressions.get(match["name"], ()))
+        if place is not None:
+            found[lowered.wrapper.count("\n", 0, match.start())] = place
+    for number, call in _mentions(lines):
+        place = _most(calls.get(call, ()))
+        if place is not None:
+            found.update(dict.fromkeys(_lines_of_call(lines, number, _name_of(call)), place))
+    return [LinePlace(number, found[number]) for number in sorted(found)]
+
+
+def _ordered(places: Iterable[Location | None]) -> list[Location]:
+    return [place for place, _ in Counter(place for place in places if place is not None).most_common()]
+
+
+def _most(places: Iterable[Location | None]) -> Location | None:
+    ordered = _ordered(places)
+    return ordered[0] if ordered else None

@@ -1,0 +1,109 @@
+"""Inductor's scheduler nodes as plain data: their texts, and what each reads, writes and comes from.
+
+Nothing here keeps an object of Inductor's alive. Methods of `BaseSchedulerNode` and `IRNode`, read in torch 2.11 to
+2.13; what one of them cannot tell is left empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class IrBlock:
+    """The text of one scheduler node, as Inductor prints it, and the names of the FX nodes that it comes from."""
+
+    text: str
+    origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IrBuffer:
+    """A buffer that a scheduler node writes; sizes are strings where they are symbolic, None where unknown.
+
+    `bytes` are those of its elements.
+    """
+
+    name: str
+    shape: list[int | str] | None
+    dtype: str | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class IrStep:
+    """One scheduler node after fusion, in the order in which code is generated.
+
+    `kind` says what it does (`Pointwise + Reduction`, `extern_kernels.mm`); `parts` are the operations it was fused of.
+    """
+
+    name: str
+    kind: str
+    parts: tuple[str, ...]
+    reads: tuple[str, ...]
+    writes: tuple[IrBuffer, ...]
+    origins: tuple[str, ...] = field(default=())
+
+
+def block_of(node: Any) -> IrBlock:
+    """The text of a scheduler node."""
+    try:
+        text = str(node.debug_str())
+    except Exception as error:
+        # A text for people is not worth the lowering.
+        text = f"{node.get_name()}: {type(node).__name__} ({type(error).__name__} while it was printed)"
+    return IrBlock(text, _origins(node))
+
+
+def step_of(node: Any) -> IrStep:
+    """What a scheduler node does."""
+    parts = list(node.get_nodes())
+    written = {part.get_name(): part for part in parts}
+    writes = [_buffer(output) for output in node.get_outputs()]
+    own = {buffer.name for buffer in writes}
+    reads = [dependency.name for dependency in node.read_writes.reads if dependency.name not in own]
+    return IrStep(
+        name=node.get_name(),
+        kind=" + ".join(dict.fromkeys(_kind(part) for part in parts)),
+        parts=tuple(written),
+        reads=tuple(dict.fromkeys(reads)),
+        writes=tuple(writes),
+        origins=_origins(node),
+    )
+
+
+def _origins(node: Any) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for part in node.get_nodes():
+        names.update(dict.fromkeys(_names(getattr(part.node, "origins", ()))))
+    return tuple(names)
+
+
+def _names(origins: Iterable[Any]) -> list[str]:
+    return [str(origin.name) for origin in origins]
+
+
+def _kind(part: Any) -> str:
+    operation = part.node
+    data = getattr(operation, "data", None)
+    if data is not None:
+        return type(data).__name__
+    name = getattr(operation, "python_kernel_name", None)
+    return str(name) if name else type(operation).__name__
+
+
+def _buffer(output: Any) -> IrBuffer:
+    buffer = output.node
+    try:
+        sizes = [int(size) if getattr(size, "is_number", True) else str(size) for size in buffer.get_size()]
+        dtype = buffer.get_dtype()
+    except (AttributeError, NotImplementedError, TypeError):
+        # Buffers that stand for several, or for an effect.
+        return IrBuffer(output.get_name(), None, None, None)
+    count = 1
+    for size in sizes:
+        count = count * size if isinstance(size, int) and count >= 0 else -1
+    size_in_bytes = count * dtype.itemsize if count >= 0 else None
+    return IrBuffer(output.get_name(), sizes, str(dtype).removeprefix("torch."), size_in_bytes)
