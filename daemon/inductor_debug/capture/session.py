@@ -36,10 +36,12 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
 from inductor_debug.capture.graph_artifacts import artifacts_of
+from inductor_debug.capture.inductor import run_inductor
 from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
@@ -50,7 +52,7 @@ from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
-from inductor_debug.rules.judge import judge
+from inductor_debug.rules.judge import IN_BACKWARD, judge
 from inductor_debug.rules.ops import Recording
 
 Emit = Callable[[Event], None]
@@ -58,6 +60,8 @@ Emit = Callable[[Event], None]
 _RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
     Stage.PREVIEW: run_preview,
     Stage.MOCK: run_mock,
+    Stage.AOT: run_aot,
+    Stage.INDUCTOR: run_inductor,
 }
 _DIGEST_LENGTH = 16
 _REAL_SHARE = 8
@@ -111,6 +115,7 @@ class _Session:
         self._recordings: list[Recording] = []
         self._findings: list[Finding] = []
         self._told_devices: set[str] = set()
+        self._told: dict[str, set[tuple[str, str, Range]]] = {}
 
     def run(self) -> None:
         with self._workshop.open():
@@ -164,6 +169,9 @@ class _Session:
         outcome = self._observe(stage, runner, item, load)
         self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
+        hint = item.target.inference.hint() if item.target.inference is not None else None
+        if hint is not None and stage is self._request.stages[0]:
+            self._emit(hint)
         seen = self._expressions.facts(self._recordings)
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
@@ -221,8 +229,13 @@ class _Session:
             outcome = self._interrupted(stage, target, error)
         self._recordings.append(outcome.recording)
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
-        findings = [*outcome.findings, *judged]
+        findings = [*outcome.findings, *(finding for finding in judged if not self._known_forward(finding))]
         return outcome, findings if target.inference is None else honest(findings, target, outcome.recording)
+
+    def _known_forward(self, finding: Finding) -> bool:
+        """Whether the backward only repeats what an earlier stage said of the forward at the same expression."""
+        place = (finding.rule, finding.path, finding.range)
+        return finding.message.startswith(IN_BACKWARD) and place in self._told.get(finding.target, ())
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:
         """What user code raised past a stage, such as a `KeyboardInterrupt`. Errors of our own go on."""
@@ -236,6 +249,11 @@ class _Session:
     def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
+        self._told.setdefault(item.offer.name, set()).update(
+            (finding.rule, finding.path, finding.range)
+            for finding in findings
+            if not finding.message.startswith(IN_BACKWARD)
+        )
         if item.offer.inference is not None and report.state is StageState.FAILED:
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED])
         self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))

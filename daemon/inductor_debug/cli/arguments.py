@@ -31,7 +31,7 @@ exit codes:
   2    bad usage or configuration, an unreadable path, or a target that could not be analysed
   130  interrupted
 """
-STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK))
+STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT))
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -56,7 +56,10 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
     )
     group.add_argument(
-        "--stages", metavar="STAGE,...", type=_stages, help=f"how deep to look: {', '.join(STAGES)} (default: all)"
+        "--stages",
+        metavar="STAGE,...",
+        type=_stages,
+        help=f"how deep to look: {', '.join(STAGES)} (default: preview,mock)",
     )
     group.add_argument(
         "--exclude",

@@ -18,6 +18,9 @@ from inductor_debug.rules.places import Places
 from inductor_debug.rules.registry import constraints
 from inductor_debug.rules.roots import Root, Roots
 
+IN_BACKWARD = "In the backward pass: "
+"""How the message of a finding begins whose causes are all ops that autograd runs; it stands at the forward's code."""
+
 _CONSTRAINTS = constraints()
 """Loaded with this module, so that a fork server has them before it forks."""
 
@@ -52,10 +55,11 @@ def _finding(
     covered = set[int]().union(*(root.covers for root in group))
     introduced = set[int]().union(*(root.introduced for root in group))
     first = recording.ops[min(covered)]
+    message = rule.message(group, profile)
     return Finding(
         rule=rule.id,
         severity=min((root.severity for root in group), key=lambda severity: severity.rank),
-        message=rule.message(group, profile),
+        message=IN_BACKWARD + message if all(map(_in_backward, group)) else message,
         path=place.path,
         range=place.range,
         stage=stage,
@@ -67,6 +71,10 @@ def _finding(
     )
 
 
+def _in_backward(root: Root) -> bool:
+    return isinstance(root.cause, Op) and bool(root.cause.autograd_node)
+
+
 def _owner(origin: Origin) -> str:
     """The module that holds a parameter: `encoder.fc` for `encoder.fc.weight`."""
     return origin.name.rpartition(".")[0] if origin.kind in ("parameter", "buffer") else ""
@@ -76,6 +84,9 @@ def _related(group: Sequence[Root]) -> list[Related]:
     found: list[Related] = []
     for root in group:
         found += places.library_frames(root.cause.frames)
+    for root in group:
+        for frames, message in root.remarks:
+            found += places.use(frames, message)
     for root in group:
         for op in root.uses:
             found += places.use(op.frames, f"used by {op.packet} here")

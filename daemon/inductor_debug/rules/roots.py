@@ -26,7 +26,8 @@ class Root:
     `cause` is the first op or origin met there, `subject` what is forbidden (a dtype, a size, an operator), `detail`
     what else a message should say of it.
     `introduced` holds the indexes of the ops that introduce it, `covers` those of all ops that it concerns, roots
-    included. `uses` are ops worth showing as consumers. `severity` overrides the usual warning.
+    included. `uses` are ops worth showing as consumers, `remarks` further places with what to say of them. `severity`
+    overrides the usual warning.
     """
 
     cause: Op | Origin
@@ -37,6 +38,7 @@ class Root:
     introduced: set[int] = field(default_factory=set)
     covers: set[int] = field(default_factory=set)
     uses: list[Op] = field(default_factory=list)
+    remarks: list[tuple[tuple[Frame, ...], str]] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
 
     def cover(self, op: Op) -> None:
@@ -122,6 +124,7 @@ def fold_inherited(
 
     An op that produces a troubled tensor from good ones is a root; one that consumes troubled tensors inherits
     their roots, whether or not it gets rid of the trouble; troubled values that no op made have their origin as root.
+    An op of the backward pass inherits from the forward op that it belongs to: a gradient has the dtype of its value.
 
     Args:
         recording: the ops in the order in which they ran.
@@ -130,9 +133,11 @@ def fold_inherited(
         starts_anew: decides whether an op that consumes trouble introduces trouble of its own all the same.
     """
     inherited: dict[int, RootSet] = {}
+    forward: dict[int, RootSet] = {}
     for op in recording.ops:
         taken: list[Trouble] = []
         handed: list[RootSet] = []
+        made: list[RootSet] = []
         for meta in op.inputs:
             trouble = trouble_of(meta)
             if trouble is not None:
@@ -145,12 +150,27 @@ def fold_inherited(
             trouble = trouble_of(meta)
             if trouble is None or meta.value in inherited:
                 continue
-            if not taken or starts_anew(op, trouble, taken):
+            known = _of_forward(op, trouble, forward) if not taken else ()
+            if known:
+                for root in known:
+                    root.cover(op)
+                inherited[meta.value] = known
+            elif not taken or starts_anew(op, trouble, taken):
                 root = roots.of_op(op, trouble.subject, trouble.severity)
                 root.cover(op)
                 inherited[meta.value] = (root,)
             else:
                 inherited[meta.value] = _like(trouble, handed)
+            made.append(inherited[meta.value])
+        if (handed or made) and op.seq_nr is not None and not op.autograd_node:
+            forward[op.seq_nr] = union([forward.get(op.seq_nr, ()), *handed, *made])
+
+
+def _of_forward(op: Op, trouble: Trouble, forward: dict[int, RootSet]) -> RootSet:
+    """The roots of the same trouble at the forward op whose backward `op` is part of."""
+    if not op.autograd_node or op.seq_nr is None:
+        return ()
+    return tuple(root for root in forward.get(op.seq_nr, ()) if root.subject == trouble.subject)
 
 
 def _roots_of(

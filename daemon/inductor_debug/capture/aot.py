@@ -1,0 +1,129 @@
+"""The third look at a target: its forward and backward graphs, as AOTAutograd makes them of what Dynamo captured.
+
+Nothing is compiled, and the backward is there without having run. What the forward does is recorded where it is called,
+between the code that runs eagerly, and what the backward does after all of it; rules judge both, and say of what only
+the backward does that it is the backward. A target that needs no gradient has a forward alone, and a note says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import torch
+from inductor_debug_schema import Graph, GraphDocument, GraphKind, Stage, StageReport, StageState
+
+from inductor_debug.capture.aot_lowering import Lowered, Problem
+from inductor_debug.capture.aot_recording import LoweringRunner
+from inductor_debug.capture.dynamo_positions import stack_of_node
+from inductor_debug.capture.dynamo_run import DynamoRun
+from inductor_debug.capture.failures import where
+from inductor_debug.capture.graph_arguments import Argument, arguments_of_aot, by_placeholder
+from inductor_debug.capture.graph_breaks import frames_of
+from inductor_debug.capture.graph_tables import document_of, table_of
+from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.target import BuiltTarget
+
+EVAL_NOTE = "The model is in eval mode, so it was lowered for inference: there is no backward graph."
+NO_GRADIENT_NOTE = "Nothing here needs a gradient, so it was lowered for inference: there is no backward graph."
+_NO_BACKWARD_NOTE = "{}the backward cannot be captured, so only the forward was lowered ({})"
+_NOT_LOWERED_NOTE = "{}AOTAutograd cannot lower this, so there are only the graphs that Dynamo captured ({})"
+
+
+def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """Compiles `target` once with a backend that lowers forward and backward, and records both.
+
+    What AOTAutograd cannot do becomes a note, and the stage goes on with what there is; what Dynamo cannot do is told
+    as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on.
+    """
+    started = time.perf_counter()
+    run = DynamoRun(target, sources, Stage.AOT)
+    runner = LoweringRunner(run.recorder, run.attribution, run.origins)
+    snapshot = Snapshot(target)
+    with torch.no_grad() if inference_only(target) else contextlib.nullcontext():
+        error = run.execute(runner)
+    snapshot.restore()
+    runner.record_backward()
+    findings, notes, retry_real = run.explain(error)
+    notes = [*notes, *_notes(target, sources, runner.lowered)]
+    report = StageReport(
+        stage=Stage.AOT,
+        state=StageState.DONE if error is None else StageState.FAILED,
+        seconds=time.perf_counter() - started,
+        graphs=len(run.captured),
+        ops=len(run.recorder.recording.ops),
+        graph_breaks=run.breaks.count,
+        notes=notes,
+    )
+    outcome = StageOutcome(run.recorder.recording, report, findings, retry_real)
+    outcome.graphs = lambda: _document(run, runner.lowered, notes)
+    return outcome
+
+
+def inference_only(target: BuiltTarget) -> bool:
+    """Whether the target is a model that was put into eval mode, so that nobody wants its gradients."""
+    return target.module is not None and not target.training
+
+
+def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> list[str]:
+    notes = []
+    for item in lowered:
+        if item.problem is not None:
+            template = _NOT_LOWERED_NOTE if item.forward is None else _NO_BACKWARD_NOTE
+            notes.append(template.format(_place(item.problem, sources), item.problem.message))
+    if lowered and not any(item.backward is not None or item.problem is not None for item in lowered):
+        notes.append(EVAL_NOTE if inference_only(target) else NO_GRADIENT_NOTE)
+    return notes
+
+
+def _place(problem: Problem, sources: SourceMap) -> str:
+    place = where(frames_of(stack_of_node(problem.node), sources)) if problem.node is not None else ""
+    return f"{place}: " if place else ""
+
+
+def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str]) -> GraphDocument:
+    by_source = {id(item.source): item for item in lowered}
+    graphs: list[Graph] = []
+    for number, (graph_module, arguments) in enumerate(run.captured):
+        graphs.append(
+            table_of(
+                graph_module,
+                name=str(number),
+                kind=GraphKind.FX,
+                sources=run.sources,
+                module_names=run.module_names,
+                arguments=by_placeholder(graph_module, arguments),
+            )
+        )
+        if id(graph_module) in by_source:
+            graphs += tables_of_lowered(by_source[id(graph_module)], str(number), arguments, run)
+    return document_of(run.target, run.stage, graphs, notes)
+
+
+def tables_of_lowered(lowered: Lowered, name: str, arguments: list[Argument], run: DynamoRun) -> list[Graph]:
+    """Joint, forward and backward graph as tables, as far as there are any; `name` is that of Dynamo's graph."""
+    found: list[Graph] = []
+    forward: Graph | None = None
+    for kind, graph_module in (
+        (GraphKind.JOINT, lowered.joint),
+        (GraphKind.FORWARD, lowered.forward),
+        (GraphKind.BACKWARD, lowered.backward),
+    ):
+        if graph_module is None:
+            continue
+        table = table_of(
+            graph_module,
+            name=f"{name}.{kind.value}",
+            kind=kind,
+            sources=run.sources,
+            module_names=run.module_names,
+            made_from=name,
+            arguments=arguments_of_aot(graph_module, arguments),
+            forward=forward if kind is GraphKind.BACKWARD else None,
+        )
+        if kind is GraphKind.FORWARD:
+            forward = table
+        found.append(table)
+    return found
