@@ -28,8 +28,8 @@ class Walk:
     """The blocks of two tensors of the same shape, and where each element of a block is in the tensors."""
 
     def __init__(self, reference: Tensor, actual: Tensor, elements: int) -> None:
-        self._order = _memory_order(reference)
-        if _memory_order(actual) != self._order or not _dense(reference, self._order):
+        self._order = memory_order(reference)
+        if memory_order(actual) != self._order or not reference.permute(self._order).is_contiguous():
             self._order = tuple(range(reference.dim()))
         self._reference = reference.permute(self._order)
         self._actual = actual.permute(self._order)
@@ -74,13 +74,9 @@ def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int | slice, ...
             yield (*outer, slice(row, row + rows))
 
 
-def _memory_order(tensor: Tensor) -> tuple[int, ...]:
+def memory_order(tensor: Tensor) -> tuple[int, ...]:
     """The dimensions from the outermost in memory to the innermost; those of size 1 stay where they are written."""
     if tensor.is_contiguous():
         return tuple(range(tensor.dim()))
     strides = tensor.stride()
     return tuple(sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension]))
-
-
-def _dense(tensor: Tensor, order: tuple[int, ...]) -> bool:
-    return tensor.permute(order).is_contiguous()

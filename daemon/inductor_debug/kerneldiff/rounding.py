@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from inductor_debug.accelerators.number_formats import NumberFormat, Overflow, Ties
+from inductor_debug.kerneldiff.blocks import memory_order
 
 _BLOCK = 32_000
 """Elements rounded together: their buffers fit the second-level cache, and torch starts no threads for so few."""
@@ -42,8 +43,8 @@ def rounded(values: Tensor, number_format: NumberFormat) -> Tensor:
         number_format: what to round to.
 
     Returns:
-        A contiguous tensor of the same shape and dtype. Values that the dtype cannot hold (1-6-9 ones beyond float16)
-        are rounded once more, to the dtype.
+        A tensor of the same shape and dtype, with the same strides if the values lie densely in memory. Values that the
+        dtype cannot hold (1-6-9 ones beyond float16) are rounded once more, to the dtype.
 
     Raises:
         TypeError: the tensor is not floating-point.
@@ -51,14 +52,18 @@ def rounded(values: Tensor, number_format: NumberFormat) -> Tensor:
     if not values.dtype.is_floating_point:
         raise TypeError(f"only floating-point tensors are rounded, not {values.dtype}")
     carrier = _FLOAT64 if values.dtype is torch.float64 else _FLOAT32
-    result = torch.empty(values.shape, dtype=values.dtype, device=values.device)
-    source, target = values.detach().contiguous().view(-1), result.view(-1)
+    order = memory_order(values)
+    source = values.detach().permute(order)
+    if not source.is_contiguous():
+        order, source = tuple(range(values.dim())), values.detach().contiguous()
+    result = torch.empty(source.shape, dtype=values.dtype, device=values.device)
+    source, target = source.view(-1), result.view(-1)
     size = _BLOCK if values.device.type == "cpu" else max(values.numel(), 1)
     rounder = _Rounder(number_format, carrier, min(size, source.numel()), values.device)
     with torch.no_grad():
         for start in range(0, source.numel(), size):
             rounder.round(source[start : start + size], target[start : start + size])
-    return result
+    return result.permute(tuple(order.index(dimension) for dimension in range(values.dim())))
 
 
 class _Rounder:
