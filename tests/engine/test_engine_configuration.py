@@ -53,7 +53,7 @@ def test_the_environment_shapes_the_mock_accelerator_and_yields_to_the_editor(tm
     settings = resolve(tmp_path, environ=environ, editor={"strict": False})
     assert settings.strict is False
     assert settings.profile["alignment"] == {"elements": 8, "dimensions": "all"}
-    assert settings.profile["memory"] == {"tensor_bytes": 1000}
+    assert settings.profile["memory"]["tensor_bytes"] == 1000
 
 
 def test_the_nearest_pyproject_with_our_table_holds(tmp_path: Path) -> None:

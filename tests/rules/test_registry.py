@@ -6,7 +6,7 @@ import pytest
 from inductor_debug.rules import registry
 from inductor_debug.rules.base import Rule
 
-CONSTRAINTS = ["dtype", "alignment", "layout", "memory", "rank", "unsupported-op", "mixed-dtypes"]
+CONSTRAINTS = ["dtype", "alignment", "layout", "memory", "peak-memory", "rank", "unsupported-op", "mixed-dtypes"]
 ABOUT_THE_RUN = [
     "capture-error",
     "crash",

@@ -142,9 +142,9 @@ class Profile:
     """What an accelerator can do. `None` and empty collections mean that there is no limit of that kind.
 
     `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `tensor_bytes` bounds
-    the storage of one tensor, `max_rank` its dimensions. `stick_bytes` is the tile of devices that lay the innermost
-    dimension out in sticks. `arithmetic` says with which numbers it computes. `allowed` are patterns of operators that
-    are exempt from `operators`.
+    the storage of one tensor, `memory_bytes` is the memory for all of them together, `max_rank` bounds the dimensions
+    of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `allowed` are
+    patterns of operators that are exempt from `operators`.
     """
 
     name: str
@@ -154,6 +154,7 @@ class Profile:
     alignment: Alignment | None = None
     layout: Layout | None = None
     tensor_bytes: int | None = None
+    memory_bytes: int | None = None
     max_rank: int | None = None
     stick_bytes: int | None = None
     arithmetic: ArithmeticFormats | None = None

@@ -148,7 +148,7 @@ def with_environment(document: dict[str, Any], environ: Mapping[str, str]) -> di
         result["alignment"] = {"elements": max(alignment, 1), "dimensions": "all"}
     memory = _variable(environ, "MOCK_MAX_MEMORY", minimum=1)
     if memory is not None:
-        result["memory"] = {"tensor_bytes": memory}
+        result["memory"] = {**result.get("memory", {}), "tensor_bytes": memory}
     return result
 
 
@@ -188,7 +188,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         stored_as=stored_as,
         alignment=_alignment(table),
         layout=_layout(table),
-        tensor_bytes=_memory(table),
+        **_memory(table),
         max_rank=_number_in(table, "rank", "maximum"),
         stick_bytes=_number_in(table, "sticks", "bytes"),
         arithmetic=read_arithmetic(table),
@@ -244,19 +244,24 @@ def _layout(table: Table) -> Layout | None:
     return Layout(operands) if required else None
 
 
-def _memory(table: Table) -> int | None:
+def _memory(table: Table) -> dict[str, int | None]:
     section = table.table("memory")
     if section is None:
-        return None
-    value = section.raw().get("tensor_bytes")
-    if isinstance(value, str):
-        section.has("tensor_bytes")
-        amount = _bytes(value)
-        if amount is None:
-            raise section.error("tensor_bytes", f"must be bytes or a size such as '16 GiB', not {value!r}")
-    else:
-        amount = section.number("tensor_bytes", minimum=1)
+        return {}
+    limits = {"tensor_bytes": _size(section, "tensor_bytes"), "memory_bytes": _size(section, "device_bytes")}
     section.finish()
+    return limits
+
+
+def _size(section: Table, key: str) -> int | None:
+    """A number of bytes, or a text such as `16 GiB`."""
+    value = section.raw().get(key)
+    if not isinstance(value, str):
+        return section.number(key, minimum=1)
+    section.has(key)
+    amount = _bytes(value)
+    if amount is None:
+        raise section.error(key, f"must be bytes or a size such as '16 GiB', not {value!r}")
     return amount
 
 

@@ -38,6 +38,8 @@ Part = tuple[str, Stage]
 Key = tuple[str, str, object]
 
 _STAGES = list(Stage)
+_OF_THE_WHOLE = frozenset({"peak-memory"})
+"""Rules whose one finding sums up a whole run: the deepest look at a target knows best, wherever it puts it."""
 
 
 def key_of(finding: Finding) -> Key:
@@ -196,7 +198,7 @@ def unite(
 
     Within a target the later stage's finding wins, but an exception keeps its first words; across targets the first
     target's does, with the larger count. A `capture-error` of one stage is dropped where a later stage of the target
-    got through without it.
+    got through without it, and what is said of the run as a whole where a later stage of the target went through.
     """
     united: dict[Key, Finding] = {}
     for finding in general:
@@ -205,6 +207,8 @@ def unite(
     for target, stage in sorted(parts, key=lambda part: (order[part[0]], _STAGES.index(part[1]))):
         for finding in parts[target, stage]:
             if finding.rule == "capture-error" and _overcome(finding, target, stage, parts, reports):
+                continue
+            if finding.rule in _OF_THE_WHOLE and _seen_deeper(target, stage, reports):
                 continue
             known = united.get(key_of(finding))
             united[key_of(finding)] = finding if known is None else _both(known, finding, same=known.target == target)
@@ -224,6 +228,14 @@ def _overcome(
         if key_of(finding) not in {key_of(other) for other in parts.get((name, later), ())}:
             return True
     return False
+
+
+def _seen_deeper(target: str, stage: Stage, reports: Mapping[Part, StageReport]) -> bool:
+    """Whether a later stage of the target went through."""
+    return any(
+        name == target and _STAGES.index(later) > _STAGES.index(stage) and report.state is StageState.DONE
+        for (name, later), report in reports.items()
+    )
 
 
 def _both(known: Finding, finding: Finding, *, same: bool) -> Finding:

@@ -20,7 +20,7 @@ NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set o
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
-_ABOUT_SIZES = frozenset(("alignment", "memory"))
+_ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
 _SYMBOL = re.compile(r"\bs\d+\b")
 """A free size in a message: what is told of one rests on bounds that our own call set."""
 

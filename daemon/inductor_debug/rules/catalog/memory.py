@@ -9,9 +9,7 @@ from inductor_debug.rules import wording
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Recording, TensorMeta
 from inductor_debug.rules.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.sizes import at_least
-
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+from inductor_debug.rules.sizes import at_least, readable
 
 
 class MemoryRule(Constraint):
@@ -61,16 +59,6 @@ class MemoryRule(Constraint):
         names = list(dict.fromkeys(root.subject for root in found))
         bound = f"more than the {readable(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
         return f"{wording.listing(names)} {'is' if len(names) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
-
-
-def readable(size: int) -> str:
-    """`16 GiB`, `1.5 MiB`, `100 bytes`."""
-    amount = float(size)
-    for unit in _UNITS[:-1]:
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:.4g} {_UNITS[-1]}"
 
 
 def _shape(meta: TensorMeta) -> str:
