@@ -217,6 +217,18 @@ export interface GraphNode {
 }
 
 /**
+ * What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
+ *
+ * `key` is a digest of the text that the inference rests on, `answer` the worker's own notes; neither means anything
+ * to anybody else.
+ */
+export interface InferenceHint {
+  readonly target: string;
+  readonly key: string;
+  readonly answer: string;
+}
+
+/**
  * What was inferred for a target that nobody gave inputs.
  *
  * `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
@@ -239,6 +251,7 @@ export interface Inferred {
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
  * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
  * `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
+ * `hints` are what earlier jobs inferred for this file.
  */
 export interface JobRequest {
   readonly job: number;
@@ -254,6 +267,7 @@ export interface JobRequest {
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
   readonly options?: Readonly<Record<string, unknown>>;
+  readonly hints?: readonly InferenceHint[];
 }
 
 /**
@@ -451,4 +465,4 @@ export interface TensorFact {
   readonly layout?: DeviceLayout | null;
 }
 
-export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | Loaded | Progressed | StageFinished | StageStarted;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | Progressed | StageFinished | StageStarted;

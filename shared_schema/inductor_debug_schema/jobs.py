@@ -1,7 +1,8 @@
 """What the engine asks of a worker, and what a worker answers while it works.
 
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
-`StageFinished` for each target and stage, followed by `ExpressionsSeen` where there is any; then `Finished`. A worker
+`StageFinished` for each target and stage, followed by `InferenceHint` and `ExpressionsSeen` where there are any; then
+`Finished`. A worker
 that dies says nothing more; the supervisor tells.
 
 Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade` and `Answered` as they go, and
@@ -45,12 +46,26 @@ class Task(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class InferenceHint:
+    """What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
+
+    `key` is a digest of the text that the inference rests on, `answer` the worker's own notes; neither means anything
+    to anybody else.
+    """
+
+    target: str
+    key: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class JobRequest:
     """One file to work on.
 
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
     (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
     `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
+    `hints` are what earlier jobs inferred for this file.
     """
 
     job: int
@@ -67,6 +82,7 @@ class JobRequest:
     only: list[str] = field(default_factory=list)
     keep_graphs: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    hints: list[InferenceHint] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +169,31 @@ class Answered:
     document: dict[str, Any]
 
 
-Event = Union[Loaded, StageStarted, StageFinished, ExpressionsSeen, Progressed, ArtifactMade, Answered, Finished]
+Event = Union[
+    Loaded,
+    StageStarted,
+    StageFinished,
+    ExpressionsSeen,
+    InferenceHint,
+    Progressed,
+    ArtifactMade,
+    Answered,
+    Finished,
+]
 """What a worker sends while it works on a job."""
 
 EVENT_TYPES: dict[str, type] = {
     cls.__name__: cls
-    for cls in (Loaded, StageStarted, StageFinished, ExpressionsSeen, Progressed, ArtifactMade, Answered, Finished)
+    for cls in (
+        Loaded,
+        StageStarted,
+        StageFinished,
+        ExpressionsSeen,
+        InferenceHint,
+        Progressed,
+        ArtifactMade,
+        Answered,
+        Finished,
+    )
 }
 """Event classes by the name they carry on the wire."""

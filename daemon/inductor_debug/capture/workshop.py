@@ -71,7 +71,9 @@ class Workshop:
         self._imports = loading.ImportWatch(without_modes)
         self._names_devices = mentions(self._text)
         self.devices = Redirector()
-        self._inferring = Inferring(self._text, request.path, request.project_root) if request.infer else None
+        self._inferring = (
+            Inferring(self._text, request.path, request.project_root, hints=request.hints) if request.infer else None
+        )
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Workshop]:

@@ -21,12 +21,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Event, ExpressionsSeen, FileReport, FileStatus, Finding, Finished, JobRequest
+from inductor_debug_schema import (
+    Event,
+    ExpressionsSeen,
+    FileReport,
+    FileStatus,
+    Finding,
+    Finished,
+    InferenceHint,
+    JobRequest,
+)
 
 from inductor_debug.engine import folders
 from inductor_debug.engine.cache import ResultCache, key_of
 from inductor_debug.engine.endings import conclude
 from inductor_debug.engine.files import SourceFiles, size_fault
+from inductor_debug.engine.hints import Hints, Place
 from inductor_debug.engine.merge import Carried, Results
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.policy import apply_policy
@@ -77,6 +87,7 @@ class Runner:
         self._stations: OrderedDict[tuple[str, str], _Station] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
         self._cache = ResultCache()
+        self._hints = Hints()
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
         self.trials = Trials()
@@ -120,6 +131,9 @@ class Runner:
         results = Results(work.path, work.text)
 
         def receive(event: Event) -> None:
+            if isinstance(event, InferenceHint):
+                self._hints.keep(_place(work), event)
+                return
             results.accept(event)
             if not isinstance(event, (Finished, ExpressionsSeen)):
                 on_event(results, event)
@@ -178,6 +192,7 @@ class Runner:
     def forget(self) -> None:
         """Empties the cache."""
         self._cache.clear()
+        self._hints.clear()
 
     async def close(self) -> None:
         """Closes every pool; they start anew when they are needed again."""
@@ -208,6 +223,7 @@ class Runner:
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,
             options=order.options,
+            hints=self._hints.of(_place(work)) if settings.infer else [],
         )
 
     def _station(self, settings: Settings) -> _Station:
@@ -243,6 +259,10 @@ def failed(path: str, text: str, finding: Finding, *, broken: bool = False) -> R
 
 def _unheard(results: Results, event: Event | None) -> None:
     """Progress of a trial interests nobody."""
+
+
+def _place(work: Work) -> Place:
+    return (*_station_key(work.settings), work.path)
 
 
 def _station_key(settings: Settings) -> tuple[str, str]:

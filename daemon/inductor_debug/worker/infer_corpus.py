@@ -81,7 +81,8 @@ def _findings(path: str, text: str, names: list[str], profile: dict[str, Any]) -
 
     def listening(findings: list[Finding], target: BuiltTarget, recording: Recording) -> list[Finding]:
         seen.setdefault(target.name, _Seen()).thought |= _about_sizes(findings)
-        return honest(findings, target, recording)
+        kept: list[Finding] = honest(findings, target, recording)
+        return kept
 
     def receive(event: Event) -> None:
         if isinstance(event, StageFinished):

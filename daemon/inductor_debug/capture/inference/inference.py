@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,11 +16,11 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from inductor_debug_schema import Inferred
+from inductor_debug_schema import InferenceHint, Inferred
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
-from inductor_debug.capture.inference import pretrained
+from inductor_debug.capture.inference import hints, pretrained
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
@@ -61,13 +62,16 @@ class Subject:
 
 @dataclass
 class Surroundings:
-    """The loaded file, and what was inferred on an earlier rung."""
+    """The loaded file, and what was inferred on an earlier rung or by an earlier job."""
 
     module: ModuleType
     tree: ast.Module
     path: str
     project_root: str
+    text: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
+    hints: dict[str, InferenceHint] = field(default_factory=dict)
+    """What earlier jobs inferred for this file, by target."""
 
 
 @dataclass
@@ -100,7 +104,10 @@ class Inference:
         started = time.perf_counter()
         known = self._around.answers.get(self._subject.name)
         with harmless():
-            return self._repeat(known) if known is not None else self._infer(started)
+            if known is not None:
+                return self._repeat(known)
+            confirmed = self._confirmed()
+            return confirmed if confirmed is not None else self._infer(started)
 
     def inputs(self, *, static: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of the call; `static` marks no dimension as dynamic.
@@ -125,6 +132,35 @@ class Inference:
     def tensors(self) -> list[str]:
         """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""
         return tensors_of(self._answer.found.guess) if self._answer is not None else []
+
+    def hint(self) -> InferenceHint | None:
+        """What was inferred, for the next job on this file; None where it cannot be kept."""
+        if self._answer is None or self.result is None:
+            return None
+        name, around = self._subject.name, self._around
+        key = hints.key_of(name, around.tree, around.text)
+        answer = hints.written(self._answer.way, self.result.init, self._answer.found)
+        return InferenceHint(name, key, answer) if key and answer else None
+
+    def _confirmed(self) -> Any:
+        """The model as an earlier job inferred it from the same text, if that still runs; else None."""
+        name, around = self._subject.name, self._around
+        hint = around.hints.get(name)
+        if hint is None or hint.key != hints.key_of(name, around.tree, around.text):
+            return None
+        known = hints.read(hint.answer)
+        way = next(itertools.islice(self._ways(), known[0], None), None) if known is not None else None
+        if known is None or way is None or arguments_of(way.construction.arguments) != known[1]:
+            return None
+        try:
+            trials = _trials(way)
+            with at_most(MOST_SECONDS):
+                if trials.run(known[2].traced).error is not None:
+                    return None
+        except (NotInferableError, TooLongError):
+            return None
+        self._take(Answer(known[0], known[2]), way)
+        return trials.fresh()
 
     def _repeat(self, known: Answer) -> Any:
         for number, way in enumerate(self._ways()):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from inductor_debug_schema import InferenceHint
+
 from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.inference.classes import candidates, outline
 from inductor_debug.capture.inference.inference import Answer, Inference, Subject, Surroundings
@@ -22,12 +24,16 @@ from inductor_debug.capture.wishes import Wish
 
 @dataclass
 class Inferring:
-    """What inference needs of a job; `answers` are remembered from one rung of the ladder to the next."""
+    """What inference needs of a job, and what it remembers.
+
+    `answers` are kept from one rung of the ladder to the next, `hints` from one job to the next.
+    """
 
     text: str
     path: str
     project_root: str
     answers: dict[str, Answer] = field(default_factory=dict)
+    hints: list[InferenceHint] = field(default_factory=list)
 
 
 class InferredOffers:
@@ -55,7 +61,13 @@ class InferredOffers:
         self._wish_for = wish_for
         self._tree = ast.parse(inferring.text)
         self._around = Surroundings(
-            module, self._tree, inferring.path, inferring.project_root, answers=inferring.answers
+            module,
+            self._tree,
+            inferring.path,
+            inferring.project_root,
+            text=inferring.text,
+            answers=inferring.answers,
+            hints={hint.target: hint for hint in inferring.hints},
         )
 
     def compiled(self, interceptor: Interceptor, path: str) -> list[Offer]:

@@ -1,0 +1,112 @@
+"""An answer as data, so that the engine can keep it for the next job, and the key of what it was inferred from.
+
+The key is the text of the class and of everything in the file that it names, directly or not. A kept answer saves the
+search, never the proof: it is run once before it is believed. Answers that cannot be written down are not kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.inference.classes import outline
+from inductor_debug.capture.inference.freedom import Found
+from inductor_debug.capture.inference.specs import (
+    Argument,
+    ConstantSpec,
+    Guess,
+    MappingSpec,
+    SequenceSpec,
+    Spec,
+    TensorSpec,
+)
+
+
+def key_of(name: str, tree: ast.Module, text: str) -> str:
+    """A digest of the definition `name` and all that it names in this file; empty where there is no such definition."""
+    shape = outline(tree)
+    if name not in shape.order:
+        return ""
+    wanted = {name, *shape.reachable([name])}
+    lines = text.splitlines()
+    digest = hashlib.blake2b(digest_size=16)
+    for node in ast.walk(tree):
+        if _name_of(node) in wanted and isinstance(node, ast.stmt):
+            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+            digest.update("\n".join([*lines[first - 1 : node.end_lineno], "\0"]).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _name_of(node: ast.AST) -> str:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return ""
+
+
+def written(way: int, init: str, found: Found) -> str:
+    """The answer as JSON; empty where some value of it has no text that gives it back.
+
+    Args:
+        way: number of the way in which the model was built.
+        init: the constructor's arguments on that way, as shown to users.
+        found: the call.
+    """
+    try:
+        arguments = [[item.name, _packed(item.spec), item.keyword] for item in found.guess.arguments]
+    except ValueError:
+        return ""
+    sizes, traced = found.guess.size_of(), found.traced.size_of()
+    content = {"way": way, "init": init, "arguments": arguments, "free": sorted(found.free)}
+    return json.dumps({**content, "sizes": sizes, "traced": traced})
+
+
+def read(text: str) -> tuple[int, str, Found] | None:
+    """What `written` was given; None for what it did not write."""
+    try:
+        content = json.loads(text)
+        arguments = tuple(Argument(name, _unpacked(spec), keyword) for name, spec, keyword in content["arguments"])
+        guess, traced = (Guess(arguments, tuple(sorted(content[key].items()))) for key in ("sizes", "traced"))
+        return int(content["way"]), str(content["init"]), Found(guess, frozenset(content["free"]), traced)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _packed(spec: Spec) -> dict[str, Any]:
+    if isinstance(spec, TensorSpec):
+        return {"dims": spec.dims, "dtype": spec.dtype}
+    if isinstance(spec, SequenceSpec):
+        return {"items": [_packed(item) for item in spec.items], "list": spec.is_list}
+    if isinstance(spec, MappingSpec):
+        return {"keys": [[key, _packed(item)] for key, item in spec.items]}
+    try:
+        _value(spec.text)
+    except (SyntaxError, AttributeError) as error:
+        raise ValueError(spec.text) from error
+    return {"text": spec.text}
+
+
+def _unpacked(packed: dict[str, Any]) -> Spec:
+    if "dims" in packed:
+        return TensorSpec(tuple(packed["dims"]), packed["dtype"])
+    if "items" in packed:
+        return SequenceSpec(tuple(map(_unpacked, packed["items"])), packed["list"])
+    if "keys" in packed:
+        return MappingSpec(tuple((key, _unpacked(item)) for key, item in packed["keys"]))
+    return ConstantSpec(packed["text"], _value(packed["text"]))
+
+
+def _value(text: str) -> Any:
+    """The value of a literal or of `torch.relu`; no other expression is evaluated."""
+    first, *rest = text.split(".")
+    if first != "torch":
+        return ast.literal_eval(text)
+    value: Any = torch
+    for name in rest:
+        value = getattr(value, name)
+    return value
