@@ -56,6 +56,15 @@ def test_results_live_to_the_end() -> None:
     assert peak_of(tape.recording).bytes == (1 + 4 + 8) * KIB
 
 
+def test_a_result_that_is_handed_out_as_a_view_lives_to_the_end_too() -> None:
+    tape = Tape()
+    x = tape.input("x", 256)
+    made = tape.op("mm.default", [x, x], tape.tensor(1024))
+    tape.view("t.default", made, 1024)
+    tape.op("exp.default", [x], tape.tensor(2048))
+    assert peak_of(tape.recording).bytes == (1 + 4 + 8) * KIB
+
+
 def test_what_an_op_makes_besides_and_nobody_uses_is_dropped_at_once() -> None:
     tape = Tape()
     pooled, indices = tape.tensor(256), tape.tensor(256, dtype="int64")

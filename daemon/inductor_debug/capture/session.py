@@ -41,6 +41,7 @@ from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
 from inductor_debug.capture.graph_artifacts import artifacts_of
+from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.inductor import run_inductor
 from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
 from inductor_debug.capture.loading import preloadable
@@ -177,6 +178,9 @@ class _Session:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
         if self._request.keep_graphs and outcome.graphs is not None:
             self._keep(outcome.graphs())
+            if outcome.recording.ops:
+                name, path = item.offer.name, self._request.path
+                self._emit(statistics_artifact(outcome.recording, target=name, stage=stage, path=path))
 
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]

@@ -25,7 +25,15 @@ _CONSTRAINTS = constraints()
 """Loaded with this module, so that a fork server has them before it forks."""
 
 
-def judge(recording: Recording, profile: Profile, *, stage: Stage, target: str, fallback: Location) -> list[Finding]:
+def judge(
+    recording: Recording,
+    profile: Profile,
+    *,
+    stage: Stage,
+    target: str,
+    fallback: Location,
+    rules: Sequence[Constraint] | None = None,
+) -> list[Finding]:
     """Everything in `recording` that `profile` does not allow, one finding for each rule and root expression.
 
     Args:
@@ -34,12 +42,13 @@ def judge(recording: Recording, profile: Profile, *, stage: Stage, target: str, 
         stage: the stage that made the recording.
         target: the target's name.
         fallback: the place to show where no frame of a root lies in the project.
+        rules: the only ones to ask; None for all there are.
 
     Returns:
         Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
     """
     findings: list[Finding] = []
-    for rule in _CONSTRAINTS:
+    for rule in _CONSTRAINTS if rules is None else rules:
         if rule.applies(profile):
             roots = Roots(Places(fallback))
             rule.inspect(recording, profile, roots)

@@ -2,9 +2,10 @@
 
 What is counted is what a compiled graph would hold. Parameters, buffers, constants and inputs live throughout; what an
 op makes lives from that op to the last one that touches its storage, so views and in-place writes count as nothing
-new. What no later op touches is a result of the run and lives to the end, but for a further result of an op of the
-forward pass whose other results are used (the indices of a max-pool). Where a recording has the backward pass as well,
-what the forward saved for it lives until the backward has used it, because both touch the same storage.
+new. What is made and never looked at again (but to make views) is a result of the run and lives to the end, but for a
+further result of an op of the forward pass whose other results are used (the indices of a max-pool). Where a recording
+has the backward pass as well, what the forward saved for it lives until the backward has used it, because both touch
+the same storage.
 
 Not counted, because nobody can know: workspaces of kernels, fragmentation, and what the allocator keeps. Sizes that are
 symbols count with the smallest value they can have. So the peak is a lower bound.
@@ -28,6 +29,7 @@ class Holding:
     """One storage: its bytes, the indexes of the first and the last op between which it lives, and who made it.
 
     `meta` is the tensor that it was first seen as. `maker` is None for what no op made, `origin` for what one did.
+    `used` says that an op has read it, and not just made a view of it.
     """
 
     meta: TensorMeta
@@ -81,7 +83,7 @@ def holdings_of(recording: Recording, measure: Measure = storage_bytes) -> list[
                 origin = recording.origins.get(meta.value) or Origin("constant", "", op.frames, meta)
                 found[meta.storage] = Holding(meta, measure(meta), 0, end, origin=origin)
             else:
-                holding.used = True
+                holding.used = holding.used or not op.is_view
                 holding.last = max(holding.last, index)
                 holding.bytes = max(holding.bytes, measure(meta))
         for meta in op.outputs:
