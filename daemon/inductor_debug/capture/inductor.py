@@ -8,7 +8,6 @@ one thing that this stage finds by itself is an operation that Inductor cannot l
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -43,8 +42,6 @@ from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
 
-_RUNNING = re.compile(r"While executing %(\w+)")
-"""How `torch.fx.Interpreter` says at which node it was."""
 _EMPTY_NOTE = "Graph {} computes nothing, so there is no kernel."
 _NO_BACKWARD_NOTE = "Nothing in {} is differentiated, so there is no backward."
 
@@ -95,9 +92,7 @@ class _Capture:
         try:
             compile_with(self._inner, graph_module)
         except Exception as error:
-            match = _RUNNING.search(str(error))
-            node = next((node for node in graph_module.graph.nodes if match and node.name == match[1]), None)
-            self.failures.append(LoweringError(error, node))
+            self.failures.append(LoweringError(error))
 
     def _inner(self, graph_module: GraphModule, example_inputs: Sequence[Any], *_: Any, **options: Any) -> Any:
         backward = bool(options.get("is_backward"))
@@ -112,7 +107,7 @@ class _Capture:
         except LoweringError as failure:
             self.failures.append(failure)
         except Exception as error:
-            self.failures.append(LoweringError(error, None))
+            self.failures.append(LoweringError(error))
         return _never_run
 
     def _lower(

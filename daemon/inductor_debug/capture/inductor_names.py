@@ -73,9 +73,21 @@ class Lowered:
 class LoweringError(Exception):
     """Inductor cannot lower the graph; `node` is the one it was at, where that is known."""
 
-    def __init__(self, cause: Exception, node: Node | None) -> None:
+    def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
-        self.cause, self.node = cause, node
+        self.cause, self.node = cause, _node_at(cause)
+
+
+def _node_at(error: Exception) -> Node | None:
+    """The node that an interpreter of FX graphs was running (its `run_node` has it as `n`) when `error` was raised."""
+    found: Node | None = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_name == "run_node":
+            running = traceback.tb_frame.f_locals.get("n")
+            found = running if isinstance(running, Node) else found
+        traceback = traceback.tb_next
+    return found
 
 
 def compile_with(inner: InnerCompiler, graph_module: GraphModule) -> None:
@@ -192,7 +204,7 @@ def lower(graph_module: GraphModule, example_inputs: Sequence[Any], options: dic
                 code, _ = graph.codegen()
                 steps = [step_of(node) for node in graph.scheduler.nodes]
         except Exception as error:
-            raise LoweringError(error, getattr(graph, "current_node", None)) from error
+            raise LoweringError(error) from error
         made = getattr(debug, "_inductor_triton_kernel_to_post_grad_node_info", {})
         calls = [(name, list(nodes)) for name, nodes in made.items()]
     return Lowered(str(code.value), calls, listener.before, listener.after, steps)
