@@ -11,12 +11,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _LAZY = {
+    "aot_mock_backend": "inductor_debug.capture.aot_mock_backend",
     "mock_backend": "inductor_debug.capture.mock_backend",
     "compare_tensors": "inductor_debug.kerneldiff.tensors",
     "ComparisonConfig": "inductor_debug.kerneldiff.configuration",
 }
 
-__all__ = ["__version__", "compare_tensors", "ComparisonConfig", "mock_backend"]
+__all__ = ["__version__", "compare_tensors", "ComparisonConfig", "aot_mock_backend", "mock_backend"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ import torch
 from inductor_debug import mock_backend
 from inductor_debug.accelerators.profile import ProfileError, load_document
 from inductor_debug.capture import mock_backend as module
+from inductor_debug.capture import script_judgement
 from inductor_debug.capture.mock_backend import MockBackendError, MockBackendWarning, inductor_debug_mock
 from torch._dynamo.exc import BackendCompilerFailed
 
@@ -37,7 +38,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     for name in ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    module._warned.clear()
+    script_judgement._warned.clear()
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()

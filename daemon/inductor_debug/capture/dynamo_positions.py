@@ -21,6 +21,8 @@ from inductor_debug.capture.expressions import SourcePositions, positions_at
 from inductor_debug.capture.spans import name_of
 
 KEY = "inductor_debug_stack"
+NODE_KEY = "inductor_debug_node"
+"""Under this name `node.meta["custom"]` says which node of Dynamo's graph a later one comes from (`graph_tables`)."""
 _HAS_COLUMNS = sys.version_info >= (3, 11)
 _TRACE_LINE = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+), in (?P<name>.+)$', re.MULTILINE)
 
@@ -150,13 +152,13 @@ def stack_of_node(node: Any) -> TracedStack:
 
 
 def strip(graph_module: Any) -> None:
-    """Takes the hook's entries out of a graph and its subgraphs."""
+    """Takes our entries out of a graph and its subgraphs."""
     for module in graph_module.modules():
         graph = getattr(module, "graph", None)
         for node in getattr(graph, "nodes", ()):
             custom = node.meta.get("custom")
-            if custom and KEY in custom:
-                kept = {key: value for key, value in custom.items() if key != KEY}
+            if custom and (KEY in custom or NODE_KEY in custom):
+                kept = {key: value for key, value in custom.items() if key not in (KEY, NODE_KEY)}
                 if kept:
                     node.meta["custom"] = kept
                 else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -19,6 +19,7 @@ from inductor_debug_schema import Location
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import GraphModule, Node
 
+from inductor_debug.capture.aot_recording import LoweringRunner
 from inductor_debug.capture.dynamo_positions import strip
 from inductor_debug.capture.graph_arguments import named_by_source
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
@@ -40,6 +41,34 @@ class GraphRecording:
 
 def record_graph(graph_module: GraphModule) -> GraphRecording:
     """Runs `graph_module` once on its own fake examples under the recorder."""
+
+    def run(
+        recorder: CompiledRecorder, attribution: NodeAttribution, origins: OriginTable, examples: list[Any]
+    ) -> None:
+        runner = GraphRunner(recorder, attribution, origins)
+        with _examples_mode(examples), recorder:
+            runner.run(graph_module, examples)
+
+    return _recorded(graph_module, run)
+
+
+def record_lowered(graph_module: GraphModule) -> GraphRecording:
+    """Records the forward and backward that AOTAutograd makes of `graph_module`; neither runs."""
+
+    def lower(
+        recorder: CompiledRecorder, attribution: NodeAttribution, origins: OriginTable, examples: list[Any]
+    ) -> None:
+        runner = LoweringRunner(recorder, attribution, origins)
+        with _examples_mode(examples), recorder:
+            runner.whole(graph_module, examples)
+        runner.record_backward()
+
+    return _recorded(graph_module, lower)
+
+
+def _recorded(
+    graph_module: GraphModule, record: Callable[[CompiledRecorder, NodeAttribution, OriginTable, list[Any]], None]
+) -> GraphRecording:
     # Whatever is not an installed library is the user's code, wherever their script lies.
     sources = SourceMap(os.path.abspath(os.sep))
     callers = sources.stack(_outside_torch(sys._getframe(1)))
@@ -52,10 +81,11 @@ def record_graph(graph_module: GraphModule) -> GraphRecording:
             examples.append(node.meta.get("example_value"))
             _declare(node, origins)
     recorder = CompiledRecorder(attribution, origins)
-    runner = GraphRunner(recorder, attribution, origins)
-    with quiet(freeze=False), _examples_mode(examples), recorder:
-        runner.run(graph_module, examples)
-    strip(graph_module)
+    try:
+        with quiet(freeze=False):
+            record(recorder, attribution, origins, examples)
+    finally:
+        strip(graph_module)
     frames = next((op.frames for op in recorder.recording.ops if op.frames), callers)
     return GraphRecording(recorder.recording, sources, _fallback(frames))
 

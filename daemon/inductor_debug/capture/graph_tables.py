@@ -20,16 +20,13 @@ from torch._ops import HigherOrderOperator, OpOverload
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.dynamo_positions import stack_of_node
+from inductor_debug.capture.dynamo_positions import NODE_KEY, stack_of_node
 from inductor_debug.capture.graph_arguments import Argument
 from inductor_debug.capture.graph_breaks import frames_of
 from inductor_debug.capture.metadata import dtype_name
 from inductor_debug.capture.modules import NodeModules
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
-
-ORIGIN_KEY = "inductor_debug_node"
-"""Under this name `node.meta["custom"]` says which node of Dynamo's graph a node comes from."""
 
 _LONGEST_DETAIL = 200
 _ROLES = {
@@ -73,12 +70,12 @@ def mark_names(graph_module: GraphModule) -> None:
     """Notes on every computing node of a graph of Dynamo's its own name, for the graphs made of it to repeat."""
     for node in graph_module.graph.nodes:
         if node.op not in ("placeholder", "output"):
-            node.meta["custom"] = {**node.meta.get("custom", {}), ORIGIN_KEY: node.name}
+            node.meta["custom"] = {**node.meta.get("custom", {}), NODE_KEY: node.name}
 
 
 def origins_of(node: Node) -> list[str]:
     """The nodes of Dynamo's graph that `node` comes from: by the mark, else by what torch remembers itself."""
-    marked = (node.meta.get("custom") or {}).get(ORIGIN_KEY)
+    marked = (node.meta.get("custom") or {}).get(NODE_KEY)
     if isinstance(marked, str):
         return [marked]
     return list(dict.fromkeys(_first_name(source) for source in node.meta.get("from_node") or ()))
