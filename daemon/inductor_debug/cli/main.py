@@ -32,6 +32,7 @@ COMMANDS = {
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
     "watch": Command("inductor_debug.cli.watch", "run the daemon headless and show findings after every save"),
+    "repro": Command("inductor_debug.cli.repro", "make a minimal script that shows a finding, and prove it"),
     "bench": Command("inductor_debug.cli.bench.command", "measure the speed that we promise"),
 }
 

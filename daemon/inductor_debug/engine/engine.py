@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from inductor_debug_schema import Event, FileReport, Finding, Range
+from inductor_debug_schema import ArtifactMade, Event, FileReport, Finding, Range
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
@@ -22,7 +22,7 @@ from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit
-from inductor_debug.engine.keeping import Keeper
+from inductor_debug.engine.keeping import Keeper, Kept, newest
 from inductor_debug.engine.lane import Lane
 from inductor_debug.engine.merge import Results
 from inductor_debug.engine.orders import Listener, Order, Performed
@@ -205,9 +205,18 @@ class Engine:
 
             results = self._runner.fault(work) or await self._runner.run(work, tell)
         report = self._runner.report(results, settings)
-        kept = self._keeper.keep(settings, path, results.artifacts)
+        kept = self._keeper.keep(settings, path, newest(results.artifacts))
         found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
         return Performed(report, results.text, *found)
+
+    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+        """Keeps what came of an order that was cancelled before it could be kept.
+
+        Raises:
+            ConfigurationError: the settings for the file cannot be used.
+        """
+        path = os.path.abspath(path)
+        return self._keeper.keep(self._settings_for(path), path, newest(artifacts))
 
     def _text_to_run(self, path: str) -> str | Finding:
         """Unsaved top-level code never runs: where there is some, the saved text does."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inductor_debug_schema import ArtifactMade, ArtifactReference
+from inductor_debug_schema import ArtifactKind, ArtifactMade, ArtifactReference
 
 from inductor_debug.artifacts.store import ArtifactStore
 from inductor_debug.engine.folders import artifact_folder
@@ -46,3 +46,12 @@ class Keeper:
             elif (note := f"artifacts were not kept: {store.trouble}") not in kept.notes:
                 kept.notes.append(note)
         return kept
+
+
+def newest(artifacts: Sequence[ArtifactMade]) -> list[ArtifactMade]:
+    """The artifacts without reproducers that a later, smaller one of the same target has replaced."""
+    kept: dict[object, ArtifactMade] = {}
+    for index, made in enumerate(artifacts):
+        replaces = made.kind is ArtifactKind.REPROS and made.suffix == ".py"
+        kept[(made.target, made.title) if replaces else index] = made
+    return list(kept.values())

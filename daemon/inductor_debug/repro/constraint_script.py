@@ -1,0 +1,72 @@
+"""From a finding about a constraint to its script: slice, spell, choose how it runs, find the nearest change that mends."""
+
+from __future__ import annotations
+
+from inductor_debug_schema import Finding, Location
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.repro.checks import constraint_check
+from inductor_debug.repro.constraints import Slice, sliced
+from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.neighbours import neighbour_of
+from inductor_debug.repro.program import Program, Spec
+from inductor_debug.repro.stand_ins import is_foreign
+from inductor_debug.repro.writing import Header, script
+from inductor_debug.rules.ops import Recording
+
+LARGEST_REAL = 128 << 20
+"""Bytes of tensors up to which a script computes on real ones."""
+
+
+def constraint_script(
+    recording: Recording, profile: Profile, finding: Finding, fallback: Location, header: Header, name: str
+) -> Made:
+    """The script for a finding of the recording.
+
+    Raises:
+        NotReproducibleError: the recording does not have the finding.
+        UnprintableError: an argument of the operator has no form as Python code.
+    """
+    found = sliced(recording, profile, finding, fallback)
+    if found is None:
+        raise NotReproducibleError("no part of what ran breaks the rule by itself, so there is nothing to cut out")
+    notes = [*header.notes, *_notes(found)]
+    neighbour = neighbour_of(found, profile)
+    if neighbour:
+        notes.append(f"the failure goes when {neighbour}")
+    made: Made | None = None
+    for fake in (False, True) if _bytes(found.program) <= LARGEST_REAL else (True,):
+        text = script(
+            found.program,
+            constraint_check(found, profile, fake=fake),
+            Header(header.failure, header.place, header.source, header.target, notes),
+            name=name,
+        )
+        made = Made(text, name, found.nodes_before, len(found.program.steps), found.attempts, neighbour=neighbour)
+        if works(text):
+            return made
+    assert made is not None
+    return made
+
+
+def _notes(found: Slice) -> list[str]:
+    notes = [f"the size {symbol} was symbolic; here it is {number}" for symbol, number in found.symbols.items()]
+    notes = notes[:4]
+    if is_foreign(found.program):
+        notes.append("an operator of the project's own is replaced by a stand-in with its schema")
+    return notes
+
+
+def _bytes(program: Program) -> int:
+    specs = [item.spec for item in program.inputs] + [spec for step in program.steps for spec in step.specs]
+    return sum(_size(spec) for spec in specs if spec is not None)
+
+
+def _size(spec: Spec) -> int:
+    count = _WIDTHS.get(spec.dtype, 4)
+    for size in spec.shape:
+        count *= size
+    return count
+
+
+_WIDTHS = {"float64": 8, "int64": 8, "complex64": 8, "complex128": 16, "float16": 2, "bfloat16": 2, "bool": 1}

@@ -1,0 +1,77 @@
+"""Names for the values of a program: readable, unique, and never one that Python or the script itself needs."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import keyword
+import re
+
+from inductor_debug.repro.program import Program, Ref, mapped
+
+_RESERVED = frozenset(
+    {"torch", "functional", "sys", "math", "operator", "traceback", "seed", "function", "inputs", "failing", "check"}
+    | set(keyword.kwlist)
+    | set(keyword.softkwlist)
+    | set(dir(builtins))
+)
+_LONGEST = 40
+
+
+class Names:
+    """Names given out so far."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """An identifier as near to `wanted` as can be: `encoder.0.weight` gives `encoder_0_weight`."""
+        name = re.sub(r"\W+", "_", wanted).strip("_").lower() or "value"
+        if len(name) > _LONGEST:
+            name = name[-_LONGEST:].strip("_")
+        if name[0].isdigit() or name in _RESERVED or not name.isidentifier():
+            name = f"value_{name}" if name[0].isdigit() else f"{name}_value"
+        count = self._taken.get(name, 0)
+        self._taken[name] = count + 1
+        if count == 0:
+            return name
+        return self.take(f"{name}_{count + 1}")
+
+
+def tidied(program: Program) -> Program:
+    """The same program with its values named afresh: inputs after what they were, results after their operators."""
+    names, taken = {}, Names()
+    for item in program.inputs:
+        names[item.name] = taken.take(item.origin.split(" ", 1)[1] if " " in item.origin else "x")
+    for step in program.steps:
+        for name in step.outputs:
+            if name and name not in names:
+                names[name] = taken.take(_plain(step.target))
+
+    def change(item: object) -> object:
+        return Ref(names.get(item.name, item.name)) if isinstance(item, Ref) else item
+
+    def named(all_names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names.get(name, name) for name in all_names)
+
+    inputs = tuple(
+        dataclasses.replace(item, name=names[item.name], base=names.get(item.base, "")) for item in program.inputs
+    )
+    steps = tuple(
+        dataclasses.replace(
+            step,
+            args=mapped(step.args, change),
+            kwargs=mapped(step.kwargs, change),
+            outputs=named(step.outputs),
+            mutates=named(step.mutates),
+        )
+        for step in program.steps
+    )
+    return Program(inputs, steps, named(program.outputs))
+
+
+def _plain(target: str) -> str:
+    """`softmax` for `aten._softmax.default`, `linear` for `torch.nn.functional.linear`."""
+    parts = target.split(".")
+    word = parts[-2] if len(parts) > 2 and parts[0] in ("aten", "prims") else parts[-1]
+    return {"_to_copy": "converted", "getitem": "item", "_unsafe_view": "view"}.get(word, word.strip("_")) or "value"

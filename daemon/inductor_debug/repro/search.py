@@ -1,0 +1,115 @@
+"""Looks for the failure that is meant in one target, and hands it to whatever reduces its kind.
+
+Cheap looks come first: one eager run on fake tensors, then Dynamo's graphs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from inductor_debug_schema import Finding, JobRequest, Stage
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.building import BuildError
+from inductor_debug.capture.offers import Offer
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.repro.constraint_script import constraint_script
+from inductor_debug.repro.constraints import findings_of
+from inductor_debug.repro.literals import UnprintableError
+from inductor_debug.repro.made import Made, NotReproducibleError
+from inductor_debug.repro.observing import observe, observe_compiled
+from inductor_debug.repro.selecting import Wanted
+from inductor_debug.repro.writing import Header
+from inductor_debug.rules.ops import Recording
+from inductor_debug.rules.registry import constraints
+
+Progress = Callable[..., None]
+Keep = Callable[[Made, str], None]
+
+
+class Search:
+    """One job's search. `progress` and `keep` tell how far it is, and the best script so far."""
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        sources: SourceMap,
+        profile: Profile,
+        request: JobRequest,
+        progress: Progress,
+        keep: Keep,
+    ) -> None:
+        self._workshop, self._sources, self._profile, self._request = workshop, sources, profile, request
+        self._progress, self._keep = progress, keep
+        self._constraints = {rule.id for rule in constraints()}
+        self._seen: list[Finding] = []
+
+    def reproducer(self, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
+        """The reproducer for the failure in this target; None where the target does not have it.
+
+        Raises:
+            NotReproducibleError: it has it, and there is no script for it.
+        """
+        self._progress(f"looking for the failure in {offer.name}")
+        try:
+            target = self._workshop.build(offer, load)
+        except BuildError as error:
+            raise NotReproducibleError(f"{offer.name} could not be built: {error}") from error
+        if not wanted.rule or wanted.rule in self._constraints:
+            made = self._constraint(target, offer, load, wanted)
+            if made is not None:
+                return made
+        return None
+
+    def missing(self, wanted: Wanted) -> str:
+        """What to say where no target has the failure."""
+        said = f"there is no finding of {wanted.text} any more; it does not reproduce"
+        others = sorted({finding.rule for finding in self._seen})
+        return f"{said} (there are findings of {', '.join(others)})" if others else said
+
+    def _constraint(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
+        with self._workshop.eagerly():
+            seen = observe(target, self._sources)
+        made = self._of_recording(seen.recording, Stage.PREVIEW, target, wanted)
+        if made is not None:
+            return made
+        with self._workshop.traced():
+            outcome = observe_compiled(target, self._sources)
+        made = self._of_recording(outcome.recording, Stage.MOCK, target, wanted)
+        if made is not None or target.fake_mode is None or not (outcome.retry_real or seen.error is not None):
+            return made
+        real = self._workshop.rebuild_real(offer, load, target)
+        if isinstance(real, str):
+            return None
+        with self._workshop.eagerly():
+            again = observe(real, self._sources)
+        return self._of_recording(again.recording, Stage.PREVIEW, real, wanted)
+
+    def _of_recording(self, recording: Recording, stage: Stage, target: BuiltTarget, wanted: Wanted) -> Made | None:
+        found = findings_of(recording, self._profile, stage=stage, target=target.name, fallback=target.location)
+        self._seen += found
+        finding = wanted.choose(found)
+        if finding is None:
+            return None
+        header = self._header(finding, target)
+        try:
+            return constraint_script(recording, self._profile, finding, target.location, header, self._name(finding))
+        except UnprintableError as error:
+            raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
+
+    def _header(self, finding: Finding, target: BuiltTarget) -> Header:
+        start = finding.range.start
+        shown = os.path.relpath(finding.path, self._request.project_root).replace(os.sep, "/")
+        if shown.startswith(".."):
+            shown = os.path.basename(finding.path)
+        text = self._sources.text(finding.path)
+        line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
+        place = f"{shown}:{start.line + 1}:{start.character + 1}"
+        return Header(f"[{finding.rule}] {finding.message}", place, line, target.name)
+
+    def _name(self, finding: Finding) -> str:
+        stem = os.path.splitext(os.path.basename(finding.path))[0]
+        return f"repro_{stem}_{finding.rule.replace('-', '_')}.py"

@@ -1,0 +1,135 @@
+"""The task `repro`: loads the file, finds the failure that is meant, and makes a script of it.
+
+It ends with `Finished`, as every task does, and never raises for a fault of user code. Whether the script works
+elsewhere is not decided here: the daemon runs it in a clean process (`engine.proving`).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    Event,
+    FileStatus,
+    Finished,
+    JobRequest,
+    Loaded,
+    Progressed,
+    Stage,
+    TargetFound,
+)
+
+from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.capture.faults import syntax_finding
+from inductor_debug.capture.loading import preloadable
+from inductor_debug.capture.offers import Offer
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import tree_of
+from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.repro.made import Made, NotReproducibleError
+from inductor_debug.repro.search import Search
+from inductor_debug.repro.selecting import Wanted
+
+Emit = Callable[[Event], None]
+
+_REAL_SHARE = 8
+_REAL_LIMIT = 1 << 30
+
+
+def perform(request: JobRequest, emit: Emit) -> None:
+    """Makes a reproducer for the finding that `request.options` describe (see `selecting.Wanted`).
+
+    Emits `Loaded`, `Progressed`, the script as `ArtifactMade` whenever it has become smaller, and one `Answered`.
+    """
+    text = request.text.removeprefix("\ufeff")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree_of(text), request.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+        return
+    _Task(request, emit).run()
+
+
+class _Task:
+    def __init__(self, request: JobRequest, emit: Emit) -> None:
+        self._request, self._emit = request, emit
+        self._started = time.perf_counter()
+        self._sources = SourceMap(request.project_root, {request.path: request.text})
+        bound = min(request.memory_limit // _REAL_SHARE, _REAL_LIMIT)
+        self._workshop = Workshop(request, self._sources, bound)
+        self._wanted = Wanted.of(request.options)
+        self._search = Search(
+            self._workshop, self._sources, read_profile(request.profile), request, self._progress, self._keep
+        )
+
+    def run(self) -> None:
+        with self._workshop.open():
+            load = self._workshop.load()
+            offers = load.discovered.offers
+            modules = preloadable(load.modules)
+            self._emit(Loaded(list(map(_found, offers)), self._workshop.dependencies(), modules, 0.0, list(load.notes)))
+            only = self._request.only
+            self._answer([offer for offer in offers if not only or offer.name in only], load)
+            status = FileStatus.CLEAN if offers else FileStatus.NO_TARGET
+            if not offers and load.error is not None:
+                status = FileStatus.FAILED
+            self._emit(Finished(status, [], self._workshop.dependencies()))
+
+    def _answer(self, offers: list[Offer], load: Load) -> None:
+        """Looks at the targets in turn; the first that has the failure is answered for."""
+        why = ""
+        for offer in offers:
+            try:
+                made = self._search.reproducer(offer, load, self._wanted)
+            except NotReproducibleError as error:
+                if error.export:
+                    self._emit(_artifact(offer.name, "exported graph", ".pt2", "application/zip", error.export))
+                why = why or str(error)
+                continue
+            if made is not None:
+                self._keep(made, offer.name)
+                self._emit(Answered(offer.name, self._document(made, made.why)))
+                return
+        if offers:
+            name = offers[0].name
+            self._emit(Answered(name, self._document(None, why or self._search.missing(self._wanted))))
+
+    def _keep(self, made: Made, target: str) -> None:
+        for file, content in made.files.items():
+            suffix = file[file.rindex(".") :]
+            self._emit(_artifact(target, file.removesuffix(suffix), suffix, "application/octet-stream", content))
+        self._emit(_artifact(target, "repro", ".py", "text/x-python", made.script.encode("utf-8", "replace")))
+
+    def _progress(self, message: str, done: int = 0, total: int = 0) -> None:
+        self._emit(Progressed(message, done, total))
+
+    def _document(self, made: Made | None, why: str) -> dict[str, Any]:
+        """The contract's `repro` document, as far as a worker can tell: `script` is the text, nothing is verified."""
+        return {
+            "schema": 1,
+            "script": made.script if made is not None else None,
+            "verified": False,
+            "why": why,
+            "fingerprint": str(self._request.options.get("fingerprint") or ""),
+            "nodes_before": made.nodes_before if made is not None else 0,
+            "nodes_after": made.nodes_after if made is not None else 0,
+            "attempts": made.attempts if made is not None else 0,
+            "seconds": round(time.perf_counter() - self._started, 3),
+            "neighbour": made.neighbour if made is not None else "",
+        }
+
+
+def _artifact(target: str, title: str, suffix: str, media_type: str, content: bytes) -> ArtifactMade:
+    return ArtifactMade(ArtifactKind.REPROS, title, suffix, media_type, content, target, Stage.LOAD)
+
+
+def _found(offer: Offer) -> TargetFound:
+    return TargetFound(offer.name, offer.location.range.start.line, offer.origin.value)
