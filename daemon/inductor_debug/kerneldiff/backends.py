@@ -1,0 +1,184 @@
+"""From a backend's name, or from the backend itself, to something that compiles a target.
+
+Names are looked up in this order: `eager`, the backends that torch knows, installed accelerator adapters, accelerator
+profiles (whose arithmetic is emulated). Nothing is compiled here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.metadata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import torch
+from torch.fx import Node
+
+from inductor_debug.accelerators.profile import Profile, ProfileError, built_in_names, load_document, read_profile
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
+from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visitor, run_graph
+
+ENTRY_POINTS = "inductor_debug.accelerators"
+BackendLike = Union[str, Callable[..., Any]]
+
+
+class UnknownBackendError(LookupError):
+    """There is no backend of that name; the message suggests the nearest one."""
+
+
+@dataclass
+class Backend:
+    """A backend that is ready to compile.
+
+    Transparent backends have an `arithmetic` and a `visitor` that runs ATen graphs with it. Opaque ones have a
+    `graph_compiler`, `(GraphModule, example inputs) -> callable`. Eager has none of these. `graphs` counts what the
+    backend was given so far: where it is nothing, the backend has computed nothing.
+    """
+
+    name: str
+    arithmetic: Arithmetic | None = None
+    visitor: Visitor | None = None
+    graph_compiler: Callable[..., Any] | None = None
+    graphs: int = 0
+
+    def compile(self, function: Callable[..., Any], shared: SharedGraphs) -> Callable[..., Any]:
+        """The compiled function; `shared` are the function's graphs, for those who run them."""
+        if self.visitor is not None:
+            return shared.run_by(self.visitor)
+        compiler = self.graph_compiler
+        if compiler is None:
+            return function
+
+        def counted(graph_module: Any, example_inputs: Any) -> Any:
+            self.graphs += 1
+            return compiler(graph_module, example_inputs)
+
+        return torch.compile(function, backend=counted, dynamic=False)
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether it is no backend at all."""
+        return self.name == "eager"
+
+
+def resolve(backend: BackendLike, profile: dict[str, Any] | None = None) -> Backend:
+    """The backend that is meant.
+
+    Args:
+        backend: a name, the path of an accelerator's TOML file, or `(GraphModule, example inputs) -> callable`.
+        profile: an accelerator's document that is known already; it is meant where its name is `backend`.
+
+    Raises:
+        UnknownBackendError: nothing has that name.
+        ProfileError: the accelerator's file is not one.
+    """
+    if callable(backend):
+        return _of_callable(backend, getattr(backend, "__name__", type(backend).__name__))
+    if backend == "eager":
+        return Backend("eager")
+    if backend in _torch_backends():
+        return _of_torch(backend)
+    adapter = _adapter(backend)
+    if adapter is not None:
+        return _of_adapter(adapter)
+    document = profile if profile is not None and profile.get("name") == backend else _document(backend)
+    return transparent(emulated(read_profile(document)))
+
+
+def transparent(arithmetic: Arithmetic) -> Backend:
+    """A backend that computes with `arithmetic`, one operation at a time."""
+    made = Backend(arithmetic.name, arithmetic=arithmetic)
+
+    def run(graph: CapturedGraph, args: list[Any]) -> Any:
+        made.graphs += 1
+        return run_graph(graph, args, arithmetic.compute)
+
+    made.visitor = run
+    return made
+
+
+def ideal(arithmetic: Arithmetic) -> Backend:
+    """The best that a backend with the number format of `arithmetic` could do: what its error is judged against."""
+    return Backend(
+        f"{arithmetic.name}, at its best", visitor=lambda graph, args: run_graph(graph, args, arithmetic.ideal)
+    )
+
+
+def spoilt(backend: Backend, faults: Sequence[str], line_of: Callable[[Node], int | None], unit: float) -> Backend:
+    """`backend` with faults in its arithmetic. Eager's arithmetic can be had operation by operation, too.
+
+    Args:
+        backend: a transparent backend, or eager.
+        faults: `FAULT` or `FAULT@LINE`.
+        line_of: the line that a node comes from, counted from zero.
+        unit: the precision of eager's arithmetic.
+
+    Raises:
+        ValueError: there is no such fault, or nothing can be put into this backend.
+    """
+    from inductor_debug.kerneldiff.faults import FaultyArithmetic, read_injection
+
+    arithmetic = Eager(unit) if backend.is_eager else backend.arithmetic
+    if arithmetic is None:
+        raise ValueError(f"faults can be put into eager and into emulated accelerators only, not into {backend.name}")
+    made = transparent(FaultyArithmetic(arithmetic, [read_injection(text) for text in faults], line_of))
+    made.name = f"{backend.name} with {', '.join(faults)}"
+    return made
+
+
+def emulated(profile: Profile) -> Arithmetic:
+    """The arithmetic of an accelerator that is not there."""
+    from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
+
+    return EmulatedArithmetic.from_profile(profile)
+
+
+def known_names() -> list[str]:
+    """All names that `resolve` knows."""
+    adapters = [entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)]
+    return list(dict.fromkeys(["eager", *_torch_backends(), *adapters, *built_in_names()]))
+
+
+def _torch_backends() -> list[str]:
+    return list(torch._dynamo.list_backends(exclude_tags=()))
+
+
+def _of_torch(name: str) -> Backend:
+    def compile_graph(graph_module: Any, example_inputs: Any) -> Any:
+        return torch._dynamo.lookup_backend(name)(graph_module, example_inputs)
+
+    return _of_callable(compile_graph, name)
+
+
+def _of_callable(backend: Callable[..., Any], name: str) -> Backend:
+    return Backend(name, graph_compiler=backend)
+
+
+def _adapter(name: str) -> Any:
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        if entry.name == name:
+            found = entry.load()
+            return found() if isinstance(found, type) else found
+    return None
+
+
+def _of_adapter(adapter: Any) -> Backend:
+    """An installed accelerator: its compiler where it has one, else its arithmetic, real or emulated."""
+    compiler = adapter.compiler()
+    if compiler is not None:
+        return _of_callable(compiler, adapter.name)
+    own = adapter.arithmetic()
+    return transparent(own if own is not None else emulated(adapter.capabilities))
+
+
+def _document(name: str) -> dict[str, Any]:
+    if name in built_in_names() or name.endswith(".toml"):
+        return load_document(name)
+    known = known_names()
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    raise UnknownBackendError(f"there is no backend named {name!r}; {advice}")
+
+
+__all__ = ["Backend", "BackendLike", "ProfileError", "UnknownBackendError", "ideal", "known_names", "resolve"]

@@ -1,0 +1,189 @@
+"""Finds the operations at fault and fills a report with them: nodes, the first divergent one, the blame.
+
+Transparent backends are walked node by node; of others, only what goes wrong is localised by bisection. Finding nobody
+guilty is a result, too, and a note says so.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least
+from inductor_debug.kerneldiff.backends import Backend
+from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, Visitor, operation_name, with_dynamo_graphs
+from inductor_debug.kerneldiff.localise import Localised, Localiser
+from inductor_debug.kerneldiff.nodes import NodeWalk, Replacement
+from inductor_debug.kerneldiff.report import Blame, DiffReport, NodeResult, Verdict
+from inductor_debug.kerneldiff.running import run_side
+from inductor_debug.kerneldiff.state import State
+from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, times
+
+if TYPE_CHECKING:
+    from inductor_debug.kerneldiff.comparison import Settings
+
+_DIVERGES = 8.0
+"""A result diverges where its error is that many units, and that many times its inputs' error."""
+_MOST_REPLACED = 3
+_MOST_BLAMED = 10
+
+
+class Finder:
+    """Looks for the operations at fault of one comparison."""
+
+    def __init__(
+        self,
+        target: BuiltTarget,
+        backend: Backend,
+        settings: Settings,
+        places: NodePlaces,
+        graphs: SharedGraphs,
+        state: State,
+    ) -> None:
+        self._target, self._backend, self._settings, self._state = target, backend, settings, state
+        self._places, self._graphs = places, graphs
+        self._deadline = time.perf_counter() + settings.time_limit
+
+    def find(self, report: DiffReport) -> None:
+        """Adds to `report` what is found."""
+        arithmetic = self._backend.arithmetic
+        if arithmetic is not None:
+            self._walk(arithmetic, report)
+        elif self._backend.graph_compiler is not None and report.verdict is not Verdict.PASS:
+            self._localise(report)
+
+    # Transparent backends
+
+    def _walk(self, arithmetic: Arithmetic, report: DiffReport) -> None:
+        self._settings.progress("comparing operations")
+        walk = NodeWalk(arithmetic, self._places)
+        self._run(walk)
+        report.nodes = walk.results
+        unit = at_least(arithmetic.unit)
+        report.first_divergent = next((_name(node) for node in walk.results if _diverges(node, unit)), "")
+        growing = max(walk.results, key=lambda node: node.growth or 0.0, default=None)
+        report.largest_growth = _name(growing) if growing is not None and (growing.growth or 0.0) > 1 else ""
+        suspects = _suspects(walk.results)
+        before = self._replace(arithmetic, suspects[:_MOST_REPLACED], report)
+        report.blame = [_blame(node, before.get(node.graph)) for node in suspects[:_MOST_BLAMED]]
+        if report.blame and report.verdict is Verdict.PASS:
+            report.verdict = Verdict.SUSPICIOUS
+            first = report.blame[0]
+            report.why = f"The results agree, but {first.op} computes something wrong on its own: {first.why}"
+        if not report.blame and report.verdict is Verdict.WRONG:
+            report.notes.append(
+                "No single operation is at fault: each is as exact as the number format allows on the reference's "
+                "inputs. Look at where the accumulated error grows."
+            )
+
+    def _replace(self, arithmetic: Arithmetic, suspects: list[NodeResult], report: DiffReport) -> dict[str, float]:
+        """What putting one operation right would leave of its graph's error; returns those errors."""
+        if not suspects:
+            return {}
+        everything = Replacement(arithmetic, frozenset())
+        self._run(everything)
+        for node in suspects:
+            if time.perf_counter() > self._deadline:
+                report.notes.append("There was no time to see what putting each operation right would buy.")
+                break
+            self._settings.progress(f"putting {node.op} right")
+            without = Replacement(arithmetic, frozenset({(node.graph, node.node)}))
+            self._run(without)
+            total = everything.errors.get(node.graph, 0.0)
+            node.replaced = without.errors.get(node.graph, 0.0) / total if total > 0 else None
+        return everything.errors
+
+    def _run(self, visitor: Visitor) -> None:
+        function = self._graphs.run_by(visitor)
+        ran = run_side(self._target, function, seed=self._settings.seed, gradients=self._settings.gradients)
+        self._state.restore()
+        if ran.error is not None:
+            raise ran.error
+
+    # Opaque backends
+
+    def _localise(self, report: DiffReport) -> None:
+        assert self._backend.graph_compiler is not None
+        self._settings.progress("looking for the operation at fault")
+        only_gradients = all(result.verdict is Verdict.PASS for result in report.outputs)
+        localiser = Localiser(
+            self._backend.graph_compiler,
+            seed=self._settings.seed,
+            deadline=self._deadline,
+            threshold=SUSPICIOUS if report.verdict is Verdict.SUSPICIOUS else WRONG,
+            gradients=only_gradients,
+            progress=self._settings.progress,
+        )
+        function = with_dynamo_graphs(self._target.function, localiser)
+        ran = run_side(self._target, function, seed=self._settings.seed, gradients=False)
+        self._state.restore()
+        if ran.error is not None:
+            raise ran.error
+        report.blame = [self._blame_of(found) for found in localiser.found]
+        if localiser.failures:
+            report.notes.append(f"Some pieces of the graph could not be compiled alone: {localiser.failures[0]}")
+        if not report.blame:
+            report.notes.append(
+                "Every graph is right when it is compiled by itself with the reference's inputs: the difference comes "
+                "from what is around them."
+            )
+
+    def _blame_of(self, found: Localised) -> Blame:
+        placed = [node for node in reversed(found.nodes) if self._places.place(node) is not None]
+        node = placed[0] if placed else found.nodes[-1]
+        why = f"compiled by itself it is off by {times(found.ratio)}"
+        if len(found.nodes) > 1:
+            names = ", ".join(operation_name(item) for item in found.nodes[:6])
+            reason = "only when compiled together" if found.together else "and cannot be told apart further"
+            reason = reason if found.complete else "and there was no time to look closer"
+            why = f"these {len(found.nodes)} operations ({names}) are off by {times(found.ratio)}, {reason}"
+        return Blame(
+            node.name,
+            operation_name(node),
+            why,
+            self._places.place(node),
+            found.graph.name,
+            self._places.module(node),
+            tuple(item.name for item in found.nodes),
+        )
+
+
+def _blame(node: NodeResult, before: float | None) -> Blame:
+    ratio = _isolated_ratio(node)
+    why = f"on the reference's inputs its result is off by {times(ratio)}"
+    if math.isinf(ratio) and not (node.isolated and node.isolated.invalid):
+        why = "on the reference's inputs its result is not the same, although nothing is rounded there"
+    if node.replaced is not None and before:
+        after = before * node.replaced
+        why += f"; put right, the error of the graph's results goes from {before:.2g} to {after:.2g}"
+    return Blame(node.node, node.op, why, node.place, node.graph, node.module)
+
+
+def _suspects(nodes: list[NodeResult]) -> list[NodeResult]:
+    """Operations that are wrong by themselves, the most wrong one first; suspicious ones where none is."""
+    found = sorted(nodes, key=lambda node: (-_isolated_ratio(node), -_relative(node)))
+    limit = WRONG if found and _isolated_ratio(found[0]) > WRONG else SUSPICIOUS_ALONE
+    return [node for node in found if _isolated_ratio(node) > limit]
+
+
+def _isolated_ratio(node: NodeResult) -> float:
+    if node.isolated is None:
+        return 0.0
+    return node.isolated.ratio or 0.0
+
+
+def _relative(node: NodeResult) -> float:
+    return node.isolated.relative if node.isolated is not None else 0.0
+
+
+def _diverges(node: NodeResult, unit: float) -> bool:
+    accumulated = node.accumulated
+    if accumulated is None:
+        return False
+    return accumulated.invalid or (accumulated.relative > _DIVERGES * unit and (node.growth or 0.0) > _DIVERGES)
+
+
+def _name(node: NodeResult) -> str:
+    return node.node if node.graph == "0" else f"{node.graph}:{node.node}"

@@ -1,0 +1,261 @@
+"""One comparison of one target from beginning to end: run, measure, judge, find the operation at fault.
+
+Steps that only refine the answer (the exact run, nodes, pictures) may fail; a note says so, and the rest stands. A step
+of our own that breaks is never told as a numerical difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.anchoring import Jitter
+from inductor_debug.kerneldiff.arithmetic import unit_of
+from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
+from inductor_debug.kerneldiff.blaming import Finder
+from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
+from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
+from inductor_debug.kerneldiff.precise import drawn_dtype, precisely, to_precise
+from inductor_debug.kerneldiff.report import DiffReport, TensorResult, Verdict
+from inductor_debug.kerneldiff.running import Ran, run_side
+from inductor_debug.kerneldiff.sides import (
+    all_of,
+    gradient_pairs,
+    same,
+    stopped_early,
+    updated_inputs,
+    values,
+    worst_of,
+)
+from inductor_debug.kerneldiff.state import State
+from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
+from inductor_debug.kerneldiff.verdict import overall
+
+_MOVED = 3
+"""Runs with another rounding of every operation, where they decide."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to compare; see `KernelDiffHarness`."""
+
+    config: ComparisonConfig = field(default_factory=ComparisonConfig)
+    gradients: bool = False
+    runs: int = 1
+    seed: int = 0
+    nodes: bool = True
+    inject: tuple[str, ...] = ()
+    time_limit: float = 120.0
+    progress: Callable[[str], None] = lambda message: None
+    exact: bool = True
+    """Measure from the model in higher precision, which needs twice the memory of a float32 model once more."""
+
+
+class Comparison:
+    """A target and two backends. What was compiled is kept for the next `run`."""
+
+    def __init__(
+        self, target: BuiltTarget, reference: Backend, test: Backend, settings: Settings, sources: SourceMap
+    ) -> None:
+        self._target, self._settings = target, settings
+        self._reference, self._test = reference, test
+        self._places = NodePlaces(target, sources)
+        self._graphs = SharedGraphs(target.function)
+        self._compiled: dict[str, Callable[..., Any]] = {}
+        self._state = State(target, parameters=not isinstance(target.function, torch.nn.Module))
+        self._drawn = drawn_dtype(
+            [*tensors_of((target.args, target.kwargs)), *([] if target.module is None else target.module.parameters())]
+        )
+        if settings.inject:
+            self._test = spoilt(test, settings.inject, self._line_of, unit_of(self._drawn))
+        self._pairs: list[Pair] = []
+
+    def run(self) -> DiffReport:
+        """Compares once; the model and the process are then as before."""
+        report = DiffReport(self._target.name, self._reference.name, self._test.name)
+        report.seed, report.runs = self._settings.seed, self._settings.runs
+        if self._reference.is_eager and self._test.is_eager:
+            report.why = "Reference and backend are both eager: such a comparison could not fail."
+            return report
+        self._state = State(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
+        try:
+            with compiling(), _same_random_numbers(self._reference, self._test):
+                self._compare(report)
+        finally:
+            self._state.finish()
+        return report
+
+    def draw(self, report: DiffReport, folder: str) -> list[str]:
+        """Draws the pictures of the last run into `folder`; returns their paths.
+
+        Raises:
+            ImportError: matplotlib is not installed.
+        """
+        from inductor_debug.kerneldiff.pictures import draw_report
+
+        return draw_report(report, self._pairs, folder)
+
+    def _compare(self, report: DiffReport) -> None:
+        settings = self._settings
+        outputs: list[list[TensorResult]] = []
+        gradients: list[list[TensorResult]] = []
+        for run in range(settings.runs):
+            made = self._once(report, settings.seed + run, first=run == 0)
+            if made is None:
+                break
+            outputs.append(made[0])
+            gradients.append(made[1])
+        if outputs:
+            report.outputs, report.gradients = worst_of(outputs), worst_of(gradients)
+        if report.why:  # a side failed; what had come until then stays
+            report.verdict = Verdict.FAILED
+            return
+        results = [*report.outputs, *report.gradients]
+        report.verdict, report.why = overall(results, self._baseline(), report.deterministic)
+        if settings.nodes:
+            self._find(report)
+
+    def _once(
+        self, report: DiffReport, seed: int, *, first: bool
+    ) -> tuple[list[TensorResult], list[TensorResult]] | None:
+        """One run of both sides; None where there is nothing to compare. Sets `report.why` where a side failed."""
+        reference = self._side(self._reference, seed, report)
+        actual = self._side(self._test, seed, report)
+        report.why = report.why or self._failure(reference, actual)
+        if actual.error is None and not self._test.is_eager and self._test.graphs == 0:
+            report.why = report.why or (
+                f"torch.compile captured no graph of {self._target.name}, so {self._test.name} computed nothing."
+            )
+            return None
+        if stopped_early(reference) or stopped_early(actual):
+            return None
+        repeated = self._repeated(reference, seed, report) if first else None
+        anchors = self._anchors(seed, report, repeated)
+        config = self._settings.config
+        found = [*pairs(reference.outputs, actual.outputs, "output"), *updated_inputs(self._target, reference, actual)]
+        named = gradient_pairs(reference, actual) if not report.why else []
+        self._pairs = [*found, *named]
+        return judge_pairs(found, anchors, config), judge_pairs(named, anchors, config)
+
+    def _side(self, backend: Backend, seed: int, report: DiffReport) -> Ran:
+        self._settings.progress(f"running {backend.name}")
+        started = time.perf_counter()
+        try:
+            function = self._compiled.get(backend.name)
+            if function is None:
+                function = self._compiled[backend.name] = backend.compile(self._target.function, self._graphs)
+            return run_side(self._target, function, seed=seed, gradients=self._settings.gradients)
+        finally:
+            self._state.restore()
+            report.seconds[backend.name] = time.perf_counter() - started
+
+    def _failure(self, reference: Ran, actual: Ran) -> str:
+        if reference.error is not None and actual.error is not None:
+            return f"Both sides raised in the {reference.phase}: {reference.complaint}"
+        for name, ran in ((self._reference.name, reference), (self._test.name, actual)):
+            if ran.error is not None:
+                return f"{name} raised in the {ran.phase}, and the other side did not: {ran.complaint}"
+        return ""
+
+    def _repeated(self, reference: Ran, seed: int, report: DiffReport) -> Ran | None:
+        """The reference once more; says whether the model is deterministic."""
+        again = self._side(self._reference, seed, report)
+        if again.error is not None:
+            report.deterministic = False
+            return None
+        both = pairs(all_of(reference), all_of(again), "")
+        report.deterministic = all(not pair.problem and same(pair.reference, pair.actual) for pair in both)
+        if not report.deterministic:
+            report.notes.append(
+                "The reference itself gives other results each time it runs with the same seed and inputs."
+            )
+            return again
+        return None
+
+    def _anchors(self, seed: int, report: DiffReport, repeated: Ran | None) -> Anchors:
+        target, settings = self._target, self._settings
+        anchors = Anchors(unit=self._unit())
+        if settings.exact:
+            settings.progress("running the model in float64")
+            with precisely(target.module, self._drawn):
+                exact = run_side(target, target.function, seed=seed, gradients=settings.gradients, prepare=to_precise)
+            self._state.restore()
+            if exact.error is None:
+                anchors.exact = values(exact)
+            else:
+                report.notes.append(
+                    f"The model does not run in float64 ({exact.complaint.rstrip('.')}): errors are measured from the "
+                    "reference itself."
+                )
+        if self._test.arithmetic is not None:
+            anchors.base = self._run_base(ideal(self._test.arithmetic), seed, report)
+        if repeated is not None:
+            anchors.repeated = values(repeated)
+        moved: list[Values] = []
+
+        def move() -> Sequence[Values]:
+            if not moved:
+                moved.extend(self._moved(seed))
+            return moved
+
+        anchors.moved = move
+        return anchors
+
+    def _run_base(self, backend: Backend, seed: int, report: DiffReport) -> Values:
+        ran = self._side(backend, seed, report)
+        return values(ran) if ran.error is None else {}
+
+    def _moved(self, seed: int) -> Iterator[Values]:
+        self._settings.progress("measuring what rounding does to the model")
+        for number in range(_MOVED):
+            with Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
+                ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
+            self._state.restore()
+            if ran.error is None:
+                yield values(ran)
+
+    def _unit(self) -> float:
+        return 0.0 if self._test.arithmetic is None else self._test.arithmetic.unit
+
+    def _line_of(self, node: Node) -> int | None:
+        place = self._places.place(node)
+        own = self._target.location.path
+        return None if place is None or (own and place.path != own) else place.range.start.line
+
+    def _baseline(self) -> str:
+        if self._test.arithmetic is not None:
+            return "its number format allows"
+        return f"{self._reference.name} in {str(self._drawn).removeprefix('torch.')}"
+
+    def _find(self, report: DiffReport) -> None:
+        finder = Finder(self._target, self._test, self._settings, self._places, self._graphs, self._state)
+        started = time.perf_counter()
+        try:
+            finder.find(report)
+        except Exception as error:
+            report.notes.append(f"The operation at fault could not be looked for: {describe(error)}")
+        finally:
+            self._state.restore()
+            report.seconds["nodes"] = time.perf_counter() - started
+
+
+@contextlib.contextmanager
+def _same_random_numbers(*backends: Backend) -> Iterator[None]:
+    """Has Inductor draw random numbers as eager does, so that dropout drops the same elements."""
+    if not any(backend.graph_compiler is not None for backend in backends):
+        yield
+        return
+    from torch._inductor import config
+
+    with config.patch(fallback_random=True):
+        yield

@@ -1,0 +1,74 @@
+"""How far a node's value is from the reference's, quickly: the few numbers that are kept of every node.
+
+Full metrics and verdicts are for outputs (`tensors`, `outcomes`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from inductor_debug.kerneldiff.anchoring import error_from
+from inductor_debug.kerneldiff.graphs import tensors_in
+from inductor_debug.kerneldiff.report import NodeError
+
+NOTHING = NodeError(0.0, 0.0, 0.0)
+"""No difference."""
+
+
+def difference(reference: Any, actual: Any) -> NodeError:
+    """The largest differences among the tensors of a node's value; integers differ by what they differ by."""
+    largest = NOTHING
+    for left, right in zip(tensors_in(reference), tensors_in(actual), strict=False):
+        if _is_same(left, right):
+            continue
+        found = _tensor_difference(left, right)
+        if found.invalid or found.relative >= largest.relative:
+            largest = found
+    return largest
+
+
+def _tensor_difference(left: torch.Tensor, right: torch.Tensor) -> NodeError:
+    if left.shape != right.shape:
+        return NodeError(math.inf, math.inf, math.inf, None, True)
+    if left.numel() == 0:
+        return NOTHING
+    error = error_from(left, right)
+    norm = _rms(left)
+    relative = error.rms / norm if norm > 0 else (math.inf if error.rms > 0 else 0.0)
+    return NodeError(error.largest, error.rms, relative, None, error.invalid)
+
+
+def _rms(tensor: torch.Tensor) -> float:
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    norm = torch.linalg.vector_norm(tensor if tensor.is_floating_point() else tensor.to(torch.float64))
+    value = float(norm)
+    if not math.isfinite(value):
+        finite = tensor[torch.isfinite(tensor)].to(torch.float64)
+        return float(finite.square().mean().sqrt()) if finite.numel() else 0.0
+    return value / math.sqrt(tensor.numel())
+
+
+def _is_same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether both are the same memory, looked at in the same way."""
+    return left is right or (
+        left.layout is torch.strided
+        and right.layout is torch.strided
+        and left.dtype is right.dtype
+        and left.shape == right.shape
+        and left.stride() == right.stride()
+        and left.data_ptr() == right.data_ptr()
+    )
+
+
+def differs_exactly(reference: Any, actual: Any) -> bool:
+    """Whether integers or booleans differ at all."""
+    for left, right in zip(tensors_in(reference), tensors_in(actual), strict=False):
+        if left.is_floating_point() or left.is_complex() or _is_same(left, right):
+            continue
+        if left.shape != right.shape or not torch.equal(left, right):
+            return True
+    return False

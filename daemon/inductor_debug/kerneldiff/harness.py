@@ -1,0 +1,155 @@
+"""`KernelDiffHarness`: does a backend compute what the model means, and if not, which expression is to blame?
+
+It runs both sides on the same inputs, weights and random numbers, measures them from the model in higher precision,
+judges, and looks for the operation at fault. What a side raises is a result of the comparison. The model is afterwards
+as it was before.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from inductor_debug_schema import Location, Position, Range
+
+from inductor_debug.accelerators.document import ProfileError
+from inductor_debug.capture.offers import as_call
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuildMode, BuiltTarget
+from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError, resolve
+from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.report import DiffReport, Verdict
+
+
+class KernelDiffHarness:
+    """Compares what two backends make of one model.
+
+    Args:
+        model: a module or function.
+        example_inputs: a tuple or list of positional arguments, a dictionary of keyword arguments, or the one argument.
+        reference_backend: what is right; a backend's name or a callable.
+        test_backend: what is asked about: the name of a backend or accelerator, an accelerator's TOML file, or any
+            callable `(GraphModule, example inputs) -> callable`.
+        comparison_config: tolerances of the atol/rtol view; the verdict does not depend on them.
+        model_name: what reports call it.
+        gradients: compare gradients of inputs and parameters as well; None does so for models in training mode.
+        runs: how often to compare, each time with another seed.
+        seed: the first one.
+        nodes: compare every operation, where the backend lets one.
+        inject: faults to put into a transparent backend's arithmetic (`FAULT` or `FAULT@LINE`), to test this tool.
+        time_limit: seconds that looking for the operation at fault may take.
+        progress: told what is being done, in words.
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        example_inputs: Any,
+        reference_backend: BackendLike = "eager",
+        test_backend: BackendLike = "inductor",
+        comparison_config: ComparisonConfig | None = None,
+        model_name: str | None = None,
+        *,
+        gradients: bool | None = None,
+        runs: int = 1,
+        seed: int = 0,
+        nodes: bool = True,
+        inject: Sequence[str] = (),
+        time_limit: float = 120.0,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        name = model_name or str(getattr(model, "__name__", type(model).__name__))
+        self._target = target_of(model, example_inputs, name)
+        self._reference, self._test = reference_backend, test_backend
+        self._settings = Settings(
+            config=comparison_config or ComparisonConfig(),
+            gradients=self._target.training if gradients is None else gradients,
+            runs=max(runs, 1),
+            seed=seed,
+            nodes=nodes,
+            inject=tuple(inject),
+            time_limit=time_limit,
+            progress=progress or _unheard,
+        )
+        self._sources = SourceMap(os.getcwd(), _own_text(model))
+        self._comparison: Comparison | None = None
+
+    def compare(self, generate_visualizations: bool = False) -> DiffReport:
+        """Runs the comparison. Compiled models are kept for the next call.
+
+        Args:
+            generate_visualizations: also draw PNGs into `visualizations/`; needs matplotlib.
+
+        Raises:
+            ImportError: pictures are wanted and matplotlib is not installed.
+        """
+        started = time.perf_counter()
+        if self._comparison is None:
+            try:
+                reference, test = resolve(self._reference), resolve(self._test)
+                self._comparison = Comparison(self._target, reference, test, self._settings, self._sources)
+            except (UnknownBackendError, ProfileError, ValueError) as error:
+                return refused(self._target.name, self._reference, self._test, error)
+        report = self._comparison.run()
+        report.seconds["total"] = time.perf_counter() - started
+        if generate_visualizations:
+            report.pictures = self._comparison.draw(report, os.path.abspath("visualizations"))
+        return report
+
+
+def target_of(model: Callable[..., Any], example_inputs: Any, name: str) -> BuiltTarget:
+    """A target made of a model and its inputs, for use outside of a worker."""
+    args, kwargs = as_call(example_inputs)
+    module = model if isinstance(model, torch.nn.Module) else _owner(model)
+    return BuiltTarget(
+        name=name,
+        line=0,
+        origin="harness",
+        function=model,
+        args=args,
+        kwargs=kwargs,
+        mode=BuildMode.REAL,
+        fake_mode=None,
+        module=module,
+        training=module is not None and module.training,
+        dynamic=None,
+        declarations={},
+        input_frames=(),
+        location=Location("", Range(Position(0, 0), Position(0, 0))),
+    )
+
+
+def refused(target: str, reference: BackendLike, test: BackendLike, error: Exception) -> DiffReport:
+    """The report of a comparison that could not begin."""
+    return DiffReport(target, name_of(reference), name_of(test), Verdict.FAILED, f"Nothing was compared: {error}.")
+
+
+def name_of(backend: BackendLike) -> str:
+    """What reports call a backend that may not exist."""
+    return backend if isinstance(backend, str) else getattr(backend, "__name__", type(backend).__name__)
+
+
+def _owner(function: Callable[..., Any]) -> torch.nn.Module | None:
+    owner = getattr(function, "__self__", None)
+    return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def _own_text(model: Callable[..., Any]) -> dict[str, str]:
+    """The file that defines the model, which is the user's wherever it lies, unless it is an installed library."""
+    try:
+        path = inspect.getsourcefile(type(model) if isinstance(model, torch.nn.Module) else model)
+        if path is None or "site-packages" in path or "dist-packages" in path:
+            return {}
+        with open(path, encoding="utf-8") as stream:
+            return {os.path.abspath(path): stream.read()}
+    except (TypeError, OSError, UnicodeDecodeError):
+        return {}
+
+
+def _unheard(message: str) -> None:
+    """Nobody wants to know."""

@@ -1,0 +1,265 @@
+"""Compares every operation of a target's graphs with a transparent backend's, while the graphs run.
+
+Nothing is retained but numbers: a value is compared as soon as it is there and dropped after its last use. In one walk
+every operation is computed on the reference's inputs (*isolated*: whose fault) and on the backend's own (*accumulated*:
+how errors grow). *Replacement* runs the graphs again with one result put right (`Replacement`).
+
+The walk returns the reference's results, so that the code between graphs, and backward, go on as in eager.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+
+from inductor_debug.kerneldiff.anchoring import anchor, error_from, larger, rounding_error
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least, unit_of
+from inductor_debug.kerneldiff.differences import NOTHING, difference, differs_exactly
+from inductor_debug.kerneldiff.graphs import (
+    CapturedGraph,
+    NodePlaces,
+    attribute,
+    is_random,
+    last_uses,
+    operands,
+    operation_name,
+    plainly,
+    run_graph,
+    tensors_in,
+)
+from inductor_debug.kerneldiff.outcomes import beyond_int32
+from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
+from inductor_debug.kerneldiff.report import NodeError, NodeResult
+
+CLOSER_LOOK = 1.5
+"""An operation whose relative error, in units of the format, is larger is measured against the exact result."""
+
+
+@dataclass
+class Modes:
+    """Which of the modes to walk in."""
+
+    isolated: bool = True
+    accumulated: bool = True
+
+
+class NodeWalk:
+    """A visitor for `graphs.with_aten_graphs` that fills `results`, one for each operation, in the order of execution.
+
+    Args:
+        arithmetic: the backend.
+        places: where nodes come from.
+        modes: what to compute.
+        progress: told the number of operations done.
+    """
+
+    def __init__(
+        self,
+        arithmetic: Arithmetic,
+        places: NodePlaces,
+        modes: Modes | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self._arithmetic, self._places = arithmetic, places
+        self._modes = modes or Modes()
+        self._progress = progress
+        self.results: list[NodeResult] = []
+
+    def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
+        """Runs one graph."""
+        return _GraphWalk(self, graph).run(args)
+
+    def isolated_error(self, node: Node, reference: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NodeError:
+        """The error of the backend's operation on the reference's inputs."""
+        actual = self._arithmetic.compute(node, args, kwargs)
+        error = difference(reference, actual)
+        unit = at_least(self._arithmetic.unit)
+        if error.invalid or error.relative > CLOSER_LOOK * unit or differs_exactly(reference, actual):
+            return self._anchored(node, actual, args, kwargs, error)
+        return error
+
+    def _anchored(
+        self, node: Node, actual: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: NodeError
+    ) -> NodeError:
+        """The same error with its ratio to the error to expect of this operation alone."""
+        with random_state_kept():
+            ideal = self._arithmetic.ideal(node, args, kwargs)
+        if is_random(node):
+            return NodeError(error.max_abs, error.rmse, error.relative, None, error.invalid)
+        exact = _exactly(node, args, kwargs)
+        ratio = 0.0
+        for truth, best, value in zip(tensors_in(exact), tensors_in(ideal), tensors_in(actual), strict=False):
+            ratio = max(ratio, self._ratio(truth, best, value))
+        return NodeError(error.max_abs, error.rmse, error.relative, ratio, error.invalid)
+
+    def _ratio(self, truth: torch.Tensor, best: torch.Tensor, value: torch.Tensor) -> float:
+        if truth.shape != value.shape:
+            return math.inf
+        if not (truth.is_floating_point() or truth.is_complex()):
+            wrong = (value != best) | ((value != truth) & beyond_int32(truth))
+            return math.inf if bool(wrong.any()) else 0.0
+        unit = max(self._arithmetic.unit, unit_of(value.dtype))
+        expected = larger(error_from(truth, best), rounding_error(truth, unit))
+        return anchor(truth, expected, value, best).ratio
+
+    def done(self, result: NodeResult) -> None:
+        """Takes one operation's result in."""
+        self.results.append(result)
+        if self._progress is not None and len(self.results) % 16 == 0:
+            self._progress(len(self.results))
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """The backend's."""
+        return self._arithmetic
+
+    @property
+    def modes(self) -> Modes:
+        """What is computed."""
+        return self._modes
+
+    @property
+    def places(self) -> NodePlaces:
+        """Where nodes come from."""
+        return self._places
+
+
+class _GraphWalk:
+    """One graph on its way: the reference's values, the backend's own, and how large the errors of these are."""
+
+    def __init__(self, walk: NodeWalk, graph: CapturedGraph) -> None:
+        self._walk, self._graph = walk, graph
+        self._reference: dict[Node, Any] = {}
+        self._chained: dict[Node, Any] = {}
+        self._errors: dict[Node, float] = {}
+
+    def run(self, args: list[Any]) -> Any:
+        arguments = iter(args)
+        dead = last_uses(self._graph.module)
+        chaining = self._walk.modes.accumulated
+        for node in self._graph.module.graph.nodes:
+            if node.op == "output":
+                return pytree.tree_map_only(Node, self._reference.__getitem__, node.args[0])
+            if node.op in ("placeholder", "get_attr"):
+                fetched = node.op == "get_attr"
+                value = attribute(self._graph.module, str(node.target)) if fetched else next(arguments)
+                self._reference[node] = value
+                if chaining:
+                    self._chained[node], self._errors[node] = value, 0.0
+            else:
+                self._operation(node)
+            for used in dead.get(node, ()):
+                self._reference.pop(used, None)
+                self._chained.pop(used, None)
+                self._errors.pop(used, None)
+        return ()
+
+    def _operation(self, node: Node) -> None:
+        walk = self._walk
+        before = torch.get_rng_state() if is_random(node) else None
+        args, kwargs = operands(node, self._reference)
+        writes = _writes(node)
+        own = operands(node, self._chained) if walk.modes.accumulated else None
+        kept = _copied((args, kwargs)) if writes else (args, kwargs)
+        value = self._reference[node] = plainly(node, args, kwargs)
+        after = torch.get_rng_state() if before is not None else None
+        result = NodeResult(
+            self._graph.name, node.name, operation_name(node), walk.places.place(node), walk.places.module(node)
+        )
+        if walk.modes.isolated:
+            _set_random(before)
+            result.isolated = NOTHING if _moves_only(node) else walk.isolated_error(node, value, *kept)
+        if own is not None:
+            _set_random(before)
+            chained = walk.arithmetic.compute(node, *(_copied(own) if writes else own))
+            self._chained[node] = chained
+            result.accumulated = difference(value, chained)
+            self._errors[node] = result.accumulated.relative
+            inputs = [self._errors.get(used, 0.0) for used in node.all_input_nodes]
+            floor = at_least(walk.arithmetic.unit)
+            result.growth = result.accumulated.relative / max([floor, *inputs])
+        _set_random(after)
+        walk.done(result)
+
+
+class Replacement:
+    """A visitor that runs the graphs in the backend's arithmetic, but takes the results of `names` from the reference.
+
+    `errors` are the relative errors of each graph's results. It returns the reference's results, as `NodeWalk` does.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, names: frozenset[tuple[str, str]]) -> None:
+        self._arithmetic, self._names = arithmetic, names
+        self.errors: dict[str, float] = {}
+
+    def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
+        """Runs one graph twice, side by side."""
+        wanted: dict[str, Any] = {}
+        copies = _copied(list(args))
+
+        def reference(node: Node, node_args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            value = plainly(node, node_args, kwargs)
+            if (graph.name, node.name) in self._names:
+                wanted[node.name] = value
+            return value
+
+        def backend(node: Node, node_args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            if node.name in wanted:
+                return wanted[node.name]
+            return self._arithmetic.compute(node, node_args, kwargs)
+
+        with random_state_kept():
+            state = torch.get_rng_state()
+            made = run_graph(graph, args, reference)
+            after = torch.get_rng_state()
+            torch.set_rng_state(state)
+            own = run_graph(graph, copies, backend)
+        torch.set_rng_state(after)
+        self.errors[graph.name] = difference(made, own).relative
+        return made
+
+
+def _exactly(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The operation's result in higher precision; as eager gives it where it has no such precision."""
+    precise = pytree.tree_map_only(torch.Tensor, lambda tensor: to_precise(tensor.detach()), (args, kwargs))
+    try:
+        with Precise(drawn_dtype(tensors_in((args, kwargs)))):
+            return plainly(node, *precise)
+    except (RuntimeError, TypeError, NotImplementedError):
+        return plainly(node, args, kwargs)
+
+
+def _writes(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _moves_only(node: Node) -> bool:
+    """Taking an item out of a tuple computes nothing."""
+    return getattr(node.target, "__name__", "") == "getitem"
+
+
+def _copied(value: Any) -> Any:
+    return pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, value)
+
+
+def _set_random(state: torch.Tensor | None) -> None:
+    if state is not None:
+        torch.set_rng_state(state)
+
+
+@contextlib.contextmanager
+def random_state_kept() -> Iterator[None]:
+    """Random numbers go on afterwards as if nothing had been drawn."""
+    state = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

@@ -1,0 +1,153 @@
+"""The same model in higher precision: what both sides are measured from.
+
+The user's code runs as it is, on float64 parameters and inputs, under a mode that keeps every operation in float64
+however the code casts. Random numbers are drawn in the model's own precision, so that dropout drops the same elements.
+Nothing of the model is changed when it is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+PRECISE = torch.float64
+_LOW = frozenset({torch.float32, torch.float16, torch.bfloat16, *(
+    getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
+    if hasattr(torch, name)
+)})  # fmt: skip
+_COMPLEX = {torch.complex64: torch.complex128, torch.complex32: torch.complex128}
+_RANDOM = torch.Tag.nondeterministic_seeded
+
+
+def precise_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that stands in for `dtype`: float64, complex128, or itself."""
+    return PRECISE if dtype in _LOW else _COMPLEX.get(dtype, dtype)
+
+
+def to_precise(tensor: torch.Tensor) -> torch.Tensor:
+    """`tensor` in higher precision; quantised tensors and integers as they are."""
+    if tensor.is_quantized or precise_dtype(tensor.dtype) is tensor.dtype:
+        return tensor
+    return tensor.detach().to(precise_dtype(tensor.dtype)).requires_grad_(tensor.requires_grad)
+
+
+class Precise(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps what runs under it in float64. `drawn` is the dtype in which random numbers are drawn."""
+
+    def __init__(self, drawn: torch.dtype) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._drawn = drawn
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if kwargs.get("dtype") is not None:
+            kwargs["dtype"] = precise_dtype(kwargs["dtype"])
+        tags = getattr(func, "tags", ())
+        if _RANDOM in tags:
+            return self._draw(func, args, kwargs)
+        written = _written(func, args, kwargs)
+        if written:
+            kept = {id(tensor) for tensor in written}
+            target = written[0].dtype
+            same = target in _LOW
+
+            def fit(leaf: Any) -> Any:
+                if not isinstance(leaf, torch.Tensor) or id(leaf) in kept:
+                    return leaf
+                return leaf.to(target) if same and leaf.dtype is PRECISE else _up(leaf)
+
+            args, kwargs = pytree.tree_map(fit, (args, kwargs))
+            return func(*args, **kwargs)
+        args, kwargs = pytree.tree_map(_up, (args, kwargs))
+        return pytree.tree_map(_up, func(*args, **kwargs))
+
+    def _draw(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Runs an op that draws random numbers as it would run in the model's own precision."""
+        if func is torch.ops.aten.native_dropout.default and args[2] is not False:
+            source = _up(args[0])
+            kept = func(torch.ones_like(source, dtype=self._drawn), *args[1:])[1]
+            return source * kept / max(1.0 - float(args[1]), 1e-300), kept
+        if kwargs.get("dtype") is PRECISE or (kwargs.get("dtype") is None and _makes_defaults(func)):
+            kwargs["dtype"] = self._drawn
+        written = _written(func, args, kwargs)
+        low = pytree.tree_map(self._down, (args, kwargs))
+        result = func(*low[0], **low[1])
+        if written and written[0].dtype is PRECISE:
+            return written[0].copy_(pytree.tree_leaves(result)[0])
+        return pytree.tree_map(_up, result)
+
+    def _down(self, leaf: Any) -> Any:
+        return leaf.to(self._drawn) if isinstance(leaf, torch.Tensor) and leaf.dtype is PRECISE else leaf
+
+
+@contextmanager
+def precisely(module: torch.nn.Module | None, drawn: torch.dtype) -> Iterator[None]:
+    """Runs what is inside in float64, with float64 copies in place of the parameters and buffers of `module`."""
+    copies: dict[int, Any] = {}
+    kept: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+    def copied(tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in copies:
+            made = to_precise(tensor)
+            made = made.clone() if made is tensor else made
+            is_parameter = isinstance(tensor, torch.nn.Parameter)
+            copies[id(tensor)] = torch.nn.Parameter(made.detach(), tensor.requires_grad) if is_parameter else made
+        return copies[id(tensor)]  # type: ignore[no-any-return]
+
+    default = torch.get_default_dtype()
+    for part in [] if module is None else module.modules():
+        for registry in (part._parameters, part._buffers):
+            kept.append((registry, dict(registry)))
+            for name, tensor in registry.items():
+                if tensor is not None:
+                    registry[name] = copied(tensor)  # type: ignore[assignment]
+    try:
+        with Precise(drawn):
+            torch.set_default_dtype(PRECISE)
+            yield
+    finally:
+        torch.set_default_dtype(default)
+        for registry, before in kept:
+            registry.clear()
+            registry.update(before)
+
+
+def drawn_dtype(tensors: list[torch.Tensor]) -> torch.dtype:
+    """The floating-point dtype that most elements of `tensors` have; the default one where there are none."""
+    counts: dict[torch.dtype, int] = {}
+    for tensor in tensors:
+        if tensor.is_floating_point():
+            counts[tensor.dtype] = counts.get(tensor.dtype, 0) + tensor.numel()
+    return max(counts, key=lambda dtype: counts[dtype]) if counts else torch.get_default_dtype()
+
+
+def _up(leaf: Any) -> Any:
+    if isinstance(leaf, torch.Tensor) and (leaf.dtype in _LOW or leaf.dtype in _COMPLEX):
+        return leaf.to(precise_dtype(leaf.dtype))
+    return leaf
+
+
+def _makes_defaults(func: Any) -> bool:
+    """Whether the op takes its dtype from torch's default, for want of any other (`rand`, but not `rand_like`)."""
+    return func.overloadpacket in _FACTORIES
+
+
+_FACTORIES = (torch.ops.aten.rand, torch.ops.aten.randn, torch.ops.aten.normal)
+
+
+def _written(func: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The tensors that the op writes to."""
+    schema = getattr(func, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return []
+    found = []
+    for index, argument in enumerate(schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[index] if index < len(args) else kwargs.get(argument.name)
+            found += [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+    return found

@@ -1,0 +1,132 @@
+"""One side of a comparison, run once: forward, and backward where gradients are compared.
+
+What user code or a backend raises is a result (`Ran.error`), never an exception of ours. Inputs are cloned for every
+run; what becomes of them is part of the result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.state import seed_everything
+from inductor_debug.kerneldiff.structure import Leaf, cloned, flatten, mapped, shares_memory, tensors_of
+
+_COTANGENT_SEED = 20_071_205
+"""Any number: cotangents must be the same on all sides, whatever the seed of the run."""
+
+
+@dataclass
+class Ran:
+    """What one run gave. `outputs` and `inputs` (as the run left them) are whole values, `gradients` named leaves.
+
+    `error` is what it raised, and `phase` ("forward", "backward") when.
+    """
+
+    outputs: Any = None
+    inputs: Any = None
+    gradients: list[Leaf] = field(default_factory=list)
+    error: BaseException | None = None
+    phase: str = ""
+    seconds: float = 0.0
+
+    @property
+    def complaint(self) -> str:
+        """What it raised, in one line."""
+        return "" if self.error is None else describe(self.error)
+
+
+def run_side(
+    target: BuiltTarget,
+    function: Callable[..., Any],
+    *,
+    seed: int,
+    gradients: bool,
+    prepare: Callable[[torch.Tensor], torch.Tensor] | None = None,
+) -> Ran:
+    """Calls `function` on a clone of the target's inputs.
+
+    Args:
+        target: whose inputs and module are used; the caller restores its state afterwards.
+        function: the target's function, compiled or not.
+        seed: where random numbers start.
+        gradients: run backward, from the same cotangents on every side.
+        prepare: changes every input tensor first (a conversion to another precision).
+    """
+    args, kwargs = cloned((target.args, target.kwargs))
+    if prepare is not None:
+        args, kwargs = mapped((args, kwargs), prepare)
+    leaves = _differentiable_inputs((args, kwargs)) if gradients else {}
+    passed = mapped((args, kwargs), lambda tensor: _passed(tensor, leaves))
+    if gradients and target.module is not None:
+        for parameter in target.module.parameters():
+            parameter.grad = None
+    seed_everything(seed)
+    ran = Ran(inputs=passed, phase="forward")
+    started = time.perf_counter()
+    try:
+        with torch.set_grad_enabled(gradients or _may_train(target)):
+            ran.outputs = function(*passed[0], **passed[1])
+        if gradients:
+            ran.phase = "backward"
+            _backward(ran.outputs)
+            ran.gradients = _gradients(args, kwargs, leaves, target.module)
+    except (Exception, SystemExit) as error:
+        ran.error = error
+    ran.seconds = time.perf_counter() - started
+    ran.outputs = mapped(ran.outputs, torch.Tensor.detach)
+    ran.inputs = mapped(ran.inputs, torch.Tensor.detach)
+    return ran
+
+
+def cotangent(tensor: torch.Tensor, index: int) -> torch.Tensor:
+    """What the gradient of output number `index` starts from: random multiples of 1/64 from -2 to 2.
+
+    Every precision down to bfloat16 holds them exactly.
+    """
+    generator = torch.Generator().manual_seed(_COTANGENT_SEED + index)
+    values = torch.randint(-128, 129, tensor.shape, generator=generator) / 64
+    return values.to(device=tensor.device, dtype=tensor.dtype)
+
+
+def _may_train(target: BuiltTarget) -> bool:
+    """Functions may call `backward` themselves; a model that is not trained cannot."""
+    return target.training or not isinstance(target.function, torch.nn.Module)
+
+
+def _differentiable_inputs(inputs: Any) -> dict[int, torch.Tensor]:
+    """Floating-point inputs by identity, made leaves that require gradients; not those that share memory."""
+    tensors = [tensor for tensor in tensors_of(inputs) if tensor.is_floating_point() or tensor.is_complex()]
+    if shares_memory(inputs):
+        return {id(tensor): tensor for tensor in tensors if tensor.requires_grad}
+    return {id(tensor): tensor.detach().requires_grad_() for tensor in tensors}
+
+
+def _passed(tensor: torch.Tensor, leaves: dict[int, torch.Tensor]) -> torch.Tensor:
+    """What the model is given for an input: a copy of the leaf, so that the model may write to it."""
+    leaf = leaves.get(id(tensor))
+    return tensor if leaf is None else leaf.clone()
+
+
+def _backward(outputs: Any) -> None:
+    tensors = [tensor for tensor in tensors_of(outputs) if tensor.requires_grad]
+    unique = list({id(tensor): tensor for tensor in tensors}.values())
+    if unique:
+        torch.autograd.backward(unique, [cotangent(tensor, index) for index, tensor in enumerate(unique)])
+
+
+def _gradients(args: Any, kwargs: Any, leaves: dict[int, torch.Tensor], module: torch.nn.Module | None) -> list[Leaf]:
+    """The gradients that there are; None stands for those that no output depends on."""
+    named = [*flatten(args, "args"), *flatten(kwargs, "kwargs")]
+    found = [Leaf(f"grad of {leaf.path}", leaves[id(leaf.value)].grad) for leaf in named if id(leaf.value) in leaves]
+    for name, parameter in () if module is None else module.named_parameters():
+        if parameter.requires_grad:
+            gradient = parameter.grad
+            found.append(Leaf(f"grad of {name}", None if gradient is None else gradient.detach()))
+    return found

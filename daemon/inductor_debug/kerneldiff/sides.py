@@ -1,0 +1,96 @@
+"""Reads the results of runs side by side: names of leaves, pairs to compare, the worst of several runs.
+
+Nothing is run and nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.outcomes import Values
+from inductor_debug.kerneldiff.report import TensorResult
+from inductor_debug.kerneldiff.running import Ran
+from inductor_debug.kerneldiff.structure import Pair, flatten, pairs
+
+
+def all_of(ran: Ran) -> Any:
+    """Everything that a run gave, as one structure."""
+    return [ran.outputs, ran.inputs, [leaf.value for leaf in ran.gradients]]
+
+
+def values(ran: Ran) -> Values:
+    """Every leaf of a run by the name that results have."""
+    found = {leaf.path: leaf.value for leaf in flatten(ran.outputs, "output")}
+    found |= {input_name(leaf.path): leaf.value for leaf in flatten(ran.inputs, "inputs")}
+    return found | {leaf.path: leaf.value for leaf in ran.gradients}
+
+
+def input_name(path: str) -> str:
+    """What results call an updated input: `inputs[0][1]` and `inputs[1]['mask']` as the call has them."""
+    name = (
+        path.replace("inputs[0]", "args", 1) if path.startswith("inputs[0]") else path.replace("inputs[1]", "kwargs", 1)
+    )
+    return f"{name} after the call"
+
+
+def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
+    """Inputs that either side wrote to."""
+    before = flatten((target.args, target.kwargs), "")
+    found = []
+    for original, pair in zip(before, pairs(reference.inputs, actual.inputs, "inputs"), strict=False):
+        tensor = original.value
+        if pair.problem or not isinstance(tensor, torch.Tensor):
+            continue
+        if not (same(tensor, pair.reference) and same(tensor, pair.actual)):
+            found.append(replace(pair, path=input_name(pair.path)))
+    return found
+
+
+def gradient_pairs(reference: Ran, actual: Ran) -> list[Pair]:
+    """The gradients of both sides by name; one that is missing on a side is a problem."""
+    others = {leaf.path: leaf.value for leaf in actual.gradients}
+    found = []
+    for leaf in reference.gradients:
+        value = others.get(leaf.path)
+        problem = ""
+        if (leaf.value is None) != (value is None):
+            problem = "only the reference has a gradient" if value is None else "only the backend has a gradient"
+        found.append(Pair(leaf.path, leaf.value, value, problem))
+    return found
+
+
+def stopped_early(ran: Ran) -> bool:
+    """Whether a run has no outputs."""
+    return ran.error is not None and ran.phase == "forward"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two tensors are equal to the last bit, NaNs included; what is no tensor always is."""
+    if not (isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor)):
+        return True
+    if left.shape != right.shape or left.dtype != right.dtype or left.layout != right.layout:
+        return False
+    if left.is_quantized:
+        return torch.equal(left, right)
+    left, right = left.to_dense(), right.to_dense()
+    if left.is_floating_point() or left.is_complex():
+        return bool(((left == right) | (left.isnan() & right.isnan())).all())
+    return torch.equal(left, right)
+
+
+def worst_of(runs: list[list[TensorResult]]) -> list[TensorResult]:
+    """For every leaf the worst run's result, with the ratios of all runs."""
+    by_name: dict[str, list[TensorResult]] = {}
+    for results in runs:
+        for result in results:
+            by_name.setdefault(result.name, []).append(result)
+    worst = []
+    for results in by_name.values():
+        chosen = max(results, key=lambda result: (result.verdict.rank, result.ratio or 0.0))
+        spread = tuple(result.ratio for result in results if result.ratio is not None)
+        worst.append(replace(chosen, spread=spread))
+    return worst

@@ -1,0 +1,192 @@
+"""What a model takes and returns, taken apart into named leaves: `output["logits"][0]`, `output.hidden_states[3]`.
+
+Dictionaries, lists, tuples, dataclasses and library outputs are looked into, and so are plain objects that say nothing
+of how they compare (key-value caches). Everything else is a leaf. Nothing here compares values.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+_DEEPEST = 30
+_OPAQUE = (torch.nn.Module, torch.Generator, type)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value that is looked into no further, and the expression that reaches it from the whole."""
+
+    path: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What two sides have at the same place. `problem` says why they cannot be compared, "" where they can."""
+
+    path: str
+    reference: Any
+    actual: Any
+    problem: str = ""
+
+
+def flatten(value: Any, name: str) -> list[Leaf]:
+    """All leaves of `value`, in order; `name` is what the whole is called."""
+    return list(_leaves(value, name, ()))
+
+
+def pairs(reference: Any, actual: Any, name: str) -> list[Pair]:
+    """The leaves of both sides, side by side. A list and a tuple of the same values are the same to us."""
+    return list(_pairs(reference, actual, name, ()))
+
+
+def tensors_of(value: Any) -> list[torch.Tensor]:
+    """Every tensor in `value`, with repetitions."""
+    return [leaf.value for leaf in flatten(value, "") if isinstance(leaf.value, torch.Tensor)]
+
+
+def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
+    """A copy of `value` in which every tensor went through `change`; leaves that are no tensors are shared."""
+    return _mapped(value, change, {})
+
+
+def cloned(value: Any) -> Any:
+    """A deep copy as far as tensors go: those that shared memory share it again, leaves of autograd stay leaves."""
+    storages: dict[int, torch.Tensor] = {}
+
+    def clone(tensor: torch.Tensor) -> torch.Tensor:
+        copied = _clone_shared(tensor.detach(), storages)
+        return copied.requires_grad_(tensor.requires_grad) if tensor.requires_grad else copied
+
+    return mapped(value, clone)
+
+
+def shares_memory(value: Any) -> bool:
+    """Whether two different tensors in `value` lie in the same storage."""
+    tensors = {id(tensor): tensor for tensor in tensors_of(value)}.values()
+    storages = [pointer for tensor in tensors if (pointer := _storage(tensor)) is not None]
+    return len(set(storages)) < len(storages)
+
+
+def kind_of(value: Any) -> str:
+    """What a message calls a value."""
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _children(value: Any) -> list[tuple[str, Any]] | None:
+    """The parts of a container with the suffix that reaches each; None for a leaf."""
+    if isinstance(value, torch.Tensor | str | bytes):
+        return None
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return [(f".{name}", getattr(value, name)) for name in value._fields]
+    if isinstance(value, list | tuple):
+        return [(f"[{index}]", item) for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        dotted = dataclasses.is_dataclass(value)
+        return [(f".{key}" if dotted else f"[{key!r}]", item) for key, item in value.items()]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(f".{field.name}", getattr(value, field.name)) for field in dataclasses.fields(value)]
+    attributes = _attributes(value)
+    return None if attributes is None else [(f".{name}", item) for name, item in attributes.items()]
+
+
+def _attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes of an object that compares by identity only and is no part of a program."""
+    if (
+        isinstance(value, _OPAQUE)
+        or callable(value)
+        or any("__eq__" in vars(kind) for kind in type(value).__mro__[:-1])
+    ):
+        return None
+    found = getattr(value, "__dict__", None)
+    return found if isinstance(found, dict) and type(value).__module__ != "builtins" else None
+
+
+def _leaves(value: Any, path: str, above: tuple[int, ...]) -> Iterator[Leaf]:
+    children = _children(value)
+    if children is None or id(value) in above or len(above) > _DEEPEST:
+        yield Leaf(path, value)
+        return
+    for suffix, item in children:
+        yield from _leaves(item, path + suffix, (*above, id(value)))
+
+
+def _pairs(reference: Any, actual: Any, path: str, above: tuple[int, ...]) -> Iterator[Pair]:
+    left, right = _children(reference), _children(actual)
+    if left is None and right is None:
+        yield Pair(path, reference, actual)
+        return
+    if left is None or right is None:
+        words = f"it is {kind_of(reference)} in the reference and {kind_of(actual)} in the backend's result"
+        yield Pair(path, reference, actual, words)
+        return
+    if id(reference) in above or len(above) > _DEEPEST:
+        return
+    above = (*above, id(reference))
+    others = dict(right)
+    for suffix, item in left:
+        if suffix in others:
+            yield from _pairs(item, others.pop(suffix), path + suffix, above)
+        else:
+            yield Pair(path + suffix, item, None, "the backend's result does not have it")
+    for suffix, item in others.items():
+        yield Pair(path + suffix, None, item, "only the backend's result has it")
+
+
+def _mapped(value: Any, change: Callable[[torch.Tensor], Any], done: dict[int, Any]) -> Any:
+    if id(value) in done:
+        return done[id(value)]
+    result = _mapped_anew(value, change, done)
+    done[id(value)] = result
+    return result
+
+
+def _mapped_anew(value: Any, change: Callable[[torch.Tensor], Any], done: dict[int, Any]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if _children(value) is None:
+        return value
+    if isinstance(value, tuple):
+        items = [_mapped(item, change, done) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, list):
+        result = done[id(value)] = copy.copy(value)
+        result[:] = [_mapped(item, change, done) for item in value]
+        return result
+    result = done[id(value)] = copy.copy(value)
+    if isinstance(value, Mapping):
+        for key, item in list(value.items()):
+            result[key] = _mapped(item, change, done)
+        return result
+    for suffix, item in _children(value) or ():
+        object.__setattr__(result, suffix[1:], _mapped(item, change, done))
+    return result
+
+
+def _storage(tensor: torch.Tensor) -> int | None:
+    """What identifies the memory of a plain strided tensor; None for others and for empty ones."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+        return None
+    try:
+        return tensor.untyped_storage().data_ptr() or None
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def _clone_shared(tensor: torch.Tensor, storages: dict[int, torch.Tensor]) -> torch.Tensor:
+    pointer = _storage(tensor)
+    if pointer is None or tensor.is_quantized:
+        return tensor.clone()
+    if pointer not in storages:
+        everything = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+        storages[pointer] = everything.clone()
+    fresh = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    return fresh.set_(storages[pointer].untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride())

@@ -1,0 +1,67 @@
+"""From ratios to a verdict: pass, suspicious, wrong or failed, and why, in one sentence.
+
+The thresholds come from measurements (`inductor-debug bench kerneldiff --thresholds` prints them anew): eager in
+float32 and bfloat16 against itself with another rounding of every operation, and Inductor against eager, over models of
+all kinds, forward and backward, with several seeds. atol and rtol play no part: they are a view on the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from inductor_debug.kerneldiff.report import TensorResult, Verdict
+
+SUSPICIOUS = 4.0
+"""Ratios up to this one pass."""
+SUSPICIOUS_ALONE = 3.0
+"""The same for a single operation on given inputs, whose error is far better known."""
+WRONG = 16.0
+"""Ratios above this one are more than rounding explains."""
+
+
+def verdict_of(ratio: float) -> Verdict:
+    """What a backend's error over the error to expect means."""
+    if not ratio <= WRONG:
+        return Verdict.WRONG
+    return Verdict.PASS if ratio <= SUSPICIOUS else Verdict.SUSPICIOUS
+
+
+def times(ratio: float) -> str:
+    """A ratio in words."""
+    if math.isinf(ratio):
+        return "NaN or infinity where there should be numbers"
+    return f"{ratio:.2g} times the error to expect" if ratio < 100 else f"{ratio:,.0f} times the error to expect"
+
+
+def overall(results: Sequence[TensorResult], baseline: str, deterministic: bool | None) -> tuple[Verdict, str]:
+    """The verdict on all outputs and gradients, and the sentence that says why.
+
+    Args:
+        results: every output, updated input and gradient.
+        baseline: what the error to expect was measured with ("eager in float32").
+        deterministic: False where a side gives other results each time, which no backend is blamed for.
+    """
+    if not results:
+        return Verdict.PASS, "There is nothing to compare: the model returns nothing and updates nothing."
+    worst = max(results, key=lambda result: (result.verdict.rank, result.ratio or 0.0))
+    count = sum(result.verdict is worst.verdict for result in results)
+    others = f" ({count} of {len(results)} results are {worst.verdict.value})" if count > 1 else ""
+    if worst.verdict is Verdict.PASS:
+        return Verdict.PASS, _passed(results, baseline)
+    sentence = f"{worst.name}: {worst.why}{others}."
+    if deterministic is False and worst.ratio is not None and not math.isinf(worst.ratio):
+        return (
+            Verdict.SUSPICIOUS,
+            f"The model gives other results each time it runs, so no backend is blamed for the difference: {sentence}",
+        )
+    return worst.verdict, sentence
+
+
+def _passed(results: Sequence[TensorResult], baseline: str) -> str:
+    ratios = [result.ratio for result in results if result.ratio is not None]
+    what = f"All {len(results)} results" if len(results) > 1 else f"{results[0].name}"
+    verb = "are" if len(results) > 1 else "is"
+    if not ratios:
+        return f"{what} {verb} equal."
+    return f"{what} {verb} as exact as {baseline} (at most {max(ratios):.2g} times the error to expect)."
