@@ -43,6 +43,8 @@ class Task(str, Enum):
     """Reduce a finding to a minimal script."""
     BISECT = "bisect"
     """Find the layer that goes wrong."""
+    TRANSFERS = "transfers"
+    """Log what crosses between host and accelerator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ _MODULES = {
     Task.DIFF: "inductor_debug.kerneldiff.task",
     Task.REPRO: "inductor_debug.repro.task",
     Task.BISECT: "inductor_debug.repro.bisect_task",
+    Task.TRANSFERS: "inductor_debug.repro.transfers_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 

@@ -1,0 +1,134 @@
+"""What every task but an analysis begins and ends with: load the file, hand its targets over, say how it ended.
+
+A task is an `act` that is called for each target that is meant. What user code does wrong on the way becomes a finding;
+the tasks themselves never meet it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finding,
+    Finished,
+    JobRequest,
+    Loaded,
+    Location,
+    Position,
+    Range,
+    TargetFound,
+)
+
+from inductor_debug.accelerators.profile import Profile, read_profile
+from inductor_debug.capture.building import BuildError
+from inductor_debug.capture.faults import raised_finding, syntax_finding
+from inductor_debug.capture.loading import preloadable
+from inductor_debug.capture.offers import Offer
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import tree_of
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.workshop import Load, Workshop
+
+Emit = Callable[[Event], None]
+
+REAL_SHARE = 3
+"""Real tensors of a target may take this part of the job's memory: a task needs room for a copy and for results."""
+
+
+@dataclass(frozen=True)
+class OpenFile:
+    """A file that has been loaded, with what makes its targets."""
+
+    request: JobRequest
+    sources: SourceMap
+    profile: Profile
+    workshop: Workshop
+    loaded: Load
+    emit: Emit
+
+    def fake(self, offer: Offer) -> BuiltTarget:
+        """The target without values.
+
+        Raises:
+            BuildError: user code raised.
+        """
+        return self.workshop.build(offer, self.loaded)
+
+    def real(self, offer: Offer) -> BuiltTarget | str:
+        """The target with values, or the reason why there is none.
+
+        Raises:
+            BuildError: user code raised.
+        """
+        target = self.fake(offer)
+        if target.fake_mode is None:
+            return target
+        real = self.workshop.rebuild_real(offer, self.loaded, target)
+        if not isinstance(real, str):
+            real.notes[:] = target.notes
+        return real
+
+
+Act = Callable[[OpenFile, Offer], list[Finding]]
+"""Does the task for one target; returns findings, and sends answers and artifacts itself."""
+
+
+def on_targets(request: JobRequest, emit: Emit, act: Act) -> None:
+    """Calls `act` for every target that `request.only` names, or for all; emits `Loaded` first and `Finished` last."""
+    text = request.text.removeprefix("\ufeff")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree_of(text), request.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+        return
+    sources = SourceMap(request.project_root, {request.path: request.text})
+    workshop = Workshop(request, sources, request.memory_limit // REAL_SHARE)
+    with workshop.open():
+        started = time.perf_counter()
+        load = workshop.load()
+        offers = load.discovered.offers
+        seconds = time.perf_counter() - started
+        emit(
+            Loaded(
+                [TargetFound(offer.name, offer.location.range.start.line, offer.origin.value) for offer in offers],
+                workshop.dependencies(),
+                preloadable(load.modules),
+                seconds,
+                list(load.notes),
+            )
+        )
+        opened = OpenFile(request, sources, read_profile(request.profile), workshop, load, emit)
+        status, findings = _act_on(opened, act)
+        emit(Finished(status, findings, workshop.dependencies()))
+
+
+def _act_on(opened: OpenFile, act: Act) -> tuple[FileStatus, list[Finding]]:
+    findings: list[Finding] = []
+    offers = opened.loaded.discovered.offers
+    if opened.loaded.error is not None:
+        start = Location(opened.request.path, Range(Position(0, 0), Position(0, 0)))
+        findings.append(raised_finding(opened.loaded.error, "while the file was loaded", opened.sources, start))
+    wanted = [offer for offer in offers if not opened.request.only or offer.name in opened.request.only]
+    built = [_built(opened, offer, act, findings) for offer in wanted]
+    if not offers:
+        return (FileStatus.FAILED if opened.loaded.error is not None else FileStatus.NO_TARGET), findings
+    if wanted and not any(built):
+        return FileStatus.FAILED, findings
+    return (FileStatus.FINDINGS if findings else FileStatus.CLEAN), findings
+
+
+def _built(opened: OpenFile, offer: Offer, act: Act, findings: list[Finding]) -> bool:
+    """Does the task for one target; False where the target could not be built."""
+    try:
+        findings += act(opened, offer)
+    except BuildError as error:
+        findings.append(raised_finding(error.cause, f"in {error.what}", opened.sources, error.location, offer.name))
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""The task `transfers`: runs a target once with real values and logs what would cross to the accelerator and back.
+
+The graphs run eagerly between their borders; only the transfers are what the accelerator's profile makes of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    Event,
+    Finding,
+    JobRequest,
+    Location,
+    Progressed,
+)
+from torch.fx import GraphModule
+
+from inductor_debug.capture.failures import describe
+from inductor_debug.capture.file_task import OpenFile, on_targets
+from inductor_debug.capture.graph_arguments import arguments_of_dynamo
+from inductor_debug.capture.offers import Offer
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.transfers import Border, RoundTrip, TransferLog
+
+
+def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
+    """Answers with one `transfers` document for each target, and keeps the log as JSON Lines."""
+    on_targets(request, emit, _log)
+
+
+def _log(opened: OpenFile, offer: Offer) -> list[Finding]:
+    opened.emit(Progressed(f"building {offer.name} with values"))
+    target = opened.real(offer)
+    log = TransferLog(opened.profile)
+    # A model that does not fit, or has no real inputs, still has borders: they are described without values.
+    problem = target if isinstance(target, str) else ""
+    subject = opened.fake(offer) if isinstance(target, str) else target
+    opened.emit(Progressed(f"running {offer.name}"))
+    error = run_logged(subject, log)
+    opened.emit(Answered(offer.name, document_of(offer.name, opened.profile.name, log, problem, error)))
+    lines = "".join(json.dumps(transfer.to_dict()) + "\n" for transfer in log.transfers)
+    opened.emit(
+        ArtifactMade(
+            ArtifactKind.REPORTS, "transfers", ".jsonl", "application/jsonl", lines.encode(), target=offer.name
+        )
+    )
+    return []
+
+
+def run_logged(target: BuiltTarget, log: TransferLog) -> str:
+    """Compiles and runs a target with its transfers logged; returns what it raised, in one line, or ""."""
+
+    def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        borders = [
+            Border(argument.role.value, argument.name, _declared(target, argument.name))
+            for argument in arguments_of_dynamo(graph_module)
+        ]
+        return log.wrap(graph_module.forward, borders)
+
+    torch._dynamo.reset()
+    try:
+        with torch.set_grad_enabled(target.training):
+            torch.compile(target.function, backend=backend, dynamic=target.dynamic)(*target.args, **target.kwargs)
+    except (Exception, SystemExit) as error:
+        return describe(error)
+    return ""
+
+
+def _declared(target: BuiltTarget, name: str) -> Location | None:
+    """Where the user declared a parameter or buffer, or gave the inputs."""
+    frames = target.declarations.get(name, target.input_frames)
+    return next((frame.location for frame in frames if frame.in_project), None)
+
+
+def document_of(target: str, accelerator: str, log: TransferLog, problem: str, error: str) -> dict[str, Any]:
+    """The `transfers` document. Bytes count every crossing; `changed` are tensors that do not come back as they were.
+
+    `problem` says why values are missing, `error` what the target raised.
+    """
+    transfers = log.transfers
+    return {
+        "schema": 1,
+        "target": target,
+        "accelerator": accelerator,
+        "transfers": [transfer.to_dict() for transfer in transfers],
+        "summary": {
+            "transfers": len(transfers),
+            "host_bytes": sum(transfer.host_bytes for transfer in transfers),
+            "device_bytes": sum(transfer.device_bytes for transfer in transfers),
+            "changed": sum(transfer.round_trip is RoundTrip.CHANGED for transfer in transfers),
+        },
+        "problem": problem or None,
+        "error": error or None,
+    }
