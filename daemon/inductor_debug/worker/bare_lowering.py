@@ -1,0 +1,134 @@
+"""The least that kernels of a model can cost: Inductor's own way to their code, on fake tensors, in a warm process.
+
+`inductor-debug bench inductor` runs this module as a script. For every line on its standard input ("bare" or "stage")
+it forks and answers with the seconds of one run, so that both take turns on a machine whose speed changes. The bare run
+keeps nothing of what it makes: no texts, no tables, no provenance. Like the stage it starts no compiler and reads no
+cache.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from inductor_debug_schema import JobRequest, Stage, StageState
+
+from inductor_debug.worker.job import isolate
+from inductor_debug.worker.warm_up import warm_up
+
+_MEMORY_BOUND = 1 << 30
+
+
+def bare_seconds(target: Any) -> float:
+    """Seconds that `torch.compile` of a built target takes up to the code of its kernels, forward and backward."""
+    import torch
+    from torch._inductor import config
+
+    from inductor_debug.capture.inductor_names import compile_with, nothing_built, without_modes
+
+    def inner(graph_module: Any, inputs: Sequence[Any], *_: Any, **options: Any) -> Any:
+        with without_modes():
+            _generate(graph_module, inputs, options)
+        return lambda *_: ()
+
+    def backend(graph_module: Any, _inputs: Any) -> Any:
+        compile_with(inner, graph_module)
+        output = next(node for node in reversed(graph_module.graph.nodes) if node.op == "output")
+        results = [node.meta["example_value"] for node in output.args[0]]
+        return lambda *_: results
+
+    torch.compiler.reset()
+    compiled: Any = torch.compile(target.function, backend=backend, dynamic=target.dynamic)
+    gc.disable()
+    with nothing_built(), config.patch({"trace.provenance_tracking_level": 0}), target.fake_mode:
+        started = time.perf_counter()
+        compiled(*target.args, **target.kwargs)
+        return time.perf_counter() - started
+
+
+def _generate(graph_module: Any, inputs: Sequence[Any], options: dict[str, Any]) -> None:
+    """`GraphLowering` and its code generation, with nothing around them."""
+    from torch._inductor.debug import DebugContext
+    from torch._inductor.graph import GraphLowering
+    from torch._inductor.virtualized import V
+
+    from inductor_debug.capture.inductor_names import prepare
+
+    fake_mode = prepare(graph_module, inputs, options)
+    graph = GraphLowering(
+        graph_module,
+        example_inputs=inputs,
+        shape_env=fake_mode.shape_env,
+        is_inference=bool(options.get("is_inference")),
+        is_backward=bool(options.get("is_backward")),
+    )
+    graph.freeze_runtime_asserts()
+    with (
+        V.set_debug_handler(DebugContext()),
+        V.set_fake_mode(fake_mode),
+        V.set_graph_handler(graph),
+        V.set_extern_kernel_nodes([]),
+    ):
+        graph.run(*inputs)
+        graph.codegen()
+
+
+def stage_seconds(target: Any, sources: Any) -> float:
+    """Seconds that the stage takes, with its document.
+
+    Raises:
+        RuntimeError: the stage did not carry.
+    """
+    from inductor_debug.capture.inductor import run_inductor
+
+    started = time.perf_counter()
+    outcome = run_inductor(target, sources)
+    assert outcome.graphs is not None
+    outcome.graphs()
+    if outcome.report.state is not StageState.DONE:
+        raise RuntimeError(f"the stage failed: {outcome.report.notes} {outcome.findings}")
+    return time.perf_counter() - started
+
+
+def main(path: str) -> None:
+    """Runs what the lines ask for on the first target of the file."""
+    warm_up()
+    from inductor_debug.capture.spans import SourceMap
+    from inductor_debug.capture.workshop import Workshop
+
+    text = Path(path).read_text(encoding="utf-8")
+    root = str(Path(path).parent)
+    request = JobRequest(0, path, text, root, [Stage.INDUCTOR], {})
+    sources = SourceMap(root, {path: text})
+    with Workshop(request, sources, _MEMORY_BOUND).open() as workshop:
+        load = workshop.load()
+        target = workshop.build(load.discovered.offers[0], load)
+        bare_seconds(target)  # Inductor traces its patterns once in a process.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        for line in sys.stdin:
+            print(_in_a_fork(line.strip(), target, sources), flush=True)
+
+
+def _in_a_fork(what: str, target: Any, sources: Any) -> float:
+    read_end, write_end = os.pipe()
+    if os.fork() == 0:
+        isolate()
+        seconds = bare_seconds(target) if what == "bare" else stage_seconds(target, sources)
+        os.write(write_end, repr(seconds).encode())
+        os._exit(0)
+    os.close(write_end)
+    with open(read_end, encoding="ascii") as stream:
+        text = stream.read()
+    os.wait()
+    return float(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
