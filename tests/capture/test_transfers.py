@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.transfer_log import TransferLog
 from inductor_debug.capture.transfers import (
     Border,
     RoundTrip,
     Transfer,
-    TransferLog,
     digest_of,
-    log_from_environment,
     to_device,
     to_host,
     transfer_of,
@@ -97,35 +96,48 @@ def test_every_layout_can_be_undone(sizes: list[int], random: object) -> None:
     assert torch.equal(to_host(device, tensor.shape, torch.float16, layout), tensor)
 
 
-def test_a_graph_s_inputs_and_outputs_are_logged_and_passed_on() -> None:
-    log = TransferLog(MOCK)
-    call = log.wrap(lambda x, n: (x * n, n), [Border("parameter", "linear.weight")])
-    assert torch.equal(call(torch.ones(2), 3)[0], torch.full((2,), 3.0))
-    assert [(one.to_device, one.role, one.name) for one in log.transfers] == [
-        (True, "parameter", "linear.weight"),
-        (False, "output", "output 0"),
-    ]
+class Scale(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
 
 
-@pytest.mark.parametrize("wish", ["", "0"])
-def test_nothing_is_logged_unasked(wish: str) -> None:
-    assert log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": wish}) is None
+def test_parameters_inputs_and_outputs_are_told_and_passed_on() -> None:
+    told: list[Transfer] = []
+    log = TransferLog(MOCK, told.append)
+    model = torch.compile(Scale(), backend=lambda graph_module, inputs: log.wrap(graph_module))
+    assert torch.equal(model(torch.full((2,), 3.0)), torch.full((2,), 3.0))
+    borders = [(one.to_device, one.role, one.name) for one in told]
+    assert sorted(borders) == [(False, "output", "output 0"), (True, "input", "x"), (True, "parameter", "factor")]
 
 
-def test_the_log_goes_to_stderr_or_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": "1"})
-    assert log is not None
-    log.wrap(lambda x: x)(torch.ones(2))
-    assert "graph 0: host -> device input input 0 float32 [2]" in capsys.readouterr().err
+def run_with_mock_backend(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
+    monkeypatch.setenv("INDUCTOR_DEBUG_TRANSFERS", wish)
+    torch._dynamo.reset()
+    torch.compile(lambda x: x + 1, backend="inductor_debug_mock")(torch.ones(2))
+
+
+def test_nothing_is_logged_unasked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run_with_mock_backend(monkeypatch, "0")
+    assert "host -> device" not in capsys.readouterr().err
+
+
+def test_a_script_s_log_goes_to_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run_with_mock_backend(monkeypatch, "1")
+    assert "host -> device input x float32 [2]" in capsys.readouterr().err
+
+
+def test_a_script_s_log_goes_to_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "transfers.jsonl"
-    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": str(path)})
-    assert log is not None
-    log.wrap(lambda x: x)(torch.ones(2))
+    run_with_mock_backend(monkeypatch, str(path))
     assert [json.loads(line)["direction"] for line in path.read_text().splitlines()] == ["to-device", "to-host"]
 
 
-def test_a_file_that_cannot_be_written_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = log_from_environment(MOCK, {"INDUCTOR_DEBUG_TRANSFERS": str(tmp_path / "none" / "log")})
-    assert log is not None
-    log.wrap(lambda x: x)(torch.ones(2))
+def test_a_file_that_cannot_be_written_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_with_mock_backend(monkeypatch, str(tmp_path / "none" / "log"))
     assert capsys.readouterr().err.count("cannot be written") == 1

@@ -28,6 +28,7 @@ from inductor_debug.capture.script_judgement import (
     MockBackendWarning,
     Verdict,
 )
+from inductor_debug.capture.transfer_log import logged
 
 __all__ = ["MockBackendError", "MockBackendWarning", "inductor_debug_mock", "mock_backend"]
 
@@ -55,7 +56,8 @@ def mock_backend(
         options: `strict` and `accelerator` as given to `torch.compile(..., options={...})`.
 
     Returns:
-        The graph's own forward function; or a backend.
+        The graph's own forward function, which tells of its transfers where `INDUCTOR_DEBUG_TRANSFERS` asks for that;
+        or a backend.
 
     Raises:
         MockBackendError: strict, and the graph has findings.
@@ -66,8 +68,10 @@ def mock_backend(
     accelerator = options.get("accelerator", accelerator)
     if graph_module is None:
         return _configured_backend(strict, accelerator)
-    Verdict.of(Stage.MOCK, strict, accelerator).tell(graph_module, record_graph)
-    return graph_module.forward
+    verdict = Verdict.of(Stage.MOCK, strict, accelerator)
+    verdict.tell(graph_module, record_graph)
+    compiled: Compiled = logged(graph_module, verdict.profile)
+    return compiled
 
 
 def _configured_backend(strict: bool | None, accelerator: Accelerator | None) -> Compiled:

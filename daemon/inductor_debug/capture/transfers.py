@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import json
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -20,14 +17,11 @@ from typing import Any
 import torch
 from inductor_debug_schema import Location
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils import _pytree as pytree
 
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.sticks import StickLayout
 
-VARIABLE = "INDUCTOR_DEBUG_TRANSFERS"
-"""`1` logs to stderr, any other value but `0` is the path of a JSON Lines file that is appended to."""
 _DIGEST_BYTES = 8
 
 
@@ -130,39 +124,6 @@ class Border:
     place: Location | None = None
 
 
-class TransferLog:
-    """Collects transfers; `listener` is told of each as it happens."""
-
-    def __init__(self, profile: Profile, listener: Callable[[Transfer], None] | None = None) -> None:
-        self._profile = profile
-        self._listener = listener
-        self._graphs = 0
-        self.transfers: list[Transfer] = []
-
-    def wrap(self, forward: Callable[..., Any], borders: Sequence[Border] = ()) -> Callable[..., Any]:
-        """`forward` with a log of its tensors at every call. `borders` describe its inputs, in order."""
-        graph = str(self._graphs)
-        self._graphs += 1
-
-        def call(*args: Any) -> Any:
-            for index, argument in enumerate(args):
-                border = borders[index] if index < len(borders) else Border("input", f"input {index}")
-                self._note(graph, True, border, argument)
-            results = forward(*args)
-            for index, result in enumerate(pytree.tree_leaves(results)):
-                self._note(graph, False, Border("output", f"output {index}"), result)
-            return results
-
-        return call
-
-    def _note(self, graph: str, to_device: bool, border: Border, value: Any) -> None:
-        if isinstance(value, torch.Tensor):
-            transfer = transfer_of(value, self._profile, graph=graph, to_device=to_device, border=border)
-            self.transfers.append(transfer)
-            if self._listener is not None:
-                self._listener(transfer)
-
-
 def transfer_of(tensor: torch.Tensor, profile: Profile, *, graph: str, to_device: bool, border: Border) -> Transfer:
     """Sends a tensor to the profile's memory and back, and says what came of it."""
     dtype = str(tensor.dtype).removeprefix("torch.")
@@ -235,31 +196,6 @@ def digest_of(tensor: torch.Tensor) -> str:
     size = plain.numel() * plain.element_size()
     content = (ctypes.c_char * size).from_address(plain.data_ptr()) if size else b""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
-
-
-def log_from_environment(profile: Profile, environment: Mapping[str, str] = os.environ) -> TransferLog | None:
-    """The log that `INDUCTOR_DEBUG_TRANSFERS` asks for, if it does. A file that cannot be written ends its log only."""
-    wish = environment.get(VARIABLE, "").strip()
-    if wish in ("", "0"):
-        return None
-    if wish == "1":
-        return TransferLog(profile, lambda transfer: print(f"inductor-debug: {transfer.line()}", file=sys.stderr))
-    return TransferLog(profile, _Appender(wish))
-
-
-class _Appender:
-    def __init__(self, path: str) -> None:
-        self._path: str | None = path
-
-    def __call__(self, transfer: Transfer) -> None:
-        if self._path is None:
-            return
-        try:
-            with open(self._path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(transfer.to_dict()) + "\n")
-        except OSError as error:
-            print(f"inductor-debug: {VARIABLE}: {self._path} cannot be written: {error}", file=sys.stderr)
-            self._path = None
 
 
 def _round_trip(

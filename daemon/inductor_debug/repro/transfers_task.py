@@ -22,12 +22,13 @@ from inductor_debug_schema import (
 )
 from torch.fx import GraphModule
 
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.file_task import OpenFile, on_targets
-from inductor_debug.capture.graph_arguments import arguments_of_dynamo
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.capture.transfers import Border, RoundTrip, TransferLog
+from inductor_debug.capture.transfer_log import TransferLog
+from inductor_debug.capture.transfers import RoundTrip, Transfer
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
@@ -38,14 +39,14 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
 def _log(opened: OpenFile, offer: Offer) -> list[Finding]:
     opened.emit(Progressed(f"building {offer.name} with values"))
     target = opened.real(offer)
-    log = TransferLog(opened.profile)
+    transfers: list[Transfer] = []
     # A model that does not fit, or has no real inputs, still has borders: they are described without values.
     problem = target if isinstance(target, str) else ""
     subject = opened.fake(offer) if isinstance(target, str) else target
     opened.emit(Progressed(f"running {offer.name}"))
-    error = run_logged(subject, log)
-    opened.emit(Answered(offer.name, document_of(offer.name, opened.profile.name, log, problem, error)))
-    lines = "".join(json.dumps(transfer.to_dict()) + "\n" for transfer in log.transfers)
+    error = run_logged(subject, opened.profile, transfers.append)
+    opened.emit(Answered(offer.name, document_of(offer.name, opened.profile.name, transfers, problem, error)))
+    lines = "".join(json.dumps(transfer.to_dict()) + "\n" for transfer in transfers)
     opened.emit(
         ArtifactMade(
             ArtifactKind.REPORTS, "transfers", ".jsonl", "application/jsonl", lines.encode(), target=offer.name
@@ -54,15 +55,12 @@ def _log(opened: OpenFile, offer: Offer) -> list[Finding]:
     return []
 
 
-def run_logged(target: BuiltTarget, log: TransferLog) -> str:
-    """Compiles and runs a target with its transfers logged; returns what it raised, in one line, or ""."""
+def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transfer], None]) -> str:
+    """Compiles and runs a target with its transfers told; returns what it raised, in one line, or ""."""
+    log = TransferLog(profile, listener)
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
-        borders = [
-            Border(argument.role.value, argument.name, _declared(target, argument.name))
-            for argument in arguments_of_dynamo(graph_module)
-        ]
-        return log.wrap(graph_module.forward, borders)
+        return log.wrap(graph_module, lambda name: _declared(target, name))
 
     torch._dynamo.reset()
     try:
@@ -74,17 +72,16 @@ def run_logged(target: BuiltTarget, log: TransferLog) -> str:
 
 
 def _declared(target: BuiltTarget, name: str) -> Location | None:
-    """Where the user declared a parameter or buffer, or gave the inputs."""
-    frames = target.declarations.get(name, target.input_frames)
+    """Where the user declared the parameter or buffer of a dotted name."""
+    frames = target.declarations.get(name, ())
     return next((frame.location for frame in frames if frame.in_project), None)
 
 
-def document_of(target: str, accelerator: str, log: TransferLog, problem: str, error: str) -> dict[str, Any]:
+def document_of(target: str, accelerator: str, transfers: list[Transfer], problem: str, error: str) -> dict[str, Any]:
     """The `transfers` document. Bytes count every crossing; `changed` are tensors that do not come back as they were.
 
     `problem` says why values are missing, `error` what the target raised.
     """
-    transfers = log.transfers
     return {
         "schema": 1,
         "target": target,
