@@ -101,22 +101,29 @@ def _configured_backend(
 
 
 def _compiled(graph_module: GraphModule, example_inputs: list[Any]) -> Compiled:
-    from torch._inductor.exc import InvalidCxxCompiler
-
     lookup: Callable[[str], Compiled] = torch._dynamo.lookup_backend
-    try:
-        compiled: Compiled = lookup("inductor")(graph_module, example_inputs)
-    except Exception as error:
-        if not _is_due_to(error, InvalidCxxCompiler):
-            raise
-        warn(_NO_COMPILER.format(error))
-        compiled = lookup("aot_eager")(graph_module, example_inputs)
+    lacking = _lacking_compiler(example_inputs)
+    if lacking:
+        warn(_NO_COMPILER.format(lacking))
+    compiled: Compiled = lookup("aot_eager" if lacking else "inductor")(graph_module, example_inputs)
     return compiled
 
 
-def _is_due_to(error: BaseException | None, kind: type[BaseException]) -> bool:
-    while error is not None:
-        if isinstance(error, kind):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+def _lacking_compiler(example_inputs: list[Any]) -> str:
+    """What Inductor would say of the missing C++ compiler, asked before it begins: a backward is compiled much later.
+
+    `get_cpp_compiler` and `InvalidCxxCompiler` as in torch 2.11 to 2.13; without them Inductor speaks for itself.
+    """
+    tensors = [example for example in example_inputs if isinstance(example, torch.Tensor)]
+    if tensors and all(tensor.device.type != "cpu" for tensor in tensors):
+        return ""
+    try:
+        from torch._inductor.cpp_builder import get_cpp_compiler
+        from torch._inductor.exc import InvalidCxxCompiler
+    except ImportError:
+        return ""
+    try:
+        get_cpp_compiler()
+    except InvalidCxxCompiler as error:
+        return str(error)
+    return ""

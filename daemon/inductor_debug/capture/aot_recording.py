@@ -20,6 +20,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.aot_lowering import Lowered, lower
+from inductor_debug.capture.dynamo_positions import stack_of_node
 from inductor_debug.capture.graph_arguments import plain_index
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
 from inductor_debug.capture.origins import OriginTable
@@ -113,12 +114,15 @@ class LoweringRunner:
             self._witness(lowered.backward, _autograd_names(lowered.forward))
         self._called.clear()
 
-    def _witness(self, graph_module: GraphModule, autograd: dict[int, str] | None = None) -> None:
+    def _witness(
+        self, graph_module: GraphModule, autograd: dict[int, str] | None = None, outer: Node | None = None
+    ) -> None:
+        """Records every node; those without a place of their own are where `outer` is, the op whose body this is."""
         try:
             for node in graph_module.graph.nodes:
                 if node.op == "call_function":
                     number = node.meta.get("seq_nr")
-                    self._attribution.at(node)
+                    self._attribution.at(node if outer is None or stack_of_node(node) else outer)
                     self._recorder.autograd_node = autograd.get(number, _UNKNOWN) if autograd is not None else ""
                     self._node(graph_module, node, number, autograd)
         finally:
@@ -146,7 +150,7 @@ class LoweringRunner:
             for used in node.all_input_nodes:
                 body = getattr(root, str(used.target), None) if used.op == "get_attr" else None
                 if isinstance(body, GraphModule):
-                    self._witness(body, autograd)
+                    self._witness(body, autograd, node)
                     made = pytree.tree_leaves(_result(body))
                     for value, inner in zip(pytree.tree_leaves(node.meta.get("val")), made, strict=False):
                         self._fallback.alias(value, inner)
