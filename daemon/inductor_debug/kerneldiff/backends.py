@@ -1,6 +1,6 @@
 """From a backend's name, or from the backend itself, to something that compiles a target.
 
-Names are looked up in this order: `eager`, the backends that torch knows, installed accelerator adapters, accelerator
+Names are looked up in this order: `eager`, `dynamo`, the backends that torch knows, installed accelerator adapters, accelerator
 profiles (whose arithmetic is emulated). Nothing is compiled here.
 """
 
@@ -20,6 +20,8 @@ from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
 from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visitor, run_graph
 
 ENTRY_POINTS = "inductor_debug.accelerators"
+DYNAMO = "dynamo"
+"""Dynamo's graphs, run as they are: what torch itself calls the backend `eager`, which here means no compiler at all."""
 BackendLike = Union[str, Callable[..., Any]]
 
 
@@ -77,6 +79,8 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None) -> Back
         return _of_callable(backend, getattr(backend, "__name__", type(backend).__name__))
     if backend == "eager":
         return Backend("eager")
+    if backend == DYNAMO:
+        return _of_callable(lambda graph_module, _: graph_module.forward, DYNAMO)
     if backend in _torch_backends():
         return _of_torch(backend)
     adapter = _adapter(backend)
@@ -137,7 +141,7 @@ def emulated(profile: Profile) -> Arithmetic:
 def known_names() -> list[str]:
     """All names that `resolve` knows."""
     adapters = [entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)]
-    return list(dict.fromkeys(["eager", *_torch_backends(), *adapters, *built_in_names()]))
+    return list(dict.fromkeys(["eager", DYNAMO, *_torch_backends(), *adapters, *built_in_names()]))
 
 
 def _torch_backends() -> list[str]:
