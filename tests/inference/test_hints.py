@@ -102,7 +102,7 @@ async def test_a_hint_that_is_wrong_changes_nothing(tmp_path: Path) -> None:
     (place,) = hints._files
     for number, answer in enumerate(BROKEN):
         hints.keep(place, dataclasses.replace(hints.of(place)[0], answer=answer))
-        path.write_text(MODEL + "\n" * number)
+        path.write_text(MODEL + "\n" * (number + 1))
         assert (await engine.check(str(path))).targets[0].inferred == first.targets[0].inferred
     await engine.shutdown()
 

@@ -21,6 +21,8 @@ from inductor_debug_schema import Event, Finding, JobRequest, Stage, StageFinish
 from inductor_debug.worker.job import isolate
 from inductor_debug.worker.warm_up import warm_up
 
+STAGES = (Stage.PREVIEW, Stage.MOCK)
+"""What findings are looked for in."""
 _ABOUT_SIZES = ("alignment", "memory", "recompile")
 _GROWTH = 3
 _SIZES = re.compile(r"sizes? (.*?) (?:is not a|are not) multiple")
@@ -35,33 +37,45 @@ class _Seen:
     thought: set[str] = field(default_factory=set)
 
 
-def measure(path: str, text: str, names: list[str], profile: dict[str, Any]) -> list[dict[str, Any]]:
+def measure(
+    path: str, text: str, names: list[str], profile: dict[str, Any], stages: tuple[Stage, ...] = STAGES
+) -> list[dict[str, Any]]:
     """What is inferred for some classes of one file: name, time, rungs, tensors, reason, false findings."""
     from inductor_debug.capture.inference import naming
     from inductor_debug.capture.inference.inference import Inference
+    from inductor_debug.capture.inference.trial import Trials
 
     rows: dict[str, dict[str, Any]] = {}
-    original = Inference.model
+    original, original_trials, building = Inference.model, Trials.__init__, [0.0]
+
+    def building_timed(trials: Trials, build: Any) -> None:
+        worked = time.process_time()
+        try:
+            original_trials(trials, build)
+        finally:
+            building[0] += time.process_time() - worked
 
     def timed(inference: Inference) -> Any:
-        fresh = {"name": inference.name, "seconds": 0.0, "work": 0.0, "rungs": 0, "tensors": []}
+        fresh = {"name": inference.name, "seconds": 0.0, "work": 0.0, "building": 0.0, "rungs": 0, "tensors": []}
         row = rows.setdefault(inference.name, fresh)
-        started, worked = time.perf_counter(), time.process_time()
+        started, worked, building[0] = time.perf_counter(), time.process_time(), 0.0
         try:
             return original(inference)
         finally:
             if not row["tensors"]:  # later rungs only build again
                 row["seconds"] += time.perf_counter() - started
                 row["work"] += time.process_time() - worked
+                row["building"] += building[0]
                 row["rungs"] += 1
                 row["tensors"] = inference.tensors()
 
     Inference.model = timed  # type: ignore[method-assign, assignment]
-    first = _findings(path, text, names, profile)
-    Inference.model = original  # type: ignore[method-assign]
+    Trials.__init__ = building_timed  # type: ignore[method-assign, assignment]
+    first = _findings(path, text, names, profile, stages)
+    Inference.model, Trials.__init__ = original, original_trials  # type: ignore[method-assign]
     for name, size in naming.DEFAULT_SIZES.items():
         naming.DEFAULT_SIZES[name] = size * _GROWTH
-    second = _findings(path, text, names, profile)
+    second = _findings(path, text, names, profile, stages)
     for name, row in rows.items():
         one, other = first.get(name, _Seen()), second.get(name, _Seen())
         row["reason"] = one.reason
@@ -70,7 +84,9 @@ def measure(path: str, text: str, names: list[str], profile: dict[str, Any]) -> 
     return list(rows.values())
 
 
-def _findings(path: str, text: str, names: list[str], profile: dict[str, Any]) -> dict[str, _Seen]:
+def _findings(
+    path: str, text: str, names: list[str], profile: dict[str, Any], stages: tuple[Stage, ...]
+) -> dict[str, _Seen]:
     """By target: why nothing was inferred, and its findings about sizes."""
     from inductor_debug.capture import session
     from inductor_debug.capture.target import BuiltTarget
@@ -92,8 +108,8 @@ def _findings(path: str, text: str, names: list[str], profile: dict[str, Any]) -
 
     session.honest = listening  # type: ignore[attr-defined]
     try:
-        stages = [Stage.PREVIEW, Stage.MOCK]
-        session.analyze(JobRequest(1, path, text, os.path.dirname(path), stages, profile, only=names), receive)
+        request = JobRequest(1, path, text, os.path.dirname(path), list(stages), profile, only=names)
+        session.analyze(request, receive)
     finally:
         session.honest = honest  # type: ignore[attr-defined]
     return seen

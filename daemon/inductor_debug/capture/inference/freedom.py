@@ -17,8 +17,12 @@ from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
 
 _SMALL = 4
-_FACTORS_OF_SMALL = (7, 5, 11, 13, 17, 3)
-_FACTORS = (3, 5, 2, 7)
+_EXTENTS = frozenset("HWFLA")
+"""Sizes of images and signals, which strides divide; others are rather the lengths of loops."""
+_QUARTERS_OF_SMALL = (28, 20, 44, 52, 68)
+_QUARTERS_OF_EXTENTS = (12, 20, 8, 28)
+_QUARTERS = (5, 7, 6, 9, 12)
+"""What a size is multiplied with, in quarters."""
 _SPREAD = (2, 3)
 
 
@@ -42,7 +46,7 @@ def settled(trials: Trials, guess: Guess, deadline: float) -> Found:
         if clash != name and name in changed and time.perf_counter() < deadline:
             for factor in (3, 2, 5):
                 distinct = guess.with_sizes(**{name: sizes[name] * factor})
-                if sizes[name] * factor not in sizes.values() and trials.run(distinct).error is None:
+                if sizes[name] * factor not in sizes.values() and trials.also_runs(distinct):
                     guess = distinct
                     break
             sizes = guess.size_of()
@@ -69,9 +73,9 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
     taken = numbers_of(trials.subject) | set(sizes.values())
     apart: dict[str, int] = {}
     for name in names:
-        apart[name] = next(_others(sizes[name], {*taken, *apart.values()}))
+        apart[name] = next(_others(name, sizes[name], {*taken, *apart.values()}))
     for changed in (apart, {name: sizes[name] * 2 for name in names}):
-        if trials.run(guess.with_sizes(**changed)).error is None:
+        if trials.also_runs(guess.with_sizes(**changed)):
             return changed
     free: dict[str, int] = {}
     for name in names:
@@ -82,9 +86,9 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
     for value in {sizes[name] for name in names}:
         tied = [name for name in names if sizes[name] == value]
         if len(tied) > 1 and free.keys().isdisjoint(tied):
-            other = _one_of(trials, guess, tied, [next(_others(value, taken)), value * 2], deadline)
+            other = _one_of(trials, guess, tied, [next(_others(tied[0], value, taken)), value * 2], deadline)
             free.update(dict.fromkeys(tied, other) if other is not None else {})
-    if len(free) > 1 and trials.run(guess.with_sizes(**free)).error is not None:
+    if len(free) > 1 and not trials.also_runs(guess.with_sizes(**free)):
         free = {name: size for name, size in free.items() if name == "B"}
     return free
 
@@ -94,7 +98,7 @@ def _one_of(trials: Trials, guess: Guess, names: list[str], others: list[int], d
     for other in others:
         if time.perf_counter() > deadline:
             return None
-        if trials.run(guess.with_sizes(**dict.fromkeys(names, other))).error is None:
+        if trials.also_runs(guess.with_sizes(**dict.fromkeys(names, other))):
             return other
     return None
 
@@ -103,9 +107,10 @@ def _spread(size: int) -> list[int]:
     return [other for other in (*(size * factor for factor in _SPREAD), size // 2) if other > 1]
 
 
-def _others(size: int, taken: Collection[int]) -> Iterator[int]:
-    """Other values for a size, with its divisors, that are not `taken`; at last one that is."""
-    for factor in _FACTORS_OF_SMALL if size < _SMALL else _FACTORS:
-        if size * factor not in taken:
-            yield size * factor
+def _others(name: str, size: int, taken: Collection[int]) -> Iterator[int]:
+    """Other values for a size, with most of its divisors, that are not `taken`; at last one that is."""
+    quarters = _QUARTERS_OF_SMALL if size < _SMALL else _QUARTERS_OF_EXTENTS if name in _EXTENTS else _QUARTERS
+    for number in quarters:
+        if size * number % 4 == 0 and size * number // 4 not in taken:
+            yield size * number // 4
     yield size * 3

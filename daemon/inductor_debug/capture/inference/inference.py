@@ -26,12 +26,14 @@ from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import plan_for
 from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of, tensors_of
-from inductor_debug.capture.inference.search import MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.search import NotFound, search
 from inductor_debug.capture.inference.specs import make_call
 from inductor_debug.capture.inference.trial import Trials
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
+_LONGEST_SEARCH = 5.0
+"""Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
 
@@ -154,7 +156,7 @@ class Inference:
             return None
         try:
             trials = _trials(way)
-            with at_most(MOST_SECONDS):
+            with at_most(_LONGEST_SEARCH):
                 if trials.run(known[2].traced).error is not None:
                     return None
         except (NotInferableError, TooLongError):
@@ -205,12 +207,12 @@ class Inference:
         if pretrained.is_pretrained(trials.subject):
             pretrained.refine(plan, trials.subject)
         try:
-            with at_most(2 * MOST_SECONDS):
+            with at_most(_LONGEST_SEARCH):
                 return search(trials, plan, [plan.first()])
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
-            return NotFound(RuntimeError(str(error)), trials.runs, MOST_SECONDS)
+            return NotFound(RuntimeError(str(error)), trials.runs, _LONGEST_SEARCH)
 
     def _take(self, answer: Answer, way: _Way) -> None:
         self._answer = answer

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
+from inductor_debug.capture.inference.meta_runs import runs_on_meta
 from inductor_debug.capture.inference.specs import Guess, make_call
 from inductor_debug.capture.inference.state import ModuleState
 
@@ -73,6 +74,20 @@ class Trials:
             self._grad = True
             outcome = self._run(guess)
         return outcome
+
+    def also_runs(self, guess: Guess) -> bool:
+        """Whether the model takes `guess`, too, which has the arguments of a call that ran, in other sizes."""
+        subject = self.subject
+        if isinstance(subject, nn.Module) and not self._lazy and not self._grad:
+            state = ModuleState(subject)
+            try:
+                self.runs += 1
+                if runs_on_meta(subject, guess):
+                    self.success = guess
+                    return True
+            finally:
+                state.restore()
+        return self.run(guess).error is None
 
     def fresh(self) -> Any:
         """The model as it was before any trial."""
