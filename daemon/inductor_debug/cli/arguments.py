@@ -77,6 +77,9 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
+    group.add_argument(
+        "--artifacts", metavar="WHERE", help="keep the graphs that are captured: cache, project, or a folder"
+    )
 
 
 def _add_verdict(group: argparse._ArgumentGroup) -> None:

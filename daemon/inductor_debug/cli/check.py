@@ -107,9 +107,13 @@ class _Check:
         return known, baselines.read(written) if exists else known
 
     def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
-        plan = Plan(candidates, self._settings_for, self._arguments.jobs, supervisor.WorkerPool)
+        plan = Plan(candidates, self._settings_for, self._arguments.jobs, supervisor.WorkerPool, self._keeps_graphs())
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
+
+    def _keeps_graphs(self) -> bool:
+        """Plain checks leave nothing behind, whatever the project's settings say."""
+        return self._arguments.artifacts not in (None, "off")
 
     def _use(self, known: baselines.Baseline | None, renewed: baselines.Baseline | None) -> BaselineUse | None:
         """Writes the new baseline, if one is wanted, and says what baselines did."""
@@ -163,4 +167,5 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "timeout": arguments.timeout,
         "interpreter": located(arguments.python),
         "config": arguments.config,
+        "artifacts": arguments.artifacts,
     }

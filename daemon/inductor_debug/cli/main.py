@@ -29,7 +29,12 @@ class Command:
 
 COMMANDS = {
     "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
+    "diff": Command("inductor_debug.cli.diff", "compare what a backend computes with what the model means"),
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
+    "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
+    "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),
+    "list": Command("inductor_debug.cli.listing", "list the artifacts that were kept"),
+    "clean": Command("inductor_debug.cli.clean", "remove artifacts that were kept"),
     "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
     "watch": Command("inductor_debug.cli.watch", "run the daemon headless and show findings after every save"),
     "repro": Command("inductor_debug.cli.repro", "make a minimal script that shows a finding, and prove it"),

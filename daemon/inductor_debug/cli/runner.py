@@ -31,12 +31,13 @@ from inductor_debug.report.model import CheckedFile, Tool
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run: files, their settings, how many at once, and what makes the worker pools."""
+    """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs."""
 
     candidates: Sequence[Candidate]
     settings_for: Callable[[str], Settings]
     jobs: int
     pool_factory: PoolFactory
+    keep_graphs: bool = False
 
 
 class InterruptedRunError(Exception):
@@ -112,7 +113,7 @@ async def _check(
         if problem is None:
             progress.show(candidate.shown)
             try:
-                report = await engine.check(candidate.path, show)
+                report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
             except ConfigurationError:
                 raise
             except Exception as error:  # our own fault: say so, and let the other files have their results

@@ -158,8 +158,12 @@ class Engine:
         lane = self._lanes.get(uri)
         return await lane.settled() if lane is not None else None
 
-    async def check(self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None) -> FileReport:
+    async def check(
+        self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None, *, keep_graphs: bool = False
+    ) -> FileReport:
         """Analyses the file on disk as a whole. `on_progress` gets updates with version None, RUNNING until the last.
+
+        With `keep_graphs` the captured graphs go into the artifact store, and nothing comes from the cache.
 
         Raises:
             ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
@@ -170,14 +174,16 @@ class Engine:
         text = read_source(path)
         if isinstance(text, Finding):
             return batch.end(failed(path, "", text))
-        work = Work(path, text, settings)
-        results = self._runner.known(work)
+        work = Work(path, text, settings, order=Order(keep_graphs=True) if keep_graphs else None)
+        results = self._runner.fault(work) if keep_graphs else self._runner.known(work)
         if results is None:
             try:
                 results = await self._runner.run(work, batch.progress)
             except Exception as error:
                 _LOG.exception("the check of %s failed", path)
                 results = failed(path, text, internal_finding(error, path, text), broken=True)
+        for note in self._keeper.keep(settings, path, results.artifacts).notes:
+            _LOG.warning("%s", note)
         return batch.end(results)
 
     async def perform(self, path: str, order: Order, on_event: Listener | None = None) -> Performed:

@@ -1,0 +1,170 @@
+"""`inductor-debug analyze`: one thing about targets, summed up.
+
+What can be asked for stands in `TYPES`: how a worker is asked for it, which documents that makes, and how people read
+one. To add a type, add a row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug_schema import Stage
+
+from inductor_debug.artifacts.errors import ArtifactError
+from inductor_debug.cli import console
+from inductor_debug.cli.captured import is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.files import PathError
+from inductor_debug.cli.output import Output, OutputError
+from inductor_debug.cli.running import (
+    ConfigurationError,
+    Done,
+    InterruptedRunError,
+    TargetError,
+    failure,
+    perform_order,
+)
+from inductor_debug.cli.subjects import add_run_arguments, said, subject_of
+from inductor_debug.engine.orders import Order
+from inductor_debug.report.constraints import ConstraintsText, constraints_of
+from inductor_debug.report.places import Places, repository_root
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.statistics_text import StatisticsText
+from inductor_debug.report.styles import Styler
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What texts are written with."""
+
+    places: Places
+    sources: Sources
+    styler: Styler
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Something to ask about targets.
+
+    `order` is what a worker is asked, `documents` what that makes (JSON documents, one for each target), `text` one of
+    them for people. `read` reads a document that was kept in a file, where such are kept.
+    """
+
+    summary: str
+    order: Callable[[argparse.Namespace], Order]
+    documents: Callable[[Done], list[Document]]
+    text: Callable[[Document, View], str]
+    read: Callable[[str], Document] | None = None
+
+
+def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
+    return (Stage(arguments.stage),) if arguments.stage else ()
+
+
+TYPES: dict[str, Type] = {
+    "summary": Type(
+        "op counts, dtypes, bytes, FLOPs and the peak of memory",
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_graphs=True),
+        documents=lambda done: statistics_of(done.performed.artifacts),
+        text=lambda document, view: StatisticsText(view.places, view.styler).text(document),
+        read=read_statistics,
+    ),
+    "constraints": Type(
+        "what the accelerator does not allow, by rule",
+        order=lambda arguments: Order(stages=_stages(arguments)),
+        documents=lambda done: constraints_of(done.performed.report, done.settings.accelerator),
+        text=lambda document, view: ConstraintsText(view.places, view.sources, view.styler).text(document),
+    ),
+}
+_EPILOG = """\
+examples:
+  inductor-debug analyze model.py                                    statistics of every target
+  inductor-debug analyze model.py::Net --type constraints
+  inductor-debug analyze model.py --stage mock --format json
+  inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
+
+exit codes: 0, or 2 where something could not be analysed
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds `analyze` with all its arguments."""
+    types = "; ".join(f"{name}: {known.summary}" for name, known in TYPES.items())
+    parser = subparsers.add_parser(
+        "analyze",
+        help="sum up a target: statistics, constraints, guards",
+        description="Runs the targets of files, without weights and without the accelerator, and sums one thing up.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("subjects", metavar="FILE[::TARGET]", nargs="+", help="a Python file, or a kept artifact")
+    parser.add_argument("--type", choices=list(TYPES), default="summary", help=f"{types} (default: summary)")
+    stages = [stage.value for stage in Stage if stage is not Stage.LOAD]
+    parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write it there instead of to standard output")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    add_run_arguments(parser.add_argument_group("how to run"))
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Analyses and prints; returns the exit code.
+
+    Raises:
+        BrokenPipeError: the reader of standard output went away.
+    """
+    kind = TYPES[arguments.type]
+    documents: list[Document] = []
+    shown: dict[str, str] = {}
+    troubles: list[str] = []
+    try:
+        output = Output(arguments.output, utf8=arguments.format == "json")
+        for words in arguments.subjects:
+            found, trouble = _documents(kind, words, arguments, shown)
+            documents += found
+            troubles += [trouble] if trouble else []
+        output.write(_rendered(kind, documents, arguments, shown))
+        output.commit()
+    except InterruptedRunError as interruption:
+        return interruption.exit_code
+    except (PathError, OutputError, ConfigurationError, TargetError, ArtifactError) as error:
+        return console.fail(str(error))
+    for trouble in troubles:
+        console.fail(trouble)
+    return 2 if troubles else 0
+
+
+def _documents(
+    kind: Type, words: str, arguments: argparse.Namespace, shown: dict[str, str]
+) -> tuple[list[Document], str | None]:
+    """The documents of one subject, and why there are none or not all."""
+    if kind.read is not None and is_artifact(words, ".json"):
+        return [kind.read(words)], None
+    subject = subject_of(words)
+    shown[subject.path] = subject.shown
+    done = perform_order(subject, kind.order(arguments), said(arguments), quiet=arguments.quiet)
+    documents, trouble = kind.documents(done), failure(done.performed)
+    if not documents and trouble is None:
+        notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]
+        trouble = next(iter(notes), "nothing was captured")
+    return documents, f"{subject.shown}: {trouble}" if trouble is not None else None
+
+
+def _rendered(kind: Type, documents: list[Document], arguments: argparse.Namespace, shown: dict[str, str]) -> str:
+    if arguments.format == "json":
+        document = {"schema": 1, "type": arguments.type, "analyses": documents}
+        return json.dumps(document, indent=1) + "\n"
+    folder = os.getcwd()
+    coloured = arguments.output is None and console.wants_colour(arguments.color, sys.stdout, os.environ)
+    styler = Styler(coloured or arguments.color == "always")
+    view = View(Places(folder, repository_root(folder), shown), Sources(), styler)
+    return "\n".join(kind.text(document, view) for document in documents)

@@ -1,0 +1,62 @@
+"""`inductor-debug clean`: removes kept artifacts, and nothing but artifacts."""
+
+from __future__ import annotations
+
+import argparse
+
+from inductor_debug.artifacts.entries import Selection
+from inductor_debug.cli import console
+from inductor_debug.cli.listing import counted
+from inductor_debug.cli.output import Output, OutputError
+from inductor_debug.cli.running import ConfigurationError
+from inductor_debug.cli.stores import NoStoreError, add_place, add_selection, selection_of, store_of
+from inductor_debug.report.cells import printable
+from inductor_debug.report.statistics_text import size
+
+_EPILOG = """\
+examples:
+  inductor-debug clean --older-than 7d
+  inductor-debug clean --kind inductor_kernels --dry-run
+  inductor-debug clean --all
+
+Only files that inductor-debug wrote are removed, and never those of another project. The oldest go by themselves when
+all artifacts of a project together take more than 1 GiB.
+
+exit codes: 0, or 2 for bad usage and for files that could not be removed
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds `clean` with all its arguments."""
+    parser = subparsers.add_parser(
+        "clean",
+        help="remove artifacts that were kept",
+        description="Removes artifacts of the project in which it is run.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--all", action="store_true", help="all of them, as far as nothing else is said")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    add_selection(parser)
+    add_place(parser)
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Removes them; returns the exit code."""
+    try:
+        selection = selection_of(arguments)
+        if not arguments.all and selection == Selection():
+            return console.fail("say which artifacts to remove, for example --older-than 7d, or --all")
+        store = store_of(arguments)
+        cleaned = store.clean(selection, dry_run=arguments.dry_run)
+        if arguments.dry_run:
+            Output(None, utf8=False).write("".join(f"{printable(entry.path)}\n" for entry in cleaned.entries))
+        verb = "would remove" if arguments.dry_run else "removed"
+        console.say(f"{verb} {counted(len(cleaned.entries))}, {size(cleaned.bytes)}, in {store.folder}")
+    except (ConfigurationError, NoStoreError, OutputError) as error:
+        return console.fail(str(error))
+    for failed in cleaned.failures:
+        console.say(f"not removed: {failed}")
+    return 2 if cleaned.failures else 0
