@@ -36,16 +36,18 @@ class Walk:
         self._elements = max(elements, 1)
 
     def __iter__(self) -> Iterator[Block]:
+        return self.blocks()
+
+    def blocks(self, share: int = 0, shares: int = 1) -> Iterator[Block]:
+        """The blocks; or every `shares`-th of them, from the one numbered `share` on."""
         reference, actual = self._reference, self._actual
         if reference.numel() == 0:
             return
         if reference.is_contiguous() and actual.is_contiguous():
             reference, actual = reference.view(-1), actual.view(-1)
-        start = 0
-        for place in _places(reference.shape, self._elements):
+        for start, place in itertools.islice(_places(reference.shape, self._elements), share, None, shares):
             part = reference[place].reshape(-1)
             yield Block(start, part, actual[place].reshape(-1).to(part.device))
-            start += part.numel()
 
     def index(self, position: int) -> tuple[int, ...]:
         """The index in the tensors of the element at `position` of the walk."""
@@ -60,18 +62,22 @@ class Walk:
         return tuple(index)
 
 
-def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int | slice, ...]]:
-    """Index expressions that cut `shape` into parts of at most `elements` elements, in row-major order."""
+def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int, tuple[int | slice, ...]]]:
+    """Index expressions that cut `shape` into parts of at most `elements` elements, in row-major order.
+
+    Each comes with the number of elements before it.
+    """
     if not shape:
-        yield ()
+        yield 0, ()
         return
     split = len(shape) - 1
     while split > 0 and math.prod(shape[split:]) < elements:
         split -= 1
-    rows = max(elements // max(math.prod(shape[split + 1 :]), 1), 1)
-    for outer in itertools.product(*(range(size) for size in shape[:split])):
+    width = math.prod(shape[split + 1 :])
+    rows = max(elements // max(width, 1), 1)
+    for number, outer in enumerate(itertools.product(*(range(size) for size in shape[:split]))):
         for row in range(0, shape[split], rows):
-            yield (*outer, slice(row, row + rows))
+            yield (number * shape[split] + row) * width, (*outer, slice(row, row + rows))
 
 
 def memory_order(tensor: Tensor) -> tuple[int, ...]:

@@ -12,6 +12,11 @@ from inductor_debug.kerneldiff.configuration import Tolerances
 from inductor_debug.kerneldiff.metrics import Metrics, PassesWith
 
 _SLACK = 1e-6
+_COUNTED = (
+    *("elements", "compared", "relative", "sum_abs", "sum_rel", "mismatches", "nonfinite_mismatches"),
+    *("nan_reference", "nan_actual", "inf_reference", "inf_actual"),
+)
+_RECORDED = ("max_abs", "max_rel", "needed_atol", "needed_rtol")
 
 
 @dataclass(slots=True)
@@ -52,6 +57,16 @@ class Sums:
         self.error = math.hypot(self.error, error)
         self.reference = math.hypot(self.reference, reference)
         self.actual = math.hypot(self.actual, actual)
+
+    def merge(self, other: Sums) -> None:
+        """Adds what another walk over other blocks found."""
+        for name in _COUNTED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _RECORDED:
+            setattr(self, name, max(getattr(self, name), getattr(other, name)))
+        self.add_norms(other.error, other.reference, other.actual)
+        if other.ulp is not None:
+            self.note_ulp(other.ulp)
 
     def metrics(self) -> Metrics:
         """Everything that follows."""

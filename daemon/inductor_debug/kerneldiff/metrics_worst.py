@@ -65,6 +65,11 @@ class Worst:
         else:
             heapq.heappushpop(self._heap, found)
 
+    def merge(self, other: Worst) -> None:
+        """Takes over what another collection found."""
+        self._heap = heapq.nlargest(self._limit, self._heap + other._heap)
+        heapq.heapify(self._heap)
+
     def sorted(self) -> list[Candidate]:
         """The worst first."""
         return sorted(self._heap, key=lambda found: (-found.error, -found.position))

@@ -5,13 +5,16 @@ It says what differs and by how much, never what that means. Tensors are not cha
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from inductor_debug.kerneldiff.blocks import Block, Walk
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.configuration import ComparisonConfig, Tolerances
 from inductor_debug.kerneldiff.metrics import TensorComparison, WorstElement
 from inductor_debug.kerneldiff.metrics_floats import FloatMetrics
 from inductor_debug.kerneldiff.metrics_general import GeneralMetrics
@@ -25,6 +28,13 @@ fewer than 32,768 elements among threads (`at::internal::GRAIN_SIZE`), whose mee
 
 _ELSEWHERE = 1 << 20
 """Elements of a block on an accelerator, where starting an operation costs more than running it."""
+
+
+_LARGE = 1 << 21
+"""Elements from which on threads are worth starting."""
+
+_THREADS = 8
+"""More would wait for the interpreter lock, which every operation takes between two blocks."""
 
 
 class _Accumulator(Protocol):
@@ -61,10 +71,7 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
     with torch.no_grad():
         left, right = _plain(reference), _plain(actual)
         walk = Walk(left, right, config.block_elements or _block_elements(left))
-        sums, worst = Sums(tolerances), Worst(config.worst)
-        accumulator = _accumulator(left, right, sums, worst, config)
-        for block in walk:
-            accumulator.add(block)
+        sums, worst = _walked(walk, left, right, tolerances, config)
     problem = _mismatch(reference, actual, config)
     return TensorComparison(
         shape=tuple(reference.shape),
@@ -78,6 +85,42 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
         passes_with=sums.passes_with(),
         problem=problem,
     )
+
+
+def _walked(
+    walk: Walk, reference: Tensor, actual: Tensor, tolerances: Tolerances, config: ComparisonConfig
+) -> tuple[Sums, Worst]:
+    """Adds up all blocks; those of large tensors on the CPU by as many threads as torch may use, up to eight."""
+
+    def walked(share: int, shares: int) -> tuple[Sums, Worst]:
+        sums, worst = Sums(tolerances), Worst(config.worst)
+        accumulator = _accumulator(reference, actual, sums, worst, config)
+        with torch.no_grad():
+            for block in walk.blocks(share, shares):
+                accumulator.add(block)
+        return sums, worst
+
+    large = reference.device.type == "cpu" and reference.numel() >= _LARGE
+    shares = min(torch.get_num_threads(), _THREADS) if large else 1
+    if shares == 1:
+        return walked(0, 1)
+    with _one_thread_each(), ThreadPoolExecutor(shares) as pool:
+        (sums, worst), *others = pool.map(walked, range(shares), [shares] * shares)
+    for other_sums, other_worst in others:
+        sums.merge(other_sums)
+        worst.merge(other_worst)
+    return sums, worst
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Operations run in the thread that starts them, so that threads of ours do not wait for threads of torch's."""
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)
 
 
 def _obstacle(reference: Tensor, actual: Tensor) -> str:
