@@ -15,9 +15,23 @@ _LAZY = {
     "mock_backend": "inductor_debug.capture.mock_backend",
     "compare_tensors": "inductor_debug.kerneldiff.tensors",
     "ComparisonConfig": "inductor_debug.kerneldiff.configuration",
+    "KernelDiffHarness": "inductor_debug.kerneldiff.harness",
+    "DiffReport": "inductor_debug.kerneldiff.report",
+    "AcceleratorAdapter": "inductor_debug.accelerators.adapter",
+    "AcceleratorCapabilities": "inductor_debug.accelerators.adapter",
 }
 
-__all__ = ["__version__", "compare_tensors", "ComparisonConfig", "aot_mock_backend", "mock_backend"]
+__all__ = [
+    "__version__",
+    "AcceleratorAdapter",
+    "AcceleratorCapabilities",
+    "ComparisonConfig",
+    "DiffReport",
+    "KernelDiffHarness",
+    "aot_mock_backend",
+    "compare_tensors",
+    "mock_backend",
+]
 
 
 def __getattr__(name: str) -> Any:

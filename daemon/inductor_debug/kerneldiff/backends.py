@@ -1,7 +1,7 @@
 """From a backend's name, or from the backend itself, to something that compiles a target.
 
-Names are looked up in this order: `eager`, `dynamo`, the backends that torch knows, installed accelerator adapters, accelerator
-profiles (whose arithmetic is emulated). Nothing is compiled here.
+Names are looked up in this order: `eager`, `dynamo`, the backends that torch knows, installed accelerator adapters,
+accelerator profiles (whose arithmetic is emulated). Nothing is compiled here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visito
 
 ENTRY_POINTS = "inductor_debug.accelerators"
 DYNAMO = "dynamo"
-"""Dynamo's graphs, run as they are: what torch itself calls the backend `eager`, which here means no compiler at all."""
+"""Dynamo's graphs, run as they are: what torch calls the backend `eager`, which here means no compiler at all."""
 BackendLike = Union[str, Callable[..., Any]]
 
 

@@ -95,15 +95,10 @@ class Comparison:
             self._state.finish()
         return report
 
-    def draw(self, report: DiffReport, folder: str) -> list[str]:
-        """Draws the pictures of the last run into `folder`; returns their paths.
-
-        Raises:
-            ImportError: matplotlib is not installed.
-        """
-        from inductor_debug.kerneldiff.pictures import draw_report
-
-        return draw_report(report, self._pairs, folder)
+    @property
+    def compared(self) -> list[Pair]:
+        """What the last run compared, values included, for pictures."""
+        return self._pairs
 
     def _compare(self, report: DiffReport) -> None:
         settings = self._settings

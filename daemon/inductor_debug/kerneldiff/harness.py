@@ -97,8 +97,6 @@ class KernelDiffHarness:
                 return refused(self._target.name, self._reference, self._test, error)
         report = self._comparison.run()
         report.seconds["total"] = time.perf_counter() - started
-        if generate_visualizations:
-            report.pictures = self._comparison.draw(report, os.path.abspath("visualizations"))
         return report
 
 

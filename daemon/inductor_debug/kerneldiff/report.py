@@ -57,7 +57,7 @@ class TensorResult:
         """The contract's T."""
         document = self.comparison.to_dict() if self.comparison is not None else self._plain()
         document["metrics"]["anchored_ratio"] = _ratio_for_json(self.ratio)
-        document |= {"name": self.name, "verdict": self.verdict.value, "why": self.why}
+        document = {"name": self.name, "verdict": self.verdict.value, "why": self.why, **document}
         if len(self.spread) > 1:
             mean = sum(self.spread) / len(self.spread)
             variance = sum((ratio - mean) ** 2 for ratio in self.spread) / len(self.spread)
