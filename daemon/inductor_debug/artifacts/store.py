@@ -131,9 +131,11 @@ class ArtifactStore:
             said = json.loads(mark.read_bytes())
         except FileNotFoundError:
             self.folder.mkdir(parents=True, exist_ok=True)
+            empty = not any(self.folder.iterdir())
             _write_whole(mark, json.dumps({"format": FORMAT, "schema": SCHEMA}).encode() + b"\n")
-            with contextlib.suppress(OSError), open(self.folder / ".gitignore", "x", encoding="utf-8") as file:
-                file.write(_IGNORE)
+            if empty:  # else version control of the user's own files there would lose sight of them
+                with contextlib.suppress(OSError), open(self.folder / ".gitignore", "x", encoding="utf-8") as file:
+                    file.write(_IGNORE)
             return
         except (ValueError, RecursionError):
             raise ArtifactError(f"{mark} is damaged; remove it to use the folder again") from None
