@@ -17,7 +17,7 @@ from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from inductor_debug.accelerators.capabilities import Profile
-from inductor_debug.capture.graph_arguments import arguments_of_dynamo
+from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
 from inductor_debug.capture.transfers import Border, Transfer, transfer_of
 
 VARIABLE = "INDUCTOR_DEBUG_TRANSFERS"
@@ -33,17 +33,17 @@ class TransferLog:
         self._graphs = 0
 
     def wrap(
-        self, graph_module: GraphModule, declared: Callable[[str], Location | None] = lambda name: None
+        self, graph_module: GraphModule, declared: Callable[[Argument], Location | None] = lambda argument: None
     ) -> Callable[..., Any]:
         """The forward of a graph that a backend was just given, with a log of its tensors at every call.
 
         Args:
             graph_module: Dynamo's graph.
-            declared: where the user declared the parameter or buffer of a dotted name.
+            declared: where the user declared a parameter or gave an input.
         """
         forward = graph_module.forward
         borders = [
-            Border(argument.role.value, argument.name, argument.place or declared(argument.name))
+            Border(argument.role.value, argument.name, argument.place or declared(argument))
             for argument in arguments_of_dynamo(graph_module)
         ]
         graph = str(self._graphs)

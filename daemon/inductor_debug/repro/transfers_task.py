@@ -18,6 +18,7 @@ from inductor_debug_schema import (
     Finding,
     JobRequest,
     Location,
+    NodeRole,
     Progressed,
 )
 from torch.fx import GraphModule
@@ -25,6 +26,7 @@ from torch.fx import GraphModule
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.file_task import OpenFile, on_targets
+from inductor_debug.capture.graph_arguments import Argument
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.transfer_log import TransferLog
@@ -60,7 +62,7 @@ def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transf
     log = TransferLog(profile, listener)
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
-        return log.wrap(graph_module, lambda name: _declared(target, name))
+        return log.wrap(graph_module, lambda argument: _declared(target, argument))
 
     torch._dynamo.reset()
     try:
@@ -71,10 +73,10 @@ def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transf
     return ""
 
 
-def _declared(target: BuiltTarget, name: str) -> Location | None:
-    """Where the user declared the parameter or buffer of a dotted name."""
-    frames = target.declarations.get(name, ())
-    return next((frame.location for frame in frames if frame.in_project), None)
+def _declared(target: BuiltTarget, argument: Argument) -> Location | None:
+    """Where the user declared the parameter or buffer, or gave the inputs."""
+    given = target.input_frames if argument.role is NodeRole.INPUT else ()
+    return next((frame.location for frame in target.declarations.get(argument.name, given) if frame.in_project), None)
 
 
 def document_of(target: str, accelerator: str, transfers: list[Transfer], problem: str, error: str) -> dict[str, Any]:

@@ -1,0 +1,302 @@
+"""Climbs the ladder of backends with one target, and looks into the first layer that goes wrong.
+
+Every rung is judged as KernelDiff judges: against a float64 run, by the error to expect. What a rung raises is a
+result.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from inductor_debug_schema import Location
+
+from inductor_debug.accelerators.profile import Profile, ProfileError
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.transfers import RoundTrip, Transfer
+from inductor_debug.kerneldiff.backends import Backend, UnknownBackendError, resolve
+from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.graphs import SharedGraphs
+from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.running import run_side
+from inductor_debug.kerneldiff.state import State as ModelState
+from inductor_debug.repro.compiler_passes import Guilty, OutOfTimeError, guilty_pass
+from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, Rung, State, is_about_the_environment, ladder
+from inductor_debug.repro.transfers_task import run_logged
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to climb. `reference` is what every rung is compared with; two accelerators are compared by naming both."""
+
+    reference: str = "eager"
+    backends: tuple[str, ...] = ()
+    seed: int = 0
+    gradients: bool | None = None
+    passes: bool = True
+    inject: tuple[str, ...] = ()
+    time_limit: float = 300.0
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """One rung and how it ended. `report` is the comparison, where there was one."""
+
+    rung: Rung
+    state: State
+    why: str
+    seconds: float
+    report: DiffReport | None = None
+    place: Location | None = None
+    subject: str = ""
+
+
+@dataclass
+class Bisection:
+    """What a climb found."""
+
+    target: str
+    ladder: list[Climbed] = field(default_factory=list)
+    verdict: Layer = Layer.NONE
+    guilty: dict[str, Any] | None = None
+    commands: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's `bisect` document."""
+        rungs = [
+            {
+                "backend": climbed.rung.backend,
+                "adds": climbed.rung.adds,
+                "state": climbed.state.value,
+                "why": climbed.why,
+                "seconds": round(climbed.seconds, 3),
+            }
+            for climbed in self.ladder
+        ]
+        return {
+            "schema": 1,
+            "target": self.target,
+            "ladder": rungs,
+            "verdict": self.verdict.value,
+            "guilty": self.guilty,
+            "commands": self.commands,
+            "notes": self.notes,
+        }
+
+
+class Climb:
+    """One bisection of one target with real values.
+
+    Args:
+        target: what to bisect.
+        sources: turns frames into places.
+        profile: the accelerator.
+        accelerator: its name, if it is to be climbed; None leaves it out.
+        wishes: what to climb and for how long.
+        progress: told what is being done.
+    """
+
+    def __init__(
+        self,
+        target: BuiltTarget,
+        sources: SourceMap,
+        profile: Profile,
+        document: dict[str, Any],
+        accelerator: str | None,
+        wishes: Wishes,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._target, self._sources, self._profile, self._document = target, sources, profile, document
+        self._wishes, self._progress = wishes, progress
+        self._rungs = ladder(accelerator, list(wishes.backends) or None)
+        self._deadline = time.perf_counter() + wishes.time_limit
+        self._gradients = target.training if wishes.gradients is None else wishes.gradients
+
+    def run(self) -> Bisection:
+        """Climbs every rung, then looks into the first that went wrong."""
+        result = Bisection(self._target.name)
+        for rung in self._rungs:
+            if time.perf_counter() > self._deadline:
+                result.notes.append(f"There was no time for {rung.backend} and what comes after it.")
+                break
+            result.ladder.append(self._climb(rung))
+            if rung is EAGER and result.ladder[0].state is not State.OK:
+                break
+        self._judge(result)
+        return result
+
+    def _climb(self, rung: Rung) -> Climbed:
+        self._progress(f"{rung.backend}: {rung.adds}")
+        torch._dynamo.reset()
+        started = time.perf_counter()
+        if rung is EAGER:
+            climbed = self._eager(rung)
+        elif rung.backend == TRANSFERS:
+            climbed = self._transfers(rung)
+        else:
+            climbed = self._compared(rung, nodes=False)
+        return replace(climbed, seconds=time.perf_counter() - started)
+
+    def _eager(self, rung: Rung) -> Climbed:
+        state = ModelState(self._target, parameters=True)
+        ran = run_side(self._target, self._target.function, seed=self._wishes.seed, gradients=self._gradients)
+        state.finish()
+        if ran.error is not None:
+            why = f"The model raises in the {ran.phase} without any compiler: {ran.complaint}"
+            return Climbed(rung, State.FAILED, why, 0.0)
+        return Climbed(rung, State.OK, "The model runs.", 0.0)
+
+    def _transfers(self, rung: Rung) -> Climbed:
+        transfers: list[Transfer] = []
+        state = ModelState(self._target, parameters=True)
+        error = run_logged(self._target, self._profile, transfers.append)
+        state.finish()
+        if error:
+            return Climbed(rung, State.FAILED, error, 0.0)
+        changed = [transfer for transfer in transfers if transfer.round_trip is RoundTrip.CHANGED]
+        if not changed:
+            return Climbed(rung, State.OK, f"All {len(transfers)} tensors come back as they were.", 0.0)
+        first = changed[0]
+        index, before, after = first.example or ([], "", "")
+        why = (
+            f"{first.role} {first.name} does not come back as it was: {first.dtype} is kept as {first.device_dtype}, "
+            f"and {first.changed} elements change ({before} at {index} becomes {after})."
+        )
+        return Climbed(rung, State.WRONG, why, 0.0, place=first.place, subject=first.name)
+
+    def _compared(self, rung: Rung, *, nodes: bool) -> Climbed:
+        try:
+            reference = resolve(self._wishes.reference, self._document)
+            test = resolve(rung.backend, self._document)
+            report = self._comparison(reference, test, nodes=nodes).run()
+        except (UnknownBackendError, ProfileError, ValueError) as error:
+            return Climbed(rung, State.FAILED, f"{error}.", 0.0)
+        state = {Verdict.FAILED: State.FAILED, Verdict.WRONG: State.WRONG}.get(report.verdict, State.OK)
+        return Climbed(rung, state, report.why, 0.0, report)
+
+    def _comparison(self, reference: Backend, test: Backend, *, nodes: bool) -> Comparison:
+        left = max(self._deadline - time.perf_counter(), 1.0)
+        settings = Settings(
+            gradients=self._gradients,
+            seed=self._wishes.seed,
+            nodes=nodes,
+            inject=self._wishes.inject if test.arithmetic is not None else (),
+            time_limit=left,
+            progress=self._progress,
+        )
+        return Comparison(self._target, reference, test, settings, self._sources)
+
+    # The verdict
+
+    def _judge(self, result: Bisection) -> None:
+        guilty = next((climbed for climbed in result.ladder if climbed.state is not State.OK), None)
+        if guilty is None:
+            return
+        missing = guilty.state is State.FAILED and is_about_the_environment(guilty.why)
+        result.verdict = Layer.ENVIRONMENT if missing else guilty.rung.layer
+        if missing:
+            # Something is not installed: what the rungs above say is about the compiler all the same.
+            above = result.ladder[result.ladder.index(guilty) + 1 :]
+            wrong = next((climbed for climbed in above if climbed.state is State.WRONG), None)
+            if wrong is not None:
+                result.notes.append(f"{guilty.rung.backend} could not be tried: {guilty.why}")
+                guilty, result.verdict = wrong, wrong.rung.layer
+        before = [climbed for climbed in result.ladder[: result.ladder.index(guilty)] if climbed.state is State.OK]
+        result.commands = self._commands(before[-1] if before else None, guilty)
+        result.guilty = self._look_into(guilty, result.notes)
+
+    def _look_into(self, guilty: Climbed, notes: list[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "backend": guilty.rung.backend,
+            "graph": None,
+            "direction": None,
+            "pass": None,
+            "node": guilty.subject or None,
+            "op": None,
+            **_place(guilty.place),
+        }
+        if guilty.report is None or guilty.state is not State.WRONG:
+            return found
+        found["direction"] = _direction(guilty.report)
+        self._progress(f"{guilty.rung.backend}: looking for the operation at fault")
+        torch._dynamo.reset()
+        again = self._compared(guilty.rung, nodes=True).report
+        if again is not None and again.blame:
+            first = again.blame[0]
+            found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **_place(first.place)}
+        if guilty.rung.backend in ("inductor", "aot_eager_decomp_partition") and self._wishes.passes:
+            found["pass"] = self._pass(notes)
+        return found
+
+    def _pass(self, notes: list[str]) -> str | None:
+        self._progress("looking for the pass or lowering at fault")
+        try:
+            guilty: Guilty | None = guilty_pass(self._inductor_is_right, self._deadline)
+        except OutOfTimeError:
+            notes.append("There was no time to find the pass or lowering at fault.")
+            return None
+        if guilty is None:
+            notes.append("No single pass or lowering of Inductor is at fault: leaving each out changes nothing.")
+        return None if guilty is None else str(guilty)
+
+    def _inductor_is_right(self) -> bool:
+        torch._dynamo.reset()
+        report = self._comparison(resolve("eager"), _Replaceable("inductor"), nodes=False).run()
+        return report.verdict in (Verdict.PASS, Verdict.SUSPICIOUS)
+
+    def _commands(self, before: Climbed | None, guilty: Climbed) -> list[str]:
+        """What reproduces each side: the last rung that is right and the first that is not."""
+        path = self._target.location.path
+        subject = shlex.quote(f"{_relative(path)}::{self._target.name}")
+        seed = f" --seed {self._wishes.seed}" if self._wishes.seed else ""
+        made = []
+        for climbed in (before, guilty):
+            if climbed is None or climbed.rung is EAGER:
+                made.append(f"inductor-debug check {subject.partition('::')[0]}")
+            elif climbed.rung.backend == TRANSFERS:
+                made.append(f"inductor-debug transfers {subject} --accelerator {shlex.quote(self._profile.name)}")
+            else:
+                made.append(
+                    f"inductor-debug diff {subject} --reference {shlex.quote(self._wishes.reference)} "
+                    f"--backend {shlex.quote(climbed.rung.backend)}{seed}"
+                )
+        return made
+
+
+class _Replaceable(Backend):
+    """Compiles by name, because torch's bisector puts other backends in place of the one that is named."""
+
+    def compile(self, function: Callable[..., Any], shared: SharedGraphs) -> Callable[..., Any]:
+        self.graphs += 1
+        return torch.compile(function, backend=self.name, dynamic=False)
+
+
+def _direction(report: DiffReport) -> str:
+    wrong = any(result.verdict is Verdict.WRONG for result in report.outputs)
+    return "backward" if report.gradients and not wrong else "forward"
+
+
+def _place(place: Location | None) -> dict[str, Any]:
+    if place is None:
+        return {"path": None, "range": None}
+    start, end = place.range.start, place.range.end
+    return {
+        "path": place.path,
+        "range": {
+            "start": {"line": start.line, "character": start.character},
+            "end": {"line": end.line, "character": end.character},
+        },
+    }
+
+
+def _relative(path: str) -> str:
+    """The path as it would be typed where the worker runs, if that is shorter."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
