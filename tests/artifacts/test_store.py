@@ -50,12 +50,8 @@ def test_what_is_kept_is_found_again_with_everything_that_is_known_of_it(store: 
     assert path.name.startswith("model-Model-mock-graphs-")
     (entry,) = ArtifactStore(store.folder).entries()
     assert (entry.path, entry.bytes, entry.media_type) == (str(path), 5, "application/x-graph")
-    assert (entry.target, entry.stage, entry.source, entry.title) == (
-        "Model",
-        Stage.MOCK,
-        "/project/model.py",
-        "graphs",
-    )
+    assert (entry.target, entry.stage, entry.source) == ("Model", Stage.MOCK, "/project/model.py")
+    assert entry.title == "graphs"
     assert entry.reference.kind is ArtifactKind.FX_GRAPHS
 
 
@@ -211,6 +207,18 @@ def test_the_folder_says_what_it_is_and_keeps_out_of_version_control(store: Arti
     put(store, made())
     assert json.loads((store.folder / "store.json").read_bytes()) == {"format": "inductor-debug artifacts", "schema": 1}
     assert (store.folder / ".gitignore").read_text(encoding="utf-8").splitlines()[-1] == "*"
+
+
+def test_a_folder_with_other_things_in_it_stays_under_version_control(store: ArtifactStore) -> None:
+    store.folder.mkdir()
+    (store.folder / "model.py").write_text("", encoding="utf-8")
+    put(store, made())
+    assert sorted(path.name for path in store.folder.iterdir()) == [
+        "fx_graphs",
+        "index.jsonl",
+        "model.py",
+        "store.json",
+    ]
 
 
 def test_a_place_that_cannot_be_written_costs_the_artifact_and_nothing_more(tmp_path: Path) -> None:
