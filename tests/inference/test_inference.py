@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
-from inductor_debug_schema import FileStatus, Inferred, StageFinished, StageState
+from inductor_debug_schema import ExpressionsSeen, FileStatus, Inferred, Stage, StageFinished, StageState
 
 pytestmark = pytest.mark.torch
 
@@ -96,6 +96,16 @@ def test_the_directive_offered_gives_the_same_target(tmp_path: Path) -> None:
     again = job_of(tmp_path, directive + text)
     assert [target.origin for target in again.loaded.targets] == ["directive"]
     assert again.status is FileStatus.CLEAN
+
+
+@pytest.mark.parametrize("stage", [Stage.PREVIEW, Stage.MOCK])
+def test_a_free_size_has_one_name_everywhere(stage: Stage, tmp_path: Path) -> None:
+    text = "class Model(nn.Module):\n    def forward(self, x):\n        return torch.cat([x, x]).flatten()\n"
+    job = analyze(tmp_path / "model.py", HEAD + text, stages=(stage,))
+    assert inferred(job)["Model"].signature == "x f32[s0, s1]"
+    seen = [event for event in job.events if isinstance(event, ExpressionsSeen)]
+    shapes = {tuple(tensor.shape) for event in seen for fact in event.expressions for tensor in fact.outputs}
+    assert {("2*s0", "s1"), ("2*s0*s1",)} <= shapes
 
 
 def test_a_finding_says_that_it_rests_on_inferred_inputs(tmp_path: Path) -> None:

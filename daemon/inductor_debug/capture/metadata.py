@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from inductor_debug.capture.symbol_names import written
 from inductor_debug.rules.ops import Size, SymbolicSize, TensorMeta
 
 
@@ -170,7 +171,8 @@ def size(value: Any) -> Size:
     minimum, maximum = _bounds(getattr(node, "shape_env", None), expression)
     if getattr(expression, "is_number", False) or (maximum is not None and minimum == maximum):
         return int(expression) if getattr(expression, "is_number", False) else minimum
-    return SymbolicSize(str(expression), divisor=known, minimum=minimum, maximum=maximum)
+    name = written(expression, getattr(node, "shape_env", None))
+    return SymbolicSize(name, divisor=known, minimum=minimum, maximum=maximum)
 
 
 _SYMBOLS: dict[Any, int] = {}

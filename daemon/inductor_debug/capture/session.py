@@ -50,6 +50,7 @@ from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.preview import run_preview
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.symbol_names import naming_symbols
 from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
@@ -227,7 +228,7 @@ class _Session:
     ) -> tuple[StageOutcome, list[Finding]]:
         around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
         try:
-            with around:
+            with around, naming_symbols(target.inference.symbols() if target.inference is not None else {}):
                 outcome = runner(target, self._sources)
         except BaseException as error:
             outcome = self._interrupted(stage, target, error)

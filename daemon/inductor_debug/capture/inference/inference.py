@@ -25,7 +25,14 @@ from inductor_debug.capture.inference.construction import Construction, construc
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import plan_for
-from inductor_debug.capture.inference.rendering import arguments_of, directive_of, inputs_of, signature_of, tensors_of
+from inductor_debug.capture.inference.rendering import (
+    arguments_of,
+    directive_of,
+    inputs_of,
+    signature_of,
+    symbols_of,
+    tensors_of,
+)
 from inductor_debug.capture.inference.search import NotFound, search
 from inductor_debug.capture.inference.specs import make_call
 from inductor_debug.capture.inference.trial import Trials
@@ -130,6 +137,14 @@ class Inference:
         sizes = found.traced.size_of()
         fixed = {sizes[name] for name in found.traced.used_sizes() if name not in found.free} - numbers_of(model)
         return frozenset(size for size in {*fixed, *(sizes[name] for name in found.free)} if size > 2)
+
+    def symbols(self) -> dict[int, str]:
+        """What the free sizes of the traced call are called in the signature, by number."""
+        if self._answer is None:
+            return {}
+        found = self._answer.found
+        traced = found.traced.size_of()
+        return {traced[name]: symbol for name, symbol in symbols_of(found.guess, found.free, traced).items()}
 
     def tensors(self) -> list[str]:
         """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""

@@ -1,0 +1,47 @@
+"""Calls symbols what users are shown: torch names a size after the input it came from (`s77`), people count from `s0`.
+
+A symbol is recognised by the number that stands behind it, so this works where those numbers tell sizes apart, as
+inference sees to. Read against torch 2.11 to 2.13 (`ShapeEnv.var_to_val`, `backed_var_to_val`); where the numbers are
+not to be had, torch's names stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+_names: dict[int, str] = {}
+
+
+@contextmanager
+def naming_symbols(names: Mapping[int, str]) -> Iterator[None]:
+    """Meanwhile, symbols behind which a number of `names` stands are called so."""
+    before = dict(_names)
+    _names.clear()
+    _names.update(names)
+    try:
+        yield
+    finally:
+        _names.clear()
+        _names.update(before)
+
+
+def written(expression: Any, environment: Any) -> str:
+    """An expression of torch's symbols as text."""
+    if not _names:
+        return str(expression)
+    values = getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {}
+    changes = {}
+    for symbol in getattr(expression, "free_symbols", ()):
+        name = _names.get(_number(values.get(symbol)))
+        if name is not None:
+            changes[symbol] = type(symbol)(name, integer=True, positive=True)
+    return str(expression.xreplace(changes) if changes else expression)
+
+
+def _number(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return -1
