@@ -21,11 +21,13 @@ from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.fixes.edits import TextEdit, applied
+from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
+    Event,
     FileReport,
     FileStatus,
     Finding,
@@ -170,6 +172,8 @@ class FakeEngine:
         self.trial: Callable[[str], list[Finding] | None] = lambda text: None
         self.trial_gate: asyncio.Event | None = None
         self.known: dict[str, list[KnownExpression]] = {}
+        self.events: list[Event] = []
+        self.performed: Performed | None = None
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -225,6 +229,20 @@ class FakeEngine:
                 self.calls.append(("check cancelled", path))
                 raise
         return FileReport(path, FileStatus.CLEAN)
+
+    async def perform(self, path: str, order: Order, on_event: Callable[[Event], None] | None = None) -> Performed:
+        """Tells `events`, waits for `check_gate`, and answers with `performed`."""
+        self.calls.append(("perform", path, order))
+        for event in self.events:
+            assert on_event is not None
+            on_event(event)
+        if self.check_gate is not None:
+            try:
+                await self.check_gate.wait()
+            except asyncio.CancelledError:
+                self.calls.append(("perform cancelled", path))
+                raise
+        return self.performed or Performed(FileReport(path, FileStatus.CLEAN), "")
 
     async def try_edits(self, uri: str, edits: Collection[TextEdit]) -> FileReport | None:
         """What `trial` finds in the edited text, in the stages that the last update tells of."""

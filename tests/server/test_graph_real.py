@@ -1,0 +1,52 @@
+"""The graph command with real workers: what it names is there, and says what the model does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, decode
+from inductor_debug_schema import GraphKind
+from server_harness import Process
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(4, 8),)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 16)
+
+    def forward(self, x):
+        return torch.relu(self.fc(x)).sum()
+"""
+
+
+async def test_graphs_of_a_file_are_kept_and_named(serve: Callable[..., Awaitable[Process]], tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "net.py"
+    path.write_text(MODEL, encoding="utf-8")
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    folders = [{"uri": tmp_path.as_uri(), "name": "project"}]
+    await client.initialize(processId=os.getpid(), workspaceFolders=folders)
+    params = {"command": "inductorDebug.graph", "arguments": [{"uri": path.as_uri(), "stages": ["aot"]}]}
+    result = (await client.request("workspace/executeCommand", {**params, "workDoneToken": 7}))["result"]
+    assert (result["status"], result["reason"], result["notes"]) == ("clean", None, [])
+    assert [stage["state"] for target in result["targets"] for stage in target["stages"]] == ["done"]
+    kept = {(artifact["kind"], artifact["media_type"]): Path(artifact["path"]) for artifact in result["artifacts"]}
+    assert all(artifact["bytes"] == Path(artifact["path"]).stat().st_size for artifact in result["artifacts"])
+    assert all(tmp_path / "cache" / "artifacts" in place.parents for place in kept.values())
+    document = decode(kept["aot_graphs", MEDIA_TYPE].read_bytes())
+    assert (document.target, document.path) == ("Net", str(path))
+    assert {GraphKind.FORWARD, GraphKind.BACKWARD} <= {graph.kind for graph in document.graphs}
+    statistics = json.loads(kept["statistics", "application/json"].read_bytes())
+    assert statistics["memory"]["parameter"] == {"tensors": 2, "bytes": (8 * 16 + 16) * 4}
+    assert statistics["flops"] - statistics["backward_flops"] == 2 * 4 * 8 * 16
