@@ -1,4 +1,7 @@
-"""From a finding about a constraint to its script: slice, spell, choose how it runs, find the nearest change that mends."""
+"""From a finding about a constraint to its script: cut out, choose how it runs, name the nearest change that mends.
+
+It decides nothing about rules and prints nothing itself.
+"""
 
 from __future__ import annotations
 

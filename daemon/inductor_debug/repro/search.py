@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
+import torch
+import torch._dynamo
 from inductor_debug_schema import Finding, JobRequest, Stage
 
 from inductor_debug.accelerators.profile import Profile
@@ -16,6 +19,7 @@ from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.repro.backend_script import BackendScript
 from inductor_debug.repro.constraint_script import constraint_script
 from inductor_debug.repro.constraints import findings_of
 from inductor_debug.repro.literals import UnprintableError
@@ -46,6 +50,7 @@ class Search:
         self._progress, self._keep = progress, keep
         self._constraints = {rule.id for rule in constraints()}
         self._seen: list[Finding] = []
+        self._fine: list[str] = []
 
     def reproducer(self, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
         """The reproducer for the failure in this target; None where the target does not have it.
@@ -58,6 +63,9 @@ class Search:
             target = self._workshop.build(offer, load)
         except BuildError as error:
             raise NotReproducibleError(f"{offer.name} could not be built: {error}") from error
+        backend = str(self._request.options.get("backend") or "")
+        if backend:
+            return self._backend(target, offer, load, backend)
         if not wanted.rule or wanted.rule in self._constraints:
             made = self._constraint(target, offer, load, wanted)
             if made is not None:
@@ -66,6 +74,8 @@ class Search:
 
     def missing(self, wanted: Wanted) -> str:
         """What to say where no target has the failure."""
+        if self._fine:
+            return "; ".join(self._fine)
         said = f"there is no finding of {wanted.text} any more; it does not reproduce"
         others = sorted({finding.rule for finding in self._seen})
         return f"{said} (there are findings of {', '.join(others)})" if others else said
@@ -99,6 +109,25 @@ class Search:
             return constraint_script(recording, self._profile, finding, target.location, header, self._name(finding))
         except UnprintableError as error:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
+
+    def _backend(self, target: BuiltTarget, offer: Offer, load: Load, backend: str) -> Made | None:
+        """What a backend does wrong to the target, with real values."""
+        if backend not in torch._dynamo.list_backends(exclude_tags=None):
+            raise NotReproducibleError(
+                f"there is no backend {backend!r}; there are those of torch._dynamo.list_backends()"
+            )
+        real = target if target.fake_mode is None else self._workshop.rebuild_real(offer, load, target)
+        if isinstance(real, str):
+            raise NotReproducibleError(real)
+        where = real.location
+        shown = f"{os.path.basename(where.path)}:{where.range.start.line + 1}"
+        memo = str(self._request.options.get("memo") or "")
+        search = BackendScript(real, backend, Path(memo) if memo else None, self._progress, self._keep)
+        stem = os.path.splitext(os.path.basename(where.path))[0]
+        made = search.run(Header("", shown, "", real.name), f"repro_{stem}_{backend}.py")
+        if made is None:
+            self._fine.append(f"backend {backend} does nothing wrong to {real.name}")
+        return made
 
     def _header(self, finding: Finding, target: BuiltTarget) -> Header:
         start = finding.range.start

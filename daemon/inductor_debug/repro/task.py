@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
@@ -55,6 +56,8 @@ def perform(request: JobRequest, emit: Emit) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
         return
+    # A forked child hangs where its parent has used a pool of threads: attempts are forked, so nobody has one.
+    torch.set_num_threads(1)
     _Task(request, emit).run()
 
 

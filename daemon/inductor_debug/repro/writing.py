@@ -48,7 +48,7 @@ def script(
     """
     program = tidied(program)
     seen = recorded or {}
-    body = _function(program)
+    body = function_source(program)
     kept = {item.name for item in program.inputs if _embedded(item, seen) is not None}
     inputs = _inputs(program, seen)
     text = "\n".join((body, inputs, check.code, check.body))
@@ -56,12 +56,12 @@ def script(
     named = [line for line in check.imports if not line.startswith("import ")]
     if "functional." in text:
         named.append("from torch.nn import functional")
-    standard = ["import sys", "import traceback"]
+    standard = ["import sys", "import traceback", *plain]
     if values_beside(program, seen):
         standard += ["import json", "import pathlib"]
     if "operator." in body:
         standard.append("import operator")
-    imports = "\n".join([*sorted(standard), "", "import torch", *plain, *sorted(named)])
+    imports = "\n".join([*sorted(standard), "", "import torch", *sorted(named)])
     parts = [
         _docstring(header, check, name, sorted(kept)) + "\n\n" + imports,
         *stand_ins(program),
@@ -106,7 +106,12 @@ def _docstring(header: Header, check: Check, name: str, kept: list[str]) -> str:
     return f'"""A minimal reproducer: one function of plain torch, its inputs, and a check.\n\n{said}\n"""'
 
 
-def _function(program: Program) -> str:
+def function_source(program: Program) -> str:
+    """The function `failing`, one operation a line.
+
+    Raises:
+        UnprintableError: a step has no form as Python code.
+    """
     unused = _unused(program)
     lines = ["def failing(", *(f"    {item.name},{_remark(_about(item))}" for item in program.inputs), "):"]
     bound = {item.name for item in program.inputs}
@@ -207,7 +212,9 @@ def _constructor(item: Input, recorded: Mapping[str, torch.Tensor], outside: boo
         text = f"torch.tensor({source_of(_listed(seen))}, dtype=torch.{spec.dtype})"
     else:
         text = _seeded(item, spec)
-    text = _strided(text, spec)
+    bare, text = text, _strided(text, spec)
+    if text == bare and text[0] == "(" and spec.device == "cpu" and not spec.requires_grad:
+        text = text[1:-1]
     if spec.device != "cpu":
         text += f'.to("{spec.device}")'
     return f"{text}.requires_grad_()" if spec.requires_grad else text

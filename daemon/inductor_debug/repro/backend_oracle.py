@@ -1,0 +1,205 @@
+"""Judges programs by what a `torch.compile` backend does to them: it crashes, or computes something else.
+
+A program is compiled exactly as the script will be: as the source of a function. Each attempt runs in a forked child.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inductor_debug.repro.attempts import Ending, attempt
+from inductor_debug.repro.execution import tensors_of
+from inductor_debug.repro.literals import UnprintableError
+from inductor_debug.repro.oracle import Verdict, shape_of
+from inductor_debug.repro.program import Program
+from inductor_debug.repro.writing import function_source
+
+FACTOR = 10.0
+"""How many times worse than eager execution, both against float64, a backend may be (`torch._dynamo.utils.same`)."""
+FLOORS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
+"""Relative errors that are never a failure, by the dtype of the output."""
+ATTEMPT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the compiled function is used: with a backward pass, and how many times it is called."""
+
+    backward: bool = False
+    calls: int = 1
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What a backend did to a program. `kind` is "raises", "dies", "hangs", "differs" or "" where nothing is wrong."""
+
+    kind: str
+    exception: str = ""
+    message: str = ""
+    signal: str = ""
+    error: float = 0.0
+    bound: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """One line for people."""
+        if self.kind == "raises":
+            return f"{self.exception}: {self.message}"
+        if self.kind == "differs":
+            return f"relative error {self.error:.3g} against float64, {self.bound:.3g} allowed"
+        return {"dies": f"the process was {self.signal}", "hangs": "it did not end"}.get(self.kind, "nothing is wrong")
+
+    def same(self, other: Symptom) -> bool:
+        """Whether it is the same failure: kind, type and shape of the message, signal."""
+        return (self.kind, self.exception, self.signal) == (other.kind, other.exception, other.signal) and (
+            shape_of(self.message) == shape_of(other.message)
+        )
+
+
+class BackendOracle:
+    """Asks whether `backend` shows `symptom` on a program. `recorded` are the values that frozen inputs had."""
+
+    deterministic = False
+
+    def __init__(
+        self, backend: str, symptom: Symptom, recorded: Mapping[str, torch.Tensor], manner: Manner | None = None
+    ) -> None:
+        self._backend, self._symptom, self._recorded = backend, symptom, recorded
+        self._manner = manner or Manner()
+        parts = (backend, symptom.kind, symptom.exception, symptom.signal, shape_of(symptom.message), torch.__version__)
+        self.fingerprint = "|".join((*parts, str(self._manner)))
+
+    def judge(self, program: Program) -> Verdict:
+        """Compiles and runs the program in a child."""
+        found = symptom_of(program, self._backend, self._recorded, self._manner)
+        return Verdict(self._symptom.same(found), found.words)
+
+
+def symptom_of(
+    program: Program,
+    backend: str,
+    recorded: Mapping[str, torch.Tensor],
+    manner: Manner,
+    *,
+    seconds: float = ATTEMPT_SECONDS,
+) -> Symptom:
+    """What `backend` does to the program; a program that does not even run eagerly has no symptom."""
+    try:
+        source = function_source(program)
+    except UnprintableError:
+        return Symptom("")
+    found = attempt(lambda: _try(source, program, backend, recorded, manner), timeout=seconds)
+    if found.ending is Ending.HUNG:
+        return Symptom("hangs")
+    if found.ending is Ending.CRASHED:
+        return Symptom("dies", signal=found.detail) if found.detail.startswith("killed") else Symptom("")
+    return Symptom(**found.answer)
+
+
+def _try(
+    source: str, program: Program, backend: str, recorded: Mapping[str, torch.Tensor], manner: Manner
+) -> dict[str, Any]:
+    function = made(source)
+    inputs = [item.name for item in program.inputs]
+
+    def given() -> list[Any]:
+        values = tensors_of(program, recorded)
+        return [values[name] for name in inputs]
+
+    torch._dynamo.reset()
+    try:
+        eager = outcome(function, given(), manner)
+    except Exception:
+        return {"kind": ""}
+    try:
+        compiled = torch.compile(function, backend=backend, dynamic=False)
+        actual: list[Any] = []
+        for _ in range(manner.calls):
+            actual = outcome(compiled, given(), manner)
+    except Exception as error:
+        cause = innermost(error)
+        return {"kind": "raises", "exception": type(cause).__name__, "message": first_line(cause)}
+    return _compared(function, given(), eager, actual, manner)
+
+
+def made(source: str) -> Any:
+    """The function of a source text, as the script has it."""
+    namespace: dict[str, Any] = {
+        "torch": torch, "functional": torch.nn.functional, "operator": operator, "math": math, "__name__": "repro"
+    }  # fmt: skip
+    exec(compile(source, "<repro>", "exec"), namespace)
+    return namespace["failing"]
+
+
+def outcome(function: Any, values: list[Any], manner: Manner) -> list[Any]:
+    """What a call gives: its results, and with a backward pass the gradients of the inputs."""
+    torch.manual_seed(0)
+    result = function(*values)
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    tensors = [item for item in results if isinstance(item, torch.Tensor)]
+    if not manner.backward:
+        return [item.detach() for item in tensors]
+    losses = [item.sum() for item in tensors if item.requires_grad and item.dtype.is_floating_point]
+    if losses:
+        torch.stack([loss.to(torch.float64) for loss in losses]).sum().backward()  # type: ignore[no-untyped-call]
+    grads = [value.grad for value in values if isinstance(value, torch.Tensor) and value.grad is not None]
+    return [item.detach() for item in (*tensors, *grads)]
+
+
+def _compared(function: Any, values: list[Any], eager: list[Any], actual: list[Any], manner: Manner) -> dict[str, Any]:
+    try:
+        exact = outcome(function, [_wide(value) for value in values], manner)
+    except Exception:
+        exact = eager  # the program insists on its dtypes
+    worst: dict[str, Any] = {"kind": ""}
+    for want, seen, near in zip(exact, actual, eager, strict=False):
+        floor = FLOORS.get(near.dtype, 1e-4)
+        bound = max(FACTOR * relative_error(near, want), floor)
+        error = relative_error(seen, want)
+        if not error <= bound:
+            worst = {"kind": "differs", "error": min(error, 1e30), "bound": bound}
+            break
+    return worst
+
+
+def _wide(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
+        return value
+    return value.detach().to(torch.float64).requires_grad_(value.requires_grad)
+
+
+def relative_error(actual: torch.Tensor, expected: torch.Tensor) -> float:
+    """Root mean square of the difference over that of the expected values; infinite where NaNs do not match."""
+    if actual.shape != expected.shape:
+        return math.inf
+    left, right = actual.detach().to(torch.float64), expected.detach().to(torch.float64)
+    if not bool((torch.isnan(left) == torch.isnan(right)).all()):
+        return math.inf
+    left, right = torch.nan_to_num(left), torch.nan_to_num(right)
+    size = float(right.norm())
+    return float((left - right).norm()) / (size or 1.0)
+
+
+def innermost(error: BaseException) -> BaseException:
+    """The exception that a backend raised, without what Dynamo wraps around it."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        inner = getattr(error, "inner_exception", None) or (
+            error.__cause__ if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")) else None
+        )
+        if inner is None:
+            break
+        error = inner
+    return error
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an exception's message."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")[:400]

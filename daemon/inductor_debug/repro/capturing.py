@@ -1,0 +1,143 @@
+"""The graphs that Dynamo gives a backend, with the values it would call them with, as programs.
+
+Nothing is compiled: the backend records, and runs the graph as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.quiet import quiet
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.repro.execution import StepError, run
+from inductor_debug.repro.from_graph import constants_of, program_of_graph
+from inductor_debug.repro.program import Input, Program
+
+MOST_RECORDED = 2 << 30
+"""Bytes of intermediate values that are kept for freezing; beyond them, values are made by seeded constructors."""
+
+
+@dataclass(frozen=True)
+class CapturedGraph:
+    """One graph, and copies of the values of its first call."""
+
+    graph_module: GraphModule
+    inputs: list[Any]
+
+
+def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException | None]:
+    """All graphs of one run of `target`, and what the run raised, if anything."""
+    captured: list[CapturedGraph] = []
+
+    def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        seen: list[CapturedGraph] = []
+
+        def call(*args: Any) -> Any:
+            if not seen:
+                seen.append(CapturedGraph(graph_module, [_copied(value) for value in args]))
+                captured.append(seen[0])
+            return graph_module.forward(*args)
+
+        return call
+
+    snapshot = Snapshot(target)
+    torch._dynamo.reset()
+    error: BaseException | None = None
+    args, kwargs = pytree.tree_map(lambda leaf: leaf, (target.args, target.kwargs))
+    with quiet(), target.fake_mode or contextlib.nullcontext():
+        try:
+            torch.compile(target.function, backend=backend, dynamic=False)(*args, **kwargs)
+        except (Exception, SystemExit) as raised:
+            error = raised
+    snapshot.restore()
+    torch._dynamo.reset()
+    return captured, error
+
+
+def _copied(value: Any) -> Any:
+    """A tensor as it was at the call: graphs may write to their inputs. Parameters are too large to copy unwritten."""
+    if isinstance(value, torch.nn.Parameter) or not isinstance(value, torch.Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad and value.is_leaf)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A captured graph as a program, and every value of one eager run of it, by name."""
+
+    program: Program
+    values: dict[str, torch.Tensor]
+
+    def seeded(self, item: Input) -> Input:
+        """The input with the statistics of its recorded values."""
+        seen = self.values.get(item.source)
+        return item if seen is None else with_statistics(item, seen)
+
+
+def whole_of(captured: CapturedGraph) -> Whole:
+    """The program, and its values where they fit into memory.
+
+    Raises:
+        UnprintableError: the graph has no form as ordinary code.
+    """
+    program = program_of_graph(captured.graph_module, captured.inputs)
+    given = [node for node in captured.graph_module.graph.nodes if node.op == "placeholder"]
+    tensors = dict(zip((item.name for item in program.inputs), _unique(captured.inputs, len(given)), strict=False))
+    tensors |= {name: value for name, value in constants_of(captured.graph_module).items() if name not in tensors}
+    values: dict[str, torch.Tensor] = {}
+    for item in program.inputs:
+        value = tensors.get(item.name)
+        if isinstance(value, torch.Tensor):
+            values[item.name] = value.detach()
+    left = MOST_RECORDED
+
+    def observe(index: int, seen: dict[str, Any]) -> None:
+        nonlocal left
+        for name in program.steps[index].outputs:
+            value = seen.get(name)
+            if isinstance(value, torch.Tensor) and name not in values:
+                left -= value.numel() * value.itemsize
+                if left > 0:
+                    values[name] = value.detach().clone(memory_format=torch.preserve_format)
+
+    with contextlib.suppress(StepError), torch.no_grad():
+        run(program, {**tensors, **{k: v.clone() for k, v in values.items()}}, observe=observe)
+    return Whole(program, values)
+
+
+def _unique(inputs: list[Any], count: int) -> list[Any]:
+    """The values without tensors that were given twice, as `program_of_graph` counts them."""
+    seen: set[int] = set()
+    found = []
+    for value in inputs[:count]:
+        if isinstance(value, torch.Tensor):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+        found.append(value)
+    return found
+
+
+def with_statistics(item: Input, seen: torch.Tensor) -> Input:
+    """The input with mean, deviation or bound of the values that were seen."""
+    if not seen.numel():
+        return item
+    if seen.dtype.is_floating_point:
+        wide = seen.detach().to(torch.float64)
+        finite = wide[torch.isfinite(wide)]
+        if not finite.numel():
+            return item
+        deviation = float(finite.std(unbiased=False))
+        return dataclasses.replace(item, mean=round(float(finite.mean()), 6), deviation=float(f"{deviation:.4g}"))
+    if seen.dtype.is_complex or seen.dtype is torch.bool:
+        return item
+    return dataclasses.replace(item, bound=max(1, int(seen.max()) + 1))
