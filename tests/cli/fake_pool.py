@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, encode
 from inductor_debug.engine.outcomes import JobEnd, Outcome
+from inductor_debug.rules.ops import Recording
+from inductor_debug.rules.statistics import statistics_of
 from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
     Event,
     FileStatus,
     Finding,
     Finished,
+    Graph,
+    GraphDocument,
+    GraphKind,
+    GraphNode,
     JobRequest,
     Loaded,
+    Location,
+    NodeRole,
     Position,
     Range,
     Severity,
@@ -69,8 +81,31 @@ class FakePool:
             on_event(StageFinished("Model", report, findings))
             report = StageReport(Stage.MOCK, StageState.SKIPPED if failed else StageState.DONE, 0.03, graphs=1, ops=7)
             on_event(StageFinished("Model", report, []))
+            if request.keep_graphs and not failed:
+                for made in kept_of(request, text):
+                    on_event(made)
         on_event(Finished(_status(found, failed, text)))
         return JobEnd(Outcome.FINISHED)
+
+
+def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:
+    """A graph and statistics; with the words "nothing captured" in the text none."""
+    if "nothing captured" in text:
+        return []
+    stage = request.stages[-1]
+    place = Location(request.path, Range(Position(0, 0), Position(0, 1)))
+    nodes = [
+        GraphNode("x", "placeholder", NodeRole.INPUT, shape=[4], dtype="float32", bytes=16, detail="x"),
+        GraphNode("<y>", "aten.relu.default", inputs=["x"], shape=[4], dtype="float32", bytes=16, place=place),
+        GraphNode("output", "output", NodeRole.OUTPUT, inputs=["<y>"]),
+    ]
+    graph = Graph("0", GraphKind.FX, nodes)
+    document = GraphDocument("Model", stage, request.path, "abcd", "mock", "2.13.0", [graph])
+    statistics = json.dumps(statistics_of(Recording(), target="Model", stage=stage, path=request.path)).encode()
+    return [
+        ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", MEDIA_TYPE, encode(document), "Model", stage),
+        ArtifactMade(ArtifactKind.STATISTICS, "statistics", ".json", "application/json", statistics, "Model", stage),
+    ]
 
 
 def _status(found: list[TargetFound], failed: bool, text: str) -> FileStatus:

@@ -1,0 +1,221 @@
+"""`graph`, `analyze`, `list` and `clean`: what was captured is shown, kept, found again and removed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from commands import Command
+from fake_pool import FakePool
+from inductor_debug.artifacts.graph_columns import decode
+from inductor_debug.report import graph_html
+from inductor_debug_schema import Stage
+
+Write = Callable[[str, str], Path]
+
+
+def listed(command: Command, *words: str) -> list[dict[str, Any]]:
+    ran = command("list", "--format", "json", *words)
+    assert ran.code == 0, ran.err
+    return list(json.loads(ran.out)["artifacts"])
+
+
+def test_graph_shows_nodes_under_the_lines_they_come_from(command: Command, write: Write) -> None:
+    write("model.py", "y = relu(x)\n")
+    ran = command("graph", "model.py::Model", "--stage", "aot")
+    assert (ran.code, ran.err) == (0, "")
+    assert "model.py::Model, stage aot" in ran.out
+    lines = ran.out.splitlines()
+    assert lines[lines.index("  model.py:1  y = relu(x)") + 1] == "    %<y>: float32[4] = aten.relu.default(%x)  # 16 B"
+    (request,) = FakePool.requests
+    assert (request.only, request.stages, request.keep_graphs) == (["Model"], [Stage.AOT], True)
+
+
+def test_graph_json_is_the_document_of_the_contract(command: Command, write: Write) -> None:
+    write("model.py", "")
+    document = json.loads(command("graph", "model.py", "--format", "json").out)
+    assert (document["schema"], document["target"], document["stage"]) == (1, "Model", "mock")
+    (graph,) = document["graphs"]
+    assert (graph["name"], graph["kind"]) == ("0", "fx")
+    keys = ("name", "op", "inputs", "shape", "dtype", "bytes", "path", "module", "seq_nr", "kernels")
+    node = graph["nodes"][1]
+    values = ["<y>", "aten.relu.default", ["x"], [4], "float32", 16, "model.py", "", None, []]
+    assert [node[key] for key in keys] == values
+    assert node["range"]["end"] == {"line": 0, "character": 1}
+    assert graph["nodes"][0]["path"] is None
+    assert document["statistics"]["peak"]["bytes"] == 0
+
+
+def test_graph_dot_and_svg_hold_names_as_text_only(command: Command, write: Write) -> None:
+    write("model.py", "")
+    dot = command("graph", "model.py", "--format", "dot").out
+    assert dot.startswith('digraph "Model" {')
+    assert '"0/<y>" -> "0/output";' in dot
+    svg = ElementTree.fromstring(command("graph", "model.py", "--format", "svg").out)
+    texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"<y>", "aten.relu.default", "float32[4]", "← x float32[4]"} <= set(texts)
+
+
+def test_graph_html_is_the_page_with_everything_in_it(
+    command: Command, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<p>{graph_html.PLACEHOLDER}</p>", encoding="utf-8")
+    monkeypatch.setattr(graph_html, "PAGE", page)
+    write("model.py", "x.double()\n")
+    assert command("graph", "model.py", "--format", "html", "-o", "out.html").code == 0
+    text = Path("out.html").read_text(encoding="utf-8")
+    data = json.loads(base64.b64decode(text.removeprefix("<p>").removesuffix("</p>")))
+    assert (data["schema"], data["title"]) == (1, "model.py::Model")
+    assert decode(base64.b64decode(data["documents"][0])).target == "Model"
+    assert [finding["rule"] for finding in data["findings"]] == ["dtype"]
+    assert data["statistics"][0]["target"] == "Model"
+
+
+def test_a_kept_graph_can_be_shown_again(command: Command, write: Write) -> None:
+    write("model.py", "")
+    fresh = command("graph", "model.py", "--format", "dot", "--artifacts", "kept")
+    (kept,) = Path("kept/fx_graphs").glob("*.graph")
+    assert command("graph", str(kept), "--format", "dot").out == fresh.out
+    assert command("graph", str(kept)).code == 0
+    kept.write_bytes(b"not one of ours")
+    ran = command("graph", str(kept))
+    assert (ran.code, "no graph of ours" in ran.err, str(kept) in ran.err) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "word"),
+    [
+        (["model.py::Modle"], "", "did you mean 'Model'?"),
+        (["model.py::"], "", "no target named"),
+        (["nowhere.py"], "", "does not exist"),
+        (["."], "", "name one file"),
+        (["model.py"], "no target", "nothing in it to compile"),
+        (["model.py"], "raise", "ValueError: no"),
+        (["model.py"], "crash", "SIGSEGV"),
+        (["model.py"], "timeout", "model.py"),
+        (["model.py"], "nothing captured", "no graph was captured"),
+        (["model.py", "--accelerator", "mok"], "", "did you mean 'mock'"),
+        (["model.py", "-o", "nowhere/out.txt"], "", "nowhere"),
+    ],
+)
+def test_a_graph_that_cannot_be_shown_is_an_error_in_words(
+    command: Command, write: Write, words: list[str], text: str, word: str
+) -> None:
+    write("model.py", text)
+    ran = command("graph", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert word in ran.err
+    assert FakePool.closed == len(set(FakePool.interpreters))
+
+
+def test_graph_and_check_keep_what_they_capture_only_where_it_is_wanted(command: Command, write: Write) -> None:
+    write("model.py", "")
+    command("check", "model.py")
+    assert listed(command) == [], "a plain check leaves nothing behind"
+    command("graph", "model.py", "--artifacts", "off")
+    assert listed(command) == []
+    command("graph", "model.py")
+    assert sorted(entry["kind"] for entry in listed(command)) == ["fx_graphs", "statistics"]
+    assert not Path("debug_artifacts").exists(), "the project stays clean by default"
+    command("check", "model.py", "--artifacts", "project")
+    assert sorted(path.name for path in Path("debug_artifacts").iterdir() if path.is_dir()) == [
+        "fx_graphs",
+        "statistics",
+    ]
+
+
+def test_the_project_says_where_artifacts_go(command: Command, write: Write) -> None:
+    write("model.py", "")
+    write("pyproject.toml", '[tool.inductor-debug]\nartifacts = "out/graphs"\n')
+    command("graph", "model.py")
+    assert len(listed(command)) == len(listed(command, "--artifacts", "out/graphs")) == 2
+    write("pyproject.toml", '[tool.inductor-debug]\nartifacts = "off"\n')
+    assert "switched off" in command("list").err
+    write("pyproject.toml", "[tool.inductor-debug]\nartifacts = 3\n")
+    assert command("list").code == 2
+
+
+def test_a_folder_that_cannot_be_written_costs_artifacts_and_no_result(command: Command, write: Write) -> None:
+    write("model.py", "x.double()\n")
+    write("file", "")
+    ran = command("graph", "model.py", "--artifacts", "file/below")
+    assert ran.code == 0
+    assert "aten.relu" in ran.out
+    assert "artifacts were not kept" in ran.err
+    assert command("check", "model.py", "--artifacts", "file/below").code == 1
+
+
+def test_list_filters_and_shows(command: Command, write: Write) -> None:
+    write("model.py", "")
+    write("other/net.py", "x = 1\n")
+    command("graph", "model.py")
+    command("graph", "other/net.py", "--stage", "aot")
+    assert len(listed(command)) == 4
+    assert {Path(entry["source"]).name for entry in listed(command, "--path", "other")} == {"net.py"}
+    assert {entry["stage"] for entry in listed(command, "--stage", "aot", "--kind", "statistics")} == {"aot"}
+    assert listed(command, "--target", "Nobody") == listed(command, "--older-than", "1h") == []
+    (entry, *_) = listed(command, "--kind", "statistics", "--path", "model.py")
+    assert (entry["target"], entry["media_type"]) == ("Model", "application/json")
+    assert entry["bytes"] == os.path.getsize(entry["path"])
+    text = command("list", "--kind", "fx_graphs", "--path", "other")
+    assert "other/net.py::Model" in text.out
+    assert "1 artifact," in text.err
+
+
+def test_clean_removes_what_it_is_told_to(command: Command, write: Write) -> None:
+    write("model.py", "")
+    command("graph", "model.py")
+    assert command("clean").code == 2, "it never guesses"
+    assert command("clean", "--older-than", "1d").code == 0
+    planned = command("clean", "--all", "--kind", "statistics", "--dry-run")
+    assert (len(planned.out.splitlines()), len(listed(command))) == (1, 2)
+    assert "would remove 1 artifact" in planned.err
+    command("clean", "--all", "--kind", "statistics")
+    assert [entry["kind"] for entry in listed(command)] == ["fx_graphs"]
+    assert "removed 1 artifact," in command("clean", "--all").err
+    assert listed(command) == []
+
+
+@pytest.mark.parametrize("age", ["soon", "-1d", "7 days", ""])
+def test_an_age_that_is_none_is_refused(command: Command, age: str) -> None:
+    assert command("clean", f"--older-than={age}").code == 2
+
+
+def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
+    write("model.py", "")
+    ran = command("analyze", "model.py")
+    assert ran.code == 0
+    assert "model.py::Model, stage aot" in ran.out
+    document = json.loads(command("analyze", "model.py", "--stage", "mock", "--format", "json").out)
+    assert (document["type"], document["analyses"][0]["stage"]) == ("summary", "mock")
+    (kept,) = [entry for entry in listed(command, "--kind", "statistics", "--stage", "mock")]
+    again = json.loads(command("analyze", kept["path"], "--format", "json").out)
+    assert again == document
+    write("foreign.json", "{}")
+    assert "no statistics of ours" in command("analyze", "foreign.json").err
+
+
+def test_analyze_counts_constraints_by_rule(command: Command, write: Write) -> None:
+    write("model.py", "x.double()\ny.double()\n# int64\n")
+    document = json.loads(command("analyze", "model.py", "--type", "constraints", "--format", "json").out)
+    (analysis,) = document["analyses"]
+    (rule,) = analysis["rules"]
+    assert (rule["rule"], rule["severity"], rule["findings"]) == ("dtype", "warning", 3)
+    text = command("analyze", "model.py", "--type", "constraints").out
+    assert "dtype (warning): 3 places, 3 ops" in text
+    assert "model.py:2:1: .double() is not supported" in text
+
+
+def test_analyze_of_several_files_says_which_could_not_be(command: Command, write: Write) -> None:
+    write("good.py", "")
+    write("bad.py", "raise")
+    ran = command("analyze", "good.py", "bad.py", "--format", "json")
+    assert (ran.code, len(json.loads(ran.out)["analyses"])) == (2, 1)
+    assert "bad.py" in ran.err
