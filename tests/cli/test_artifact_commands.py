@@ -96,11 +96,11 @@ def test_a_kept_graph_can_be_shown_again(command: Command, write: Write) -> None
         (["model.py::"], "", "no target named"),
         (["nowhere.py"], "", "does not exist"),
         (["."], "", "name one file"),
-        (["model.py"], "no target", "nothing in it to compile"),
-        (["model.py"], "raise", "ValueError: no"),
+        (["model.py"], "# no target", "nothing in it to compile"),
+        (["model.py"], "raise", "model.py: line 1: ValueError: no"),
         (["model.py"], "crash", "SIGSEGV"),
         (["model.py"], "timeout", "model.py"),
-        (["model.py"], "nothing captured", "no graph was captured"),
+        (["model.py"], "# nothing captured", "no graph was captured"),
         (["model.py", "--accelerator", "mok"], "", "did you mean 'mock'"),
         (["model.py", "-o", "nowhere/out.txt"], "", "nowhere"),
     ],
@@ -195,7 +195,7 @@ def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
     assert "model.py::Model, stage aot" in ran.out
     document = json.loads(command("analyze", "model.py", "--stage", "mock", "--format", "json").out)
     assert (document["type"], document["analyses"][0]["stage"]) == ("summary", "mock")
-    (kept,) = [entry for entry in listed(command, "--kind", "statistics", "--stage", "mock")]
+    (kept,) = listed(command, "--kind", "statistics", "--stage", "mock")
     again = json.loads(command("analyze", kept["path"], "--format", "json").out)
     assert again == document
     write("foreign.json", "{}")

@@ -126,11 +126,16 @@ def failure(performed: Performed) -> str | None:
     ):
         return None
     worst = min(performed.report.findings, key=lambda finding: finding.severity.rank, default=None)
-    return _place(worst) + worst.message if worst is not None else f"the run ended as {performed.report.status.value}"
+    return (
+        _place(worst, performed.report.path) + worst.message
+        if worst is not None
+        else f"the run ended as {performed.report.status.value}"
+    )
 
 
-def _place(finding: Finding) -> str:
-    return f"{os.path.basename(finding.path)}:{finding.range.start.line + 1}: "
+def _place(finding: Finding, path: str) -> str:
+    line = finding.range.start.line + 1
+    return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
 
 
 def _require_target(subject: Subject, performed: Performed, offered: list[str]) -> None:
