@@ -92,7 +92,7 @@ class _Rounder:
         # Both extremes are NaN where the block has one; then no comparison holds, and both are looked into.
         if not float(scratch.amax()) <= self._format.largest:
             self._overflow(source, work)
-        if not float(scratch.amin()) >= self._normal:
+        if not float(scratch.amin()) >= max(self._normal, self._format.smallest):
             self._small(source, work)
         target.copy_(work)
 
