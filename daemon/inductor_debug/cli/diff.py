@@ -80,6 +80,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
     output.add_argument("-o", "--output", metavar="FILE", help="write the result here")
+    output.add_argument("--plots", action="store_true", help="also draw pictures, kept with the artifacts")
     output.add_argument("--no-nodes", action="store_true", help="do not look for the operation at fault")
     output.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: auto")
     add_run_arguments(parser.add_argument_group("how it is run"))
@@ -137,6 +138,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "atol": arguments.atol,
         "rtol": arguments.rtol,
         "nodes": not arguments.no_nodes,
+        "plots": arguments.plots or None,
     }
 
 

@@ -19,6 +19,7 @@ OPTIONS: dict[str, tuple[type, ...]] = {
     "gradients": (bool,),
     "inject": (list,),
     "nodes": (bool,),
+    "plots": (bool,),
     "time_limit": (int, float),
 }
 """What may be asked for, and what types it has."""

@@ -90,7 +90,7 @@ def _new_invalid(base: torch.Tensor, actual: torch.Tensor) -> bool:
 
 
 class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Moves every element that an operation computes by up to half a unit, at random: another way of rounding.
+    """Moves every element that an operation computes by up to a unit, at random: another way of rounding.
 
     Views, copies and random numbers stay as they are. It draws from a generator of its own.
     """
@@ -112,7 +112,7 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _move(self, leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor) or not leaf.dtype.is_floating_point or leaf.layout is not torch.strided:
             return leaf
-        factor = torch.rand(leaf.shape, generator=self._generator).sub_(0.5).mul_(self._unit).add_(1.0)
+        factor = torch.rand(leaf.shape, generator=self._generator).sub_(0.5).mul_(2 * self._unit).add_(1.0)
         return leaf.mul_(factor.to(device=leaf.device, dtype=leaf.dtype)) if _own(leaf) else leaf
 
 

@@ -41,9 +41,6 @@ from inductor_debug.kerneldiff.state import State
 from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
 from inductor_debug.kerneldiff.verdict import overall
 
-_MOVED = 3
-"""Runs with another rounding of every operation, where they decide."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -198,9 +195,8 @@ class Comparison:
             anchors.repeated = values(repeated)
         moved: list[Values] = []
 
-        def move() -> Sequence[Values]:
-            if not moved:
-                moved.extend(self._moved(seed))
+        def move(count: int) -> Sequence[Values]:
+            moved.extend(self._moved(seed, number) for number in range(len(moved), count))
             return moved
 
         anchors.moved = move
@@ -210,14 +206,12 @@ class Comparison:
         ran = self._side(backend, seed, report)
         return values(ran) if ran.error is None else {}
 
-    def _moved(self, seed: int) -> Iterator[Values]:
+    def _moved(self, seed: int, number: int) -> Values:
         self._settings.progress("measuring what rounding does to the model")
-        for number in range(_MOVED):
-            with Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
-                ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
-            self._state.restore()
-            if ran.error is None:
-                yield values(ran)
+        with Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
+            ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
+        self._state.restore()
+        return values(ran) if ran.error is None else {}
 
     def _unit(self) -> float:
         return 0.0 if self._test.arithmetic is None else self._test.arithmetic.unit

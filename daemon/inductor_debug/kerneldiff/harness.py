@@ -24,6 +24,7 @@ from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError,
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.structure import Pair
 
 
 class KernelDiffHarness:
@@ -86,7 +87,7 @@ class KernelDiffHarness:
             generate_visualizations: also draw PNGs into `visualizations/`; needs matplotlib.
 
         Raises:
-            ImportError: pictures are wanted and matplotlib is not installed.
+            PlotsUnavailableError: pictures are wanted and matplotlib is not installed.
         """
         started = time.perf_counter()
         if self._comparison is None:
@@ -97,6 +98,8 @@ class KernelDiffHarness:
                 return refused(self._target.name, self._reference, self._test, error)
         report = self._comparison.run()
         report.seconds["total"] = time.perf_counter() - started
+        if generate_visualizations:
+            report.pictures = draw(report, self._comparison.compared, "visualizations")
         return report
 
 
@@ -120,6 +123,23 @@ def target_of(model: Callable[..., Any], example_inputs: Any, name: str) -> Buil
         input_frames=(),
         location=Location("", Range(Position(0, 0), Position(0, 0))),
     )
+
+
+def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]:
+    """Writes the pictures of a comparison into `folder`; returns their absolute paths.
+
+    Raises:
+        PlotsUnavailableError: matplotlib is not installed.
+    """
+    from inductor_debug.kerneldiff.pictures import file_name, pictures_of
+
+    os.makedirs(folder, exist_ok=True)
+    paths = []
+    for title, picture in pictures_of(report, compared):
+        paths.append(os.path.abspath(os.path.join(folder, file_name(title))))
+        with open(paths[-1], "wb") as stream:
+            stream.write(picture)
+    return paths
 
 
 def refused(target: str, reference: BackendLike, test: BackendLike, error: Exception) -> DiffReport:

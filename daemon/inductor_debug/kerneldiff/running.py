@@ -39,7 +39,10 @@ class Ran:
     @property
     def complaint(self) -> str:
         """What it raised, in one line."""
-        return "" if self.error is None else describe(self.error)
+        error = self.error
+        # What a backend raises while it compiles comes wrapped by Dynamo; the cause says what happened.
+        inner = getattr(error, "inner_exception", None)
+        return "" if error is None else describe(inner if isinstance(inner, BaseException) else error)
 
 
 def run_side(

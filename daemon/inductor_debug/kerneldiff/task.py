@@ -59,9 +59,12 @@ def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
         if isinstance(target, str):
             report = _failed(offer, options, target)
         else:
+            comparison = _comparison(opened, target)
             with opened.workshop.traced():
-                report = _comparison(opened, target).run()
+                report = comparison.run()
             report.notes = [*target.notes, *report.notes]
+            if options.get("plots"):
+                _draw(opened, report, comparison)
     except BuildError as error:
         _answer(opened, offer, _failed(offer, options, f"{offer.name} could not be built: {error}."))
         raise
@@ -144,6 +147,18 @@ def _answer(opened: OpenFile, offer: Offer, report: DiffReport) -> None:
         )
     )
     emit(Answered(name, document))
+
+
+def _draw(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
+    from inductor_debug.kerneldiff.pictures import pictures_of
+    from inductor_debug.kerneldiff.plots import PlotsUnavailableError
+
+    try:
+        for title, picture in pictures_of(report, comparison.compared):
+            kind = ArtifactKind.VISUALIZATIONS
+            opened.emit(ArtifactMade(kind, title, ".png", "image/png", picture, target=report.target))
+    except PlotsUnavailableError as error:
+        report.notes.append(f"There are no pictures: {error}")
 
 
 def _findings(report: DiffReport, fallback: Location) -> list[Finding]:
