@@ -42,6 +42,7 @@ from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
 from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
+from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
 from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
 from inductor_debug.capture.loading import preloadable
@@ -65,6 +66,8 @@ _RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
     Stage.AOT: run_aot,
     Stage.INDUCTOR: run_inductor,
 }
+_HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
+"""What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 _DIGEST_LENGTH = 16
 _REAL_SHARE = 8
 _REAL_LIMIT = 1 << 30
@@ -144,7 +147,8 @@ class _Session:
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._workshop.dependencies()
         seconds = time.perf_counter() - started
-        self._emit(Loaded(found, dependencies, preloadable(load.modules), seconds, notes))
+        modules = [*preloadable(load.modules), *(_HEAVY[stage] for stage in self._request.stages if stage in _HEAVY)]
+        self._emit(Loaded(found, dependencies, modules, seconds, notes))
         return load
 
     def _run_stage(self, stage: Stage, item: _Running, load: Load) -> None:
@@ -169,6 +173,9 @@ class _Session:
             return
         self._recordings.clear()
         outcome = self._observe(stage, runner, item, load)
+        if stage is Stage.MOCK:
+            looked_at = item.real or item.target
+            outcome = with_guards(outcome, looked_at, self._sources, self._request, self._workshop.traced)
         self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
         hint = item.target.inference.hint() if item.target.inference is not None else None
@@ -177,6 +184,8 @@ class _Session:
         seen = self._expressions.facts(self._recordings)
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
+        for extra in outcome.extras:
+            self._emit(extra)
         if self._request.keep_graphs and outcome.graphs is not None:
             self._keep(outcome.graphs())
             if outcome.recording.ops:

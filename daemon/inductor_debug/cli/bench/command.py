@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 
-from inductor_debug.cli.bench import inductor, inference, latency
+from inductor_debug.cli.bench import inductor, inference, latency, numerics, stages
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -17,7 +17,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Measures how soon an edit becomes findings, against a bare Dynamo trace and a cold script of the "
         "same model in the same run. Needs a quiet machine and, for two of the models, transformers.",
     )
-    parser.add_argument("benchmark", choices=["latency", "inference", "inductor"], help="what to measure")
+    parser.add_argument(
+        "benchmark", choices=["latency", "inference", "inductor", "numerics", "stages"], help="what to measure"
+    )
     parser.add_argument("--corpus", default="tests/inference", help="folder of the inference corpus (%(default)s)")
     parser.add_argument(
         "--sample", type=int, default=0, help="take only so many classes of each part of the corpus (default: all)"
@@ -35,6 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
         return inference.run(arguments.corpus, arguments.sample, arguments.format)
     if arguments.benchmark == "inductor":
         return inductor.run(arguments.models.split(","), arguments.format)
+    if arguments.benchmark == "stages":
+        return stages.run(arguments.models.split(","), arguments.format)
+    if arguments.benchmark == "numerics":
+        return numerics.run(arguments.format)
     models = [name for name in arguments.models.split(",") if name]
     unknown = [name for name in models if name not in (*latency.SMALL, *latency.LARGE)]
     if unknown:
