@@ -38,6 +38,8 @@ COMMANDS = {
     "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
     "watch": Command("inductor_debug.cli.watch", "run the daemon headless and show findings after every save"),
     "repro": Command("inductor_debug.cli.repro", "make a minimal script that shows a finding, and prove it"),
+    "bisect": Command("inductor_debug.cli.bisect", "find the layer of the compiler that goes wrong"),
+    "transfers": Command("inductor_debug.cli.transfers", "log what crosses between host and accelerator"),
     "bench": Command("inductor_debug.cli.bench.command", "measure the speed that we promise"),
 }
 

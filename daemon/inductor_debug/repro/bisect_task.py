@@ -19,7 +19,8 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Bisects. Options of the request, all of which may be left out.
 
     `reference` and `backends` (names), `accelerator` (a name; climbed last), `seed`, `gradients`, `passes` (search
-    Inductor's passes, default true), `inject` (faults for an emulated accelerator), `time_limit` (seconds).
+    Inductor's passes, default true), `inject` (faults for an emulated accelerator), `time_limit` (seconds), `profiles`
+    (accelerators' documents by name).
     """
     on_targets(request, emit, _bisect)
 
@@ -38,7 +39,7 @@ def _bisect(opened: OpenFile, offer: Offer) -> list[Finding]:
             target,
             opened.sources,
             opened.profile,
-            opened.request.profile,
+            dict(options.get("profiles") or {opened.profile.name: opened.request.profile}),
             str(accelerator) if accelerator else None,
             wishes,
             lambda message: opened.emit(Progressed(f"{offer.name}: {message}")),

@@ -97,7 +97,8 @@ class Climb:
     Args:
         target: what to bisect.
         sources: turns frames into places.
-        profile: the accelerator.
+        profile: the accelerator that transfers go to.
+        documents: accelerators' documents by name.
         accelerator: its name, if it is to be climbed; None leaves it out.
         wishes: what to climb and for how long.
         progress: told what is being done.
@@ -108,12 +109,12 @@ class Climb:
         target: BuiltTarget,
         sources: SourceMap,
         profile: Profile,
-        document: dict[str, Any],
+        documents: dict[str, dict[str, Any]],
         accelerator: str | None,
         wishes: Wishes,
         progress: Callable[[str], None],
     ) -> None:
-        self._target, self._sources, self._profile, self._document = target, sources, profile, document
+        self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
         self._wishes, self._progress = wishes, progress
         self._rungs = ladder(accelerator, list(wishes.backends) or None)
         self._deadline = time.perf_counter() + wishes.time_limit
@@ -173,11 +174,12 @@ class Climb:
 
     def _compared(self, rung: Rung, *, nodes: bool) -> Climbed:
         try:
-            reference = resolve(self._wishes.reference, self._document)
-            test = resolve(rung.backend, self._document)
+            reference, test = (
+                resolve(name, self._documents.get(name)) for name in (self._wishes.reference, rung.backend)
+            )
             report = self._comparison(reference, test, nodes=nodes).run()
         except (UnknownBackendError, ProfileError, ValueError) as error:
-            return Climbed(rung, State.FAILED, f"{error}.", 0.0)
+            return Climbed(rung, State.FAILED, f"Nothing was compared: {error}", 0.0)
         state = {Verdict.FAILED: State.FAILED, Verdict.WRONG: State.WRONG}.get(report.verdict, State.OK)
         return Climbed(rung, state, report.why, 0.0, report)
 

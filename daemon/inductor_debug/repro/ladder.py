@@ -79,7 +79,8 @@ def ladder(accelerator: str | None, backends: list[str] | None = None) -> list[R
 
 
 _MISSING = re.compile(
-    r"InvalidCxxCompiler|No working C\+\+ compiler|No module named|cannot open shared object|TritonMissing|"
+    r"there is no backend named|InvalidCxxCompiler|No working C\+\+ compiler|No module named|"
+    r"cannot open shared object|TritonMissing|"
     r"Cannot find a working triton|out of memory|OutOfMemoryError|No space left on device|Permission denied|"
     r"CUDA driver|no kernel image|Python\.h: No such file",
     re.IGNORECASE,

@@ -1,0 +1,152 @@
+"""A bisection names the layer that goes wrong, and within it the pass, the operation and the expression."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from forked import in_child
+from inductor_debug.accelerators.profile import load_document
+from inductor_debug.repro.bisect_task import perform
+from inductor_debug.repro.compiler_passes import OutOfTimeError, guilty_pass
+from inductor_debug.repro.ladder import EAGER, TRANSFERS, is_about_the_environment, ladder
+from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Task
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import torch
+
+# inductor-debug: inputs=(torch.randn(8, 64),)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(64, 64)
+
+    def forward(self, x):
+        y = torch.relu(self.linear(x))
+        return y.sum(-1)
+"""
+INTEGERS = """\
+import torch
+
+# inductor-debug: inputs=(torch.tensor([1, 2**40]),)
+def double(x):
+    return x * 2
+"""
+RAISES = """\
+import torch
+
+# inductor-debug: inputs=(torch.ones(2),)
+def broken(x):
+    raise ValueError("no such luck")
+"""
+
+
+def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
+    path = tmp_path / "model.py"
+    path.write_text(text)
+    made: list[Event] = []
+    profile = load_document("spyre")
+    request = JobRequest(
+        1, str(path), text, str(tmp_path), [], profile, task=Task.BISECT, options={"passes": False, **options}
+    )
+
+    def work() -> list[Event]:
+        perform(request, made.append)
+        return made
+
+    events, _ = in_child(work)
+    assert isinstance(events[-1], Finished)
+    assert any(isinstance(event, Progressed) for event in events)
+    assert sum(isinstance(event, ArtifactMade) for event in events) == 1
+    answers = [event.document for event in events if isinstance(event, Answered)]
+    assert len(answers) == 1
+    return answers[0]
+
+
+def states(document: dict[str, Any]) -> dict[str, str]:
+    return {rung["backend"]: rung["state"] for rung in document["ladder"]}
+
+
+def test_a_sound_model_climbs_to_the_top(tmp_path: Path) -> None:
+    document = bisected(tmp_path, MODEL, backends=["dynamo", "aot_eager", "spyre"])
+    assert states(document) == dict.fromkeys(("eager", "dynamo", "aot_eager", "spyre"), "ok")
+    assert (document["verdict"], document["guilty"], document["commands"]) == ("none", None, [])
+
+
+def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) -> None:
+    document = bisected(tmp_path, MODEL, backends=["aot_eager", "spyre"], inject=["zero-output@10"])
+    assert states(document) == {"eager": "ok", "aot_eager": "ok", "spyre": "wrong"}
+    assert document["verdict"] == "back-end"
+    guilty = document["guilty"]
+    assert (guilty["backend"], guilty["direction"]) == ("spyre", "forward")
+    assert guilty["range"]["start"]["line"] == 9
+    assert [command.split("--backend ")[1] for command in document["commands"]] == ["aot_eager", "spyre"]
+
+
+def test_values_that_the_accelerator_cannot_hold_are_a_matter_of_transfer(tmp_path: Path) -> None:
+    document = bisected(tmp_path, INTEGERS, backends=None, accelerator="spyre", time_limit=1e-9)
+    assert states(document) == {}, "there was no time at all"
+    assert "no time" in document["notes"][0]
+    document = bisected(tmp_path, INTEGERS, backends=["aot_eager"], accelerator="spyre")
+    assert document["verdict"] == "none", "what is named is climbed, and nothing else"
+
+
+def test_a_model_that_raises_by_itself_is_nobody_else_s_fault(tmp_path: Path) -> None:
+    document = bisected(tmp_path, RAISES)
+    assert states(document) == {"eager": "failed"}
+    assert document["verdict"] == "environment"
+    assert "no such luck" in document["ladder"][0]["why"]
+
+
+def test_an_unknown_backend_is_no_fault_of_a_compiler(tmp_path: Path) -> None:
+    document = bisected(tmp_path, MODEL, backends=["aot_eeger"])
+    assert document["verdict"] == "environment"
+    assert "did you mean 'aot_eager'" in document["ladder"][1]["why"]
+
+
+def test_the_usual_ladder_ends_with_the_accelerator() -> None:
+    names = [rung.backend for rung in ladder("spyre")]
+    assert names[0] == EAGER.backend
+    assert names[-2:] == [TRANSFERS, "spyre"]
+    assert [rung.backend for rung in ladder(None)][-1] == "inductor"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("InvalidCxxCompiler: No working C++ compiler found in ...", True),
+        ("OutOfMemoryError: CUDA out of memory", True),
+        ("LoweringException: AssertionError", False),
+        ("output: 300 times the error to expect", False),
+    ],
+)
+def test_what_is_missing_on_a_machine_is_told_from_what_is_wrong(message: str, expected: bool) -> None:
+    assert is_about_the_environment(message) is expected
+
+
+@pytest.mark.skipif(shutil.which("g++") is None and shutil.which("clang++") is None, reason="needs a C++ compiler")
+def test_a_bad_lowering_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import lowering
+
+    monkeypatch.setitem(lowering.lowerings, torch.ops.aten.cos.default, lowering.lowerings[torch.ops.aten.sin.default])
+    value = torch.linspace(0, 1, 64)
+
+    def is_right() -> bool:
+        torch._dynamo.reset()
+        compiled = torch.compile(lambda x: torch.cos(x * 2) + 1, backend="inductor")
+        return bool(torch.allclose(compiled(value), torch.cos(value * 2) + 1))
+
+    found = guilty_pass(is_right, time.perf_counter() + 600)
+    assert found is not None
+    assert (found.subsystem, found.detail) == ("lowerings", "cos")
+
+
+def test_a_search_for_a_pass_ends_when_its_time_is_up() -> None:
+    with pytest.raises(OutOfTimeError):
+        guilty_pass(lambda: True, time.perf_counter() - 1)
