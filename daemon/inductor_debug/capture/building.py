@@ -48,9 +48,12 @@ def build_target(
     function = unwrap(_run(offer.model))
     args, kwargs = _run(offer.inputs)
     module = _module_of(function, args)
-    _check_call(offer, function, args, kwargs)
+    more = offer.more()
+    for call in ((args, kwargs), *more):
+        _check_call(offer, function, *call)
     if fake_mode is not None:
         args, kwargs = _all_fake((args, kwargs), fake_mode)
+        more = _all_fake(more, fake_mode)
         if module is not None:
             _make_fake(module, fake_mode)
     if module is not None and offer.training is not None:
@@ -71,6 +74,7 @@ def build_target(
         input_frames=offer.inputs.frames,
         location=offer.location,
         fullgraph=offer.fullgraph,
+        more=more,
         inference=offer.inference,
     )
 

@@ -19,7 +19,7 @@ from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.directives import WHOLE_FILE, read_directives
 from inductor_debug.capture.inference.offering import InferredOffers, Inferring
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
-from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call
+from inductor_debug.capture.offers import Call, Complaint, Discovered, Offer, Origin, Recipe, as_call, as_calls
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.subjects import identity_of, is_function, needs_no_arguments
 from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
@@ -105,7 +105,7 @@ class _Discovery:
             inputs = wish.inputs or Recipe(tuple, wish.location, f"the inputs of {wish.name}")
             offer = self._offer(wish.name, subject, wish.origin, inputs)
             if offer is not None:
-                yield offer
+                yield _with_sets(offer, inputs)
 
     def _complain_of_idle_wishes(self) -> None:
         for wish in self.wishes:
@@ -294,3 +294,14 @@ class _Discovery:
 
 def _call_of_recipe(inputs: Recipe) -> Callable[[], Any]:
     return lambda: as_call(inputs.run())
+
+
+def _with_sets(offer: Offer, inputs: Recipe) -> Offer:
+    """The offer with all sets of inputs that a directive or setting may list; its code runs once for all of them."""
+    calls: list[Call] = []
+
+    def first() -> Call:
+        calls[:] = as_calls(inputs.run())
+        return calls[0]
+
+    return replace(offer, inputs=replace(offer.inputs, run=first), more=lambda: calls[1:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -32,6 +32,8 @@ from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.rules.ops import Frame
 
 Callers = Callable[[Any], tuple[Frame, ...]]
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and keyword arguments."""
 _NEEDS_VALUE_NOTE = "{}the code looks at a tensor's value, which a fake tensor does not have ({})"
 _LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the capture ends here ({})"
 _STACK = "_inductor_debug_error_stack"
@@ -50,7 +52,7 @@ class Runner(Protocol):
 class DynamoRun:
     """One compile-and-run of one target, and what is learned from it.
 
-    `captured` holds each graph with what its inputs are to the model.
+    `captured` holds each graph with what its inputs are to the model, `call` counts the calls from 0.
     """
 
     def __init__(self, target: BuiltTarget, sources: SourceMap, stage: Stage) -> None:
@@ -63,16 +65,23 @@ class DynamoRun:
         self.module_names = ModulePath(target.module).names
         self.attribution = NodeAttribution(sources, self.module_names, self._stack)
         self.recorder = CompiledRecorder(self.attribution, self.origins)
+        self.call = 0
         self._compilations = Compilations()
 
-    def execute(self, runner: Runner) -> BaseException | None:
-        """Runs the target compiled; the exception it ended with, if any."""
+    def execute(self, runner: Runner, more: Sequence[Call] = (), *, leave_early: bool = True) -> BaseException | None:
+        """Runs the target compiled; the exception it ended with, if any.
+
+        Args:
+            runner: what is done with the graphs.
+            more: arguments of further calls, after the one with the target's own.
+            leave_early: Dynamo may be left as soon as a graph is known to be the whole target.
+        """
         torch._dynamo.reset()
-        args, kwargs = pytree.tree_map(lambda leaf: leaf, (self.target.args, self.target.kwargs))
+        calls = pytree.tree_map(lambda leaf: leaf, [(self.target.args, self.target.kwargs), *more])
         ambient = self.target.fake_mode or contextlib.nullcontext()
         listening = listen(self.breaks.add, self.breaks.add_limit)
         thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
-        backend = self._backend_of(runner)
+        backend = self._backend_of(runner, leave_early)
         with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
             compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
             try:
@@ -81,17 +90,19 @@ class DynamoRun:
                 with suspended_while_compiling(self.recorder) as compilations, forced, self.recorder:
                     self._compilations = compilations
                     try:
-                        _call(compiled, args, kwargs)
+                        for self.call, (args, kwargs) in enumerate(calls):
+                            _call(compiled, args, kwargs)
                     except WholeTarget as whole:
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:
                 return _with_stack(raised)
         return None
 
-    def _backend_of(self, runner: Runner) -> Callable[..., Any]:
+    def _backend_of(self, runner: Runner, leave_early: bool) -> Callable[..., Any]:
         def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
             self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
-            if self._compilations.count == 1 and not self.breaks.count and not self._stack(sys._getframe(1)):
+            first = self._compilations.count == 1 and not self.breaks.count
+            if leave_early and first and not self._stack(sys._getframe(1)):
                 # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
                 arguments = arguments_of_whole(graph_module)
                 if arguments is not None:

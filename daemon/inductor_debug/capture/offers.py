@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from inductor_debug.capture.inference.inference import Inference
 
 
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""The positional and keyword arguments of one call."""
+
+
 class Origin(str, Enum):
     """The convention by which a file offers a target, in the order in which they are asked."""
 
@@ -62,6 +66,8 @@ class Offer:
     fullgraph: bool = False
     inference: Inference | None = None
     """What infers model and inputs, for `Origin.INFERRED`."""
+    more: Callable[[], list[Call]] = list
+    """Further sets of inputs, which are known once `inputs` was run."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -90,7 +96,14 @@ class Discovered:
     reserve: dict[str, list[Offer]] = field(default_factory=dict)
 
 
-def as_call(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def as_calls(value: Any) -> list[Call]:
+    """All calls from what a user wrote as inputs: a list of nothing but tuples holds several sets of them."""
+    if type(value) is list and value and all(type(item) is tuple for item in value):
+        return [as_call(item) for item in value]
+    return [as_call(value)]
+
+
+def as_call(value: Any) -> Call:
     """One call's arguments from what a user wrote as inputs.
 
     A tuple or list holds positional arguments, a mapping keyword arguments; anything else is the only argument.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from inductor_debug_schema import Finding, GraphDocument, StageReport
+from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, StageReport
 
 from inductor_debug.rules.ops import Recording
 
@@ -18,7 +18,7 @@ class StageOutcome:
     `retry_real` says that fake tensors could not go on: the code asks for a value, or for an operator that they cannot
     imitate. `backward` is what the backward pass does, where the stage looks at it: it is judged apart. `graphs` makes
     the document of the captured graphs; it is called only where somebody wants to keep them, after the findings were
-    sent.
+    sent. `extras` are further artifacts.
     """
 
     recording: Recording
@@ -27,3 +27,4 @@ class StageOutcome:
     retry_real: bool
     backward: Recording | None = None
     graphs: Callable[[], GraphDocument] | None = None
+    extras: list[ArtifactMade] = field(default_factory=list)

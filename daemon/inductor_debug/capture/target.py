@@ -65,6 +65,8 @@ class BuiltTarget:
     """Where the inputs come from: the directive, the `return` of `get_inputs`, the call of a compiled function."""
     location: Location
     """Where the target is offered (the name after `class` or `def`): last resort for findings without a frame."""
+    more: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    """Arguments of further calls, where the user lists several sets of inputs; stages look at the first set alone."""
     inference: Inference | None = None
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False

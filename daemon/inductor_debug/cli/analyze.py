@@ -18,7 +18,7 @@ from inductor_debug_schema import Stage
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli import console
-from inductor_debug.cli.captured import is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.captured import guards_of, is_artifact, read_statistics, statistics_of
 from inductor_debug.cli.files import PathError
 from inductor_debug.cli.output import Output, OutputError
 from inductor_debug.cli.running import (
@@ -32,6 +32,7 @@ from inductor_debug.cli.running import (
 from inductor_debug.cli.subjects import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders import Order
 from inductor_debug.report.constraints import ConstraintsText, constraints_of
+from inductor_debug.report.guards_text import GuardsText
 from inductor_debug.report.places import Places, repository_root
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.statistics_text import StatisticsText
@@ -82,11 +83,18 @@ TYPES: dict[str, Type] = {
         documents=lambda done: constraints_of(done.performed.report, done.settings.accelerator),
         text=lambda document, view: ConstraintsText(view.places, view.sources, view.styler).text(document),
     ),
+    "guards": Type(
+        "what compiled graphs rely on, what compiles them again, and functions left eager",
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.MOCK,), options={"guards": True}),
+        documents=lambda done: guards_of(done.performed.artifacts),
+        text=lambda document, view: GuardsText(view.places, view.styler).text(document),
+    ),
 }
 _EPILOG = """\
 examples:
   inductor-debug analyze model.py                                    statistics of every target
   inductor-debug analyze model.py::Net --type constraints
+  inductor-debug analyze model.py --type guards                      what compiles the model again
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
 

@@ -27,6 +27,15 @@ def statistics_of(artifacts: Iterable[ArtifactMade]) -> list[dict[str, Any]]:
     ]
 
 
+def guards_of(artifacts: Iterable[ArtifactMade]) -> list[dict[str, Any]]:
+    """The reports on guards among `artifacts`."""
+    return [
+        json.loads(made.content)
+        for made in artifacts
+        if made.kind is ArtifactKind.STATISTICS and made.title == "guards"
+    ]
+
+
 def is_artifact(words: str, suffix: str) -> bool:
     """Whether the command line names an artifact file of this kind rather than a Python file."""
     return words.endswith(suffix) and os.path.isfile(words)

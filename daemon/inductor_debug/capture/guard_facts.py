@@ -1,0 +1,156 @@
+"""What is known of a target's guards and recompilations, as plain data for findings, JSON and people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from inductor_debug_schema import Location
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFact:
+    """Something that a graph relies on. `place` is the user's expression that made it rely on it, where there is one.
+
+    `kind` is torch's name for it (`TENSOR_MATCH`), `source` what it is about as the user would write it (`self.flag`);
+    for conditions on symbolic sizes the kind is `SHAPE` and the source the condition (`2 <= x.size()[0]`).
+    `bookkeeping` guards hold as long as nobody meddles with modules, hooks or torch's own state.
+    """
+
+    kind: str
+    source: str
+    place: Location | None
+    bookkeeping: bool
+
+
+@dataclass(slots=True)
+class GraphFact:
+    """One captured graph: `number` as torch counts compilations (`0/1`), the function it begins in, and its guards."""
+
+    number: str
+    function: str
+    place: Location | None
+    calls: int
+    guards: list[GuardFact] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenGuard:
+    """A guard of the version `graph` that a call broke, in words, and the expression that made the guard."""
+
+    text: str
+    source: str
+    place: Location | None
+    graph: str
+
+
+@dataclass(slots=True)
+class RecompileFact:
+    """A function that was compiled again, for the call `inputs` (from 1); `broken` has all failing guards."""
+
+    function: str
+    number: str
+    inputs: int
+    broken: list[BrokenGuard]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakFact:
+    """A graph break (or a function given up), in words."""
+
+    rule: str
+    text: str
+    place: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class EagerFact:
+    """A function whose operations ran outside of any graph: how many, and the first of them."""
+
+    function: str
+    operations: int
+    place: Location | None
+
+
+@dataclass(slots=True)
+class GuardReport:
+    """All of it for one target.
+
+    `frames` counts compilations, `calls` the calls that all graphs captured, `sets` the sets of inputs that were run.
+    """
+
+    target: str
+    sets: int = 0
+    frames: int = 0
+    calls: int = 0
+    graphs: list[GraphFact] = field(default_factory=list)
+    breaks: list[BreakFact] = field(default_factory=list)
+    recompiles: list[RecompileFact] = field(default_factory=list)
+    eager: list[EagerFact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self, *, bookkeeping: bool = False) -> dict[str, Any]:
+        """The report as a JSON document; bookkeeping guards are only counted, unless they are asked for."""
+        document = {"schema": SCHEMA, **_plain(asdict(self))}
+        for graph in document["graphs"]:
+            hidden = [guard for guard in graph["guards"] if guard["bookkeeping"]]
+            graph["bookkeeping_guards"] = len(hidden)
+            if not bookkeeping:
+                graph["guards"] = [guard for guard in graph["guards"] if not guard["bookkeeping"]]
+        return document
+
+    def summary(self, *, bookkeeping: bool = False) -> str:
+        """The report for people."""
+        return "\n".join(lines_of(self.to_dict(bookkeeping=bookkeeping)))
+
+
+def lines_of(document: dict[str, Any], shown: Callable[[str], str] = str) -> list[str]:
+    """A document of `GuardReport.to_dict` as lines of text; `shown` says how a path is written."""
+    graphs, breaks = _count(len(document["graphs"]), "graph"), _count(len(document["breaks"]), "break")
+    again = _count(len(document["recompiles"]), "recompilation")
+    lines = [
+        f"{document['target']}: {graphs}, {_count(document['calls'], 'operation')} captured, {breaks}, {again} "
+        f"over {_count(document['sets'], 'call')}"
+    ]
+    lines += [f"note: {note}" for note in document["notes"]]
+    for graph in document["graphs"]:
+        lines.append(
+            f"graph {graph['number']} of {graph['function']}{_at(graph, shown)}: {_count(graph['calls'], 'operation')}"
+        )
+        lines += [f"  {guard['kind']} on {guard['source']}{_at(guard, shown)}" for guard in graph["guards"]]
+        hidden = graph["bookkeeping_guards"] - sum(guard["bookkeeping"] for guard in graph["guards"])
+        lines += [f"  and {_count(hidden, 'guard')} of torch's own"] if hidden else []
+    lines += [f"{item['rule']}{_at(item, shown)}: {item['text']}" for item in document["breaks"]]
+    for item in document["recompiles"]:
+        lines.append(f"recompilation {item['number']} of {item['function']} for call {item['inputs']}:")
+        lines += [f"  {broken['text']} (graph {broken['graph']}){_at(broken, shown)}" for broken in item["broken"]]
+    for item in document["eager"]:
+        lines.append(f"eager: {_count(item['operations'], 'operation')} of {item['function']}{_at(item, shown)}")
+    return lines
+
+
+def _at(item: dict[str, Any], shown: Callable[[str], str]) -> str:
+    if item["path"] is None:
+        return ""
+    start = item["range"]["start"]
+    return f" at {shown(item['path'])}:{start['line'] + 1}:{start['character'] + 1}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _plain(value: Any) -> Any:
+    """Places become `path` and `range`, as in every document; both are null where there is no source."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {key: _plain(item) for key, item in value.items() if key != "place"}
+    if "place" in value:
+        place = value["place"] or {"path": None, "range": None}
+        plain |= {"path": place["path"], "range": place["range"]}
+    return plain
