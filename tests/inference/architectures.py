@@ -28,7 +28,7 @@ _ROWS: dict[tuple[str, str], str] = {
     "Data2VecText ConvBert Nystromformer YosoModel/YosoConfig IBert RemBert/1 BertForMaskedLM/BertConfig "
     "BertForSequenceClassification/BertConfig RobertaForTokenClassification/RobertaConfig",
     (_DECODER, _IDS): "Llama Mistral Qwen2 Gemma/g Phi StableLm Olmo Olmo2 Starcoder2 Cohere Granite Persimmon "
-    "Helium Qwen3/g Gemma2/g LlamaForCausalLM/LlamaConfig MistralForCausalLM/MistralConfig Arcee",
+    "Helium/g Qwen3/g Gemma2/g LlamaForCausalLM/LlamaConfig MistralForCausalLM/MistralConfig Arcee",
     (_VISION, _IMAGE): "ViT DeiT Dinov2 Beit Dinov2WithRegisters ViTMAE ViTMSN ViTForImageClassification/ViTConfig "
     "Data2VecVision",
     (_AUDIO, _WAVE): "Wav2Vec2 Hubert WavLM Data2VecAudio UniSpeech SEW/s",

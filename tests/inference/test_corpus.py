@@ -22,7 +22,16 @@ SAMPLE = {
     "vision": ["LeNet", "AlexNet", "DcganGenerator", "DetectionHead", "VideoClassifier", "EegNet"],
     "sequences": ["LanguageLstm", "CellDecoder", "AdditiveAttention", "RwkvMix", "Patching"],
     "attention": ["MultiHeadAttention", "CrossAttention", "RotaryAttention", "MlpMixer", "RelativeBias"],
-    "structured": ["Gcn", "PointNet", "TabularDict", "ListFusion", "FocalLoss", "ModeSwitch", "MovedToDevice"],
+    "structured": [
+        "Gcn",
+        "PointNet",
+        "TabularDict",
+        "ListFusion",
+        "FocalLoss",
+        "ModeSwitch",
+        "WithActivation",
+        "MovedToDevice",
+    ],
 }
 ARCHITECTURES = ("DistilBertModel", "ViTModel", "T5Model")
 
@@ -51,3 +60,28 @@ def test_an_architecture_of_transformers_is_given_the_right_ones(name: str, tmp_
     (row,) = rows
     assert (row["reason"], row["false"]) == ("", []), output
     assert kinds(row["tensors"]) == kinds(true)
+
+
+SIZES_TURNED_INTO_NUMBERS = {
+    "by a graph break": "y = self.layer(x)\n        print('here')\n        return y + 1",
+    "by a loop": "return torch.stack([self.layer(row) for row in x])",
+    "by Python": "return self.layer(x).repeat(int(x.shape[0]), 1) + torch.ones(int(x.shape[0]) ** 2, 1)",
+    "by a branch": "return self.layer(x) if x.shape[0] == 2 else self.layer(x)[1:]",
+    "by a slice": "return self.layer(x)[1:]",
+}
+
+
+@pytest.mark.parametrize("how", SIZES_TURNED_INTO_NUMBERS)
+def test_a_made_up_size_is_not_blamed_even_where_code_makes_it_a_number(how: str, tmp_path: Path) -> None:
+    text = f"""import torch
+from torch import nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+    def forward(self, x):
+        {SIZES_TURNED_INTO_NUMBERS[how]}
+"""
+    rows, output = in_child(lambda: measure(str(tmp_path / "model.py"), text, ["Model"], STRICT))
+    (row,) = rows
+    assert (row["reason"], row["false"], row["findings"]) == ("", [], 0), output

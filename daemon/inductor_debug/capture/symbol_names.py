@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from typing import Any
 
 _names: dict[int, str] = {}
+_met: dict[tuple[int, str], tuple[Any, Any]] = {}
+"""Named symbols that were written since names were last given, each with its environment."""
 
 
 @contextmanager
 def naming_symbols(names: Mapping[int, str]) -> Iterator[None]:
     """Meanwhile, symbols behind which a number of `names` stands are called so."""
     before = dict(_names)
+    _met.clear()
     _names.clear()
     _names.update(names)
     try:
@@ -37,7 +40,16 @@ def written(expression: Any, environment: Any) -> str:
         name = _names.get(_number(values.get(symbol)))
         if name is not None:
             changes[symbol] = type(symbol)(name, integer=True, positive=True)
+            _met[id(environment), str(symbol)] = environment, symbol
     return str(expression.xreplace(changes) if changes else expression)
+
+
+def some_became_numbers() -> bool:
+    """Whether torch has put a number in the place of a symbol that got a name of the last `naming_symbols`."""
+    return any(
+        getattr(getattr(environment, "replacements", {}).get(symbol), "is_number", False)
+        for environment, symbol in _met.values()
+    )
 
 
 def _number(value: Any) -> int:

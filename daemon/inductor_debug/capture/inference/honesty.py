@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding, Related
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.inference.inference import NotInferableError
+from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
 
@@ -23,6 +24,7 @@ _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 _ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
 _SYMBOL = re.compile(r"\bs\d+\b")
 """A free size in a message: what is told of one rests on bounds that our own call set."""
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
 
 def refusal(cause: BaseException) -> str:
@@ -57,7 +59,7 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
         if finding.rule in _ABOUT_OUR_CALL:
             continue
-        if finding.rule in _ABOUT_SIZES and (ours or _SYMBOL.search(finding.message)):
+        if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference.lengths())):
             continue
         if about_input and finding.rule != "graph-break":
             continue
@@ -65,10 +67,16 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
     return kept
 
 
+def _names_ours(finding: Finding, lengths: frozenset[int]) -> bool:
+    """Whether a finding names a free size, or one that a list of ours may have been stacked to."""
+    subject = finding.message.partition(" not ")[0]
+    return _SYMBOL.search(finding.message) is not None or any(int(text) in lengths for text in _NUMBER.findall(subject))
+
+
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
     """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one."""
     assert target.inference is not None
-    if target.inference.free and not has_free_sizes(target):
+    if target.inference.free and (not has_free_sizes(target) or some_became_numbers()):
         return False
     ours = target.inference.made_up(target.module)
     return not any(size in ours for op in recording.ops for meta in (*op.inputs, *op.outputs) for size in meta.shape)

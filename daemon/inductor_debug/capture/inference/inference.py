@@ -34,7 +34,7 @@ from inductor_debug.capture.inference.rendering import (
     tensors_of,
 )
 from inductor_debug.capture.inference.search import NotFound, search
-from inductor_debug.capture.inference.specs import make_call
+from inductor_debug.capture.inference.specs import SequenceSpec, make_call
 from inductor_debug.capture.inference.trial import Trials
 
 CONSTRUCTION_SECONDS = 3.0
@@ -137,6 +137,13 @@ class Inference:
         sizes = found.traced.size_of()
         fixed = {sizes[name] for name in found.traced.used_sizes() if name not in found.free} - numbers_of(model)
         return frozenset(size for size in {*fixed, *(sizes[name] for name in found.free)} if size > 2)
+
+    def lengths(self) -> frozenset[int]:
+        """The lengths of the lists in the call, which nobody asked for."""
+        arguments = self._answer.found.guess.arguments if self._answer is not None else ()
+        return frozenset(
+            len(item.spec.items) for item in arguments if isinstance(item.spec, SequenceSpec) and item.spec.is_list
+        )
 
     def symbols(self) -> dict[int, str]:
         """What the free sizes of the traced call are called in the signature, by number."""
