@@ -110,6 +110,7 @@ const CHECKS = [
 const EXTENSION_CHECKS = [
   ["extension lint", [join(ROOT, "node_modules", "eslint", "bin", "eslint.js"), "."]],
   ["extension types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit"]],
+  ["page types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "webview"]],
   ["end-to-end types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "test/e2e"]],
   ["extension tests", [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"]],
   ["end-to-end tests", [join("test", "e2e", "run.mjs")]],

@@ -1,9 +1,11 @@
-// Bundles the extension into one file, and holds it to its size.
+// Bundles the extension into one file, and its pages; holds them to their size.
 
 import { build } from "esbuild";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { writePages } from "./pages.mjs";
 
 const HERE = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUTPUT = join(HERE, "out", "extension.js");
@@ -31,3 +33,4 @@ if (size > LARGEST && !process.argv.includes("--debug")) {
   console.error(`error: the bundle may have ${LARGEST} bytes`);
   process.exit(1);
 }
+await writePages();

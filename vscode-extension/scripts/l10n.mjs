@@ -1,4 +1,4 @@
-// Collects the sentences in `t("…")` into `l10n/bundle.l10n.json`, which translators copy. `--check` says when it is stale.
+// Collects the sentences in `t("…")`, of the extension and of its pages, into `l10n/bundle.l10n.json`, which translators copy. `--check` says when it is stale.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,9 +9,10 @@ const BUNDLE = join(EXTENSION, "l10n", "bundle.l10n.json");
 
 function sentences() {
   const found = new Set();
-  for (const entry of readdirSync(join(EXTENSION, "src"), { recursive: true })) {
+  const files = ["src", "webview"].flatMap((folder) => readdirSync(join(EXTENSION, folder), { recursive: true }).map((entry) => join(folder, entry)));
+  for (const entry of files) {
     if (!entry.endsWith(".ts")) continue;
-    const text = readFileSync(join(EXTENSION, "src", entry), "utf8");
+    const text = readFileSync(join(EXTENSION, entry), "utf8");
     for (const match of text.matchAll(/(?<![\w$])t\(\s*("(?:[^"\\]|\\.)*")/gu)) found.add(JSON.parse(match[1]));
   }
   return [...found].sort();

@@ -11,6 +11,7 @@ import { Analyses } from "./analyses.js";
 import * as commands from "./commands.js";
 import type { Context } from "./context.js";
 import * as exampleInputs from "./exampleInputs.js";
+import * as graphView from "./graphView.js";
 import { InterpreterService } from "./interpreter/service.js";
 import { Notifications } from "./notifications.js";
 import * as outdated from "./outdated.js";
@@ -23,7 +24,7 @@ import * as troubleshooting from "./troubleshooting.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, troubleshooting];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

@@ -16,6 +16,7 @@ import {
   RevealOutputChannelOn,
   ShowMessageNotification,
   type StaticFeature,
+  WorkDoneProgress,
 } from "vscode-languageclient/node";
 
 import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
@@ -37,7 +38,12 @@ export interface Listeners {
 /** A connection, or why there is none: the process ended, or (`exit` is undefined) it did not answer. */
 export type Outcome = { readonly connection: Connection } | { readonly exit: Exit | undefined };
 
+/** How far a command is: what it does, and the part of it that is done in percent where that is known. */
+export type Report = (message: string, percentage: number | undefined) => void;
+
 export class Connection {
+  private performed = 0;
+
   constructor(
     private readonly client: LanguageClient,
     readonly peer: Peer,
@@ -45,6 +51,19 @@ export class Connection {
 
   execute<T>(command: string, args: unknown[]): Promise<T> {
     return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args }) as Promise<T>;
+  }
+
+  /** As `execute`, for what takes its time: the daemon says how far it is, and may be told to stop. */
+  async perform<T>(command: string, args: unknown[], token: vscode.CancellationToken, report: Report): Promise<T> {
+    const workDoneToken = `inductorDebug-${(this.performed += 1)}`;
+    const listener = this.client.onProgress(WorkDoneProgress.type, workDoneToken, (progress) => {
+      if (progress.kind === "report") report(progress.message ?? "", progress.percentage);
+    });
+    try {
+      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args, workDoneToken }, token)) as T;
+    } finally {
+      listener.dispose();
+    }
   }
 
   /** Something that the daemon asks for has changed. */

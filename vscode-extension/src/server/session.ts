@@ -13,7 +13,7 @@ import type { Interpreter } from "../interpreter/ladder.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import type { Notifications } from "../notifications.js";
 import { SECTION } from "../settings.js";
-import type { Connection } from "./connection.js";
+import type { Connection, Report } from "./connection.js";
 import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
@@ -103,6 +103,19 @@ export class Session implements vscode.Disposable {
   async execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
     if (!this.connection || this.current !== SessionState.Running) return undefined;
     return this.connection.execute<T>(command, args);
+  }
+
+  /**
+   * As `execute`, for commands that take their time. Undefined where the daemon does not run; rejects where it cannot do it, and
+   * with a `CancellationError` where the user has cancelled.
+   */
+  async perform<T>(command: string, args: unknown[], token: vscode.CancellationToken, report: Report): Promise<T | undefined> {
+    if (!this.connection || this.current !== SessionState.Running) return undefined;
+    try {
+      return await this.connection.perform<T>(command, args, token, report);
+    } catch (error) {
+      throw token.isCancellationRequested ? new vscode.CancellationError() : error;
+    }
   }
 
   /** The command line that runs a subcommand of the same daemon, for what needs no server. */

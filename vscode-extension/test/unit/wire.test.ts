@@ -17,7 +17,7 @@ interface Definition {
 const { $defs } = JSON.parse(readFileSync(join(SCHEMA, "generated", "wire.schema.json"), "utf8")) as {
   $defs: Readonly<Record<string, Definition>>;
 };
-const files = readdirSync(join(SCHEMA, "golden"));
+const files = readdirSync(join(SCHEMA, "golden")).filter((name) => name.endsWith(".msgpack")); // graphColumns.test.ts has the rest
 
 function vectors(name: string): unknown[] {
   return decode(readFileSync(join(SCHEMA, "golden", name))) as unknown[];

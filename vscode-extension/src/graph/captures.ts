@@ -1,0 +1,65 @@
+/**
+ * Graphs of a target: asked of the daemon (`inductorDebug.graph`), read from the files that it names. The newest capture and the one
+ * of the save before it are kept, so that the two can be compared.
+ */
+
+import { readFile } from "node:fs/promises";
+import * as vscode from "vscode";
+
+import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
+import type { Context } from "../context.js";
+
+const { t } = vscode.l10n;
+const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
+
+/** What the daemon answers. */
+interface Answer {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly targets: readonly {
+    readonly name: string;
+    readonly stages: readonly { readonly stage: string; readonly state: string; readonly notes: readonly string[] }[];
+  }[];
+}
+
+/** The files of one capture. */
+export interface Capture {
+  readonly files: readonly string[];
+  /** Whether the kernels are among them. */
+  readonly complete: boolean;
+  /** The version of the document that it is of. */
+  readonly version: number;
+  readonly notes: readonly string[];
+}
+
+/** Nothing came of it; the message says why. */
+export class CaptureError extends Error {}
+
+/** @throws CaptureError, or `vscode.CancellationError` where the user has had enough. */
+export async function capture(
+  context: Context, uri: vscode.Uri, target: string, complete: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
+): Promise<Capture> {
+  const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
+  const stages = complete ? ["mock", "aot", "inductor"] : ["mock", "aot"];
+  const answer = await context.session.perform<Answer>("inductorDebug.graph", [{ uri: uri.toString(), target, stages }], token, report);
+  if (!answer) throw new CaptureError(t("The daemon is not running."));
+  const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
+  const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];
+  if (files.length === 0) throw new CaptureError(answer.reason ?? notes[0] ?? t("No graph was captured."));
+  return { files, complete, version, notes };
+}
+
+/** Their contents; files that are gone are left out. */
+export async function contentsOf(files: readonly string[]): Promise<ArrayBuffer[]> {
+  const contents = files.map(async (file) => {
+    try {
+      const content = await readFile(file);
+      return [content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength)];
+    } catch {
+      return [];
+    }
+  });
+  return (await Promise.all(contents)).flat();
+}

@@ -1,0 +1,182 @@
+/**
+ * One tab with the graphs of one target. It sends to the page only after the page has said `ready` (again after every reload of it),
+ * captures anew when the file was saved, and keeps the capture before the newest for comparing.
+ */
+
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as vscode from "vscode";
+
+import type { ToHost, ToPage } from "../../webview/shared/messages.js";
+import { isOutdated } from "../analyses.js";
+import type { Context } from "../context.js";
+import { SessionState } from "../server/state.js";
+import { type Capture, capture, CaptureError, contentsOf } from "./captures.js";
+import { findingsFor } from "./findings.js";
+import { pageOf } from "./page.js";
+import { revealPlace } from "./places.js";
+import type { Texts } from "./texts.js";
+
+const { t } = vscode.l10n;
+
+/** What a tab is of; VS Code keeps it over a restart. */
+export interface Subject {
+  readonly uri: string;
+  readonly target: string;
+}
+
+export class GraphPanel implements vscode.Disposable {
+  private now: Capture | undefined;
+  private before: Capture | undefined;
+  private ready = false;
+  private running: vscode.CancellationTokenSource | undefined;
+  private wanted = false;
+  private readonly disposables: vscode.Disposable[] = [];
+  private readonly uri: vscode.Uri;
+
+  constructor(
+    private readonly context: Context,
+    private readonly panel: vscode.WebviewPanel,
+    readonly subject: Subject,
+    private readonly texts: Texts,
+    private readonly closed: () => void,
+  ) {
+    this.uri = vscode.Uri.parse(subject.uri);
+    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extension.extensionUri, "out")] };
+    panel.iconPath = vscode.Uri.joinPath(context.extension.extensionUri, "media", "view.svg");
+    this.disposables.push(
+      panel.webview.onDidReceiveMessage((message: ToHost) => { void this.hear(message); }),
+      panel.onDidDispose(() => { this.dispose(); }),
+      panel.onDidChangeViewState(() => { this.refreshIfWanted(); }),
+      context.analyses.onDidChange((changed) => { if (changed?.toString() === this.uri.toString()) this.analysed(); }),
+      context.session.onDidChangeState((state) => { if (state === SessionState.Running) this.captureFirst(); }),
+      vscode.workspace.onDidSaveTextDocument((document) => { if (document.uri.toString() === this.uri.toString()) this.saved(); }),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections, kind }) => {
+        const [selection] = selections;
+        if (kind === undefined || !selection || textEditor.document.uri.scheme !== "file") return;
+        this.send({ type: "cursor", path: textEditor.document.uri.fsPath, line: selection.active.line, character: selection.active.character });
+      }),
+    );
+    panel.webview.html = pageOf(panel.webview, context.extension, subject);
+  }
+
+  show(): void {
+    this.panel.reveal();
+  }
+
+  /** Captures, shows how far it is, and sends what came of it. A capture that is running is given up for the new one. */
+  async capture(complete: boolean): Promise<void> {
+    this.running?.cancel();
+    const running = new vscode.CancellationTokenSource();
+    this.running = running;
+    this.wanted = false;
+    this.say(t("Capturing the graphs of {0}…", this.subject.target), true);
+    try {
+      const made = await capture(this.context, this.uri, this.subject.target, complete, running.token, (message, percentage) => {
+        if (this.running === running) this.say(percentage ? `${message} (${percentage} %)` : message, true);
+      });
+      if (this.running !== running) return;
+      if (this.now && this.now.version !== made.version) this.before = this.now;
+      this.now = made;
+      await this.sendAll();
+      this.say(made.notes.join("  "), false);
+    } catch (error) {
+      if (this.running !== running) return;
+      if (error instanceof vscode.CancellationError) this.say(t("Cancelled."), false);
+      else {
+        this.say(error instanceof Error ? error.message : String(error), false);
+        if (!(error instanceof CaptureError)) this.context.log.error(`graph: ${String(error)}`);
+      }
+    } finally {
+      if (this.running === running) this.running = undefined;
+      running.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.running?.cancel();
+    for (const disposable of this.disposables.splice(0)) disposable.dispose();
+    this.closed();
+  }
+
+  private async hear(message: ToHost): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.ready = true;
+        await this.sendAll();
+        this.captureFirst();
+        return;
+      case "reveal":
+        await revealPlace(message.place, message.focus);
+        return;
+      case "openText":
+        await this.texts.open(this.subject.target, message.text, this.panel.viewColumn ?? vscode.ViewColumn.Active);
+        return;
+      case "save":
+        await this.save(message.name, message.content);
+        return;
+      case "capture":
+        await this.capture(message.complete);
+        return;
+      case "cancel":
+        this.running?.cancel();
+    }
+  }
+
+  /** There is nothing to show yet. After a restart of VS Code the page is there before the daemon. */
+  private captureFirst(): void {
+    if (!this.ready || this.now || this.running) return;
+    if (this.context.session.state === SessionState.Running) void this.capture(false);
+    else this.say(t("Waiting for the daemon…"), false);
+  }
+
+  private async sendAll(): Promise<void> {
+    const { now, before } = this;
+    if (now && this.ready) {
+      const [newest, older] = await Promise.all([contentsOf(now.files), contentsOf(before?.files ?? [])]);
+      this.send({ type: "documents", now: newest, before: older, complete: now.complete });
+    }
+    this.sendFindings();
+  }
+
+  private sendFindings(): void {
+    this.send({ type: "findings", findings: findingsFor(this.context.analyses, this.uri, this.subject.target) });
+  }
+
+  private analysed(): void {
+    this.sendFindings();
+    this.refreshIfWanted();
+  }
+
+  private saved(): void {
+    this.wanted = true;
+    this.refreshIfWanted();
+  }
+
+  /** After a save: once the check of the file is through, and only while somebody can see it. */
+  private refreshIfWanted(): void {
+    const analysis = this.context.analyses.get(this.uri);
+    if (!this.wanted || !this.panel.visible || (analysis && isOutdated(analysis))) return;
+    void this.capture(this.now?.complete ?? false);
+  }
+
+  private async save(name: string, content: string | Uint8Array): Promise<void> {
+    const folder = vscode.workspace.getWorkspaceFolder(this.uri)?.uri.fsPath ?? dirname(this.uri.fsPath);
+    const chosen = await vscode.window.showSaveDialog({ defaultUri: vscode.Uri.file(join(folder, name)), title: t("Save the Graph") });
+    if (!chosen) return;
+    try {
+      await writeFile(chosen.fsPath, content);
+      this.say(t("Saved as {0}", chosen.fsPath), false);
+    } catch (error) {
+      this.context.notifications.answer(t("The file could not be written: {0}", error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  private say(text: string, busy: boolean): void {
+    this.send({ type: "status", text, busy });
+  }
+
+  private send(message: ToPage): void {
+    if (this.ready) void this.panel.webview.postMessage(message);
+  }
+}

@@ -1,0 +1,243 @@
+/** Scopes, folding, layout, links, search: what the graph page works out before it draws. */
+
+import { describe, expect, test } from "vitest";
+
+import type { GraphNode } from "../../../shared_schema/generated/wire.js";
+import { findingsOf } from "../../webview/graph/model/findings.js";
+import { fold } from "../../webview/graph/model/fold.js";
+import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
+import { labelOf, titleOf } from "../../webview/graph/model/labels.js";
+import { layoutOf } from "../../webview/graph/model/layout.js";
+import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
+import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
+import { bytesText, type GraphTable, indexOfNames, nameOf, row, shortOp } from "../../webview/graph/model/table.js";
+import { openUpTo, visibleOf } from "../../webview/graph/model/visible.js";
+import { document, graph, place, read, transformer, TRANSFORMER_CLASSES } from "./graphDocuments.js";
+
+function table(nodes: readonly GraphNode[]): GraphTable {
+  return read(document([graph(nodes)])).graphs[0]!;
+}
+
+function op(name: string, inputs: readonly string[] = [], module = "", more: Partial<GraphNode> = {}): GraphNode {
+  return { name, op: "aten.relu.default", inputs, module, shape: [8, 64], dtype: "float32", bytes: 2048, ...more };
+}
+
+function hierarchyOf(graph: GraphTable): Hierarchy {
+  return fold(modulesOf(graph));
+}
+
+/** The scopes in use, as lines: kind, title, times. */
+function outline(hierarchy: Hierarchy, id = 0, depth = 0): string[] {
+  const scope = hierarchy.scopes[id]!;
+  const own = id === 0 ? [] : [`${"  ".repeat(depth - 1)}${scope.kind} ${titleOf(hierarchy, scope)}${scope.times > 1 ? ` × ${scope.times}` : ""}`];
+  return [...own, ...scope.children.flatMap((item) => {
+    const inner = scopeAt(hierarchy, item);
+    return inner ? outline(hierarchy, inner.id, depth + 1) : [];
+  })];
+}
+
+/** Whether the boxes of a scope, taken as wholes, form a graph without cycles. */
+function isAcyclic(hierarchy: Hierarchy, scope: Scope): boolean {
+  const childOf = new Map<number, number>();
+  for (const child of scope.children) for (const node of nodesBelow(hierarchy, child)) childOf.set(node, child);
+  const needs = new Map<number, Set<number>>();
+  for (const [node, child] of childOf) {
+    for (const input of row(hierarchy.table.inputs, node)) {
+      const from = childOf.get(input);
+      if (from !== undefined && from !== child) needs.set(child, (needs.get(child) ?? new Set()).add(from));
+    }
+  }
+  const placed = new Set<number>();
+  for (let size = -1; placed.size > size;) {
+    size = placed.size;
+    for (const child of scope.children) if ([...(needs.get(child) ?? [])].every((need) => placed.has(need))) placed.add(child);
+  }
+  return placed.size === scope.children.length;
+}
+
+describe("scopes", () => {
+  test("identical layers fold as one, and a module that is one operation is that operation", () => {
+    const [forward] = read(document([transformer(12)], { modules: TRANSFORMER_CLASSES })).graphs;
+    const hierarchy = hierarchyOf(forward!);
+    expect(outline(hierarchy).slice(0, 5)).toEqual([
+      "repeat encoder.layer × 12", "  module layer.0", "    module attention", "    module norm1", "    module mlp",
+    ]);
+    const query = indexOfNames(forward!).get("l0_query")!;
+    expect(labelOf(hierarchy, {}, query)).toEqual({ title: "addmm", beside: "query", line: "f32[8, 128, 768]  ·  3 MiB", stubs: ["query.weight  f32[768, 768]"] });
+  });
+
+  test("a layer that differs stays beside the folded ones", () => {
+    const [forward] = read(document([transformer(12, { lastType: "float64" })])).graphs;
+    expect(outline(hierarchyOf(forward!)).filter((line) => /layer\.(?:0–10|11)/u.test(line))).toEqual(["  repeat layer.0–10 × 11", "  module layer.11"]);
+  });
+
+  test("query, key and value are not folded: they are no list", () => {
+    const parts = ["query", "key", "value"].flatMap((name) => [op(`${name}1`, ["x"], `attention.${name}`), op(`${name}2`, [`${name}1`], `attention.${name}`)]);
+    const lines = outline(hierarchyOf(table([{ name: "x", op: "placeholder", role: "input" }, ...parts, op("end", ["query2", "key2", "value2"])])));
+    expect(lines).toEqual(["module attention", "  module query", "  module key", "  module value"]);
+  });
+
+  test("a module that runs twice with something in between is two scopes", () => {
+    const nodes = [op("a", [], "relu"), op("a2", ["a"], "relu"), op("b", ["a2"], "linear"), op("b2", ["b"], "linear"), op("c", ["b2"], "relu"), op("c2", ["c"], "relu")];
+    expect(outline(hierarchyOf(table(nodes)))).toEqual(["module relu", "module linear", "module relu"]);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])("folded graphs never have cycles (random modules, seed %i)", (seed) => {
+    let state = seed * 7919;
+    const random = (below: number): number => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) % below;
+    const nodes = Array.from({ length: 400 }, (_value, index) => {
+      const inputs = index === 0 ? [] : Array.from({ length: 1 + random(2) }, () => `n${Math.max(0, index - 1 - random(12))}`);
+      return op(`n${index}`, inputs, Array.from({ length: random(4) }, () => `m${random(3)}`).join("."));
+    });
+    const hierarchy = hierarchyOf(table(nodes));
+    for (const scope of hierarchy.scopes) expect(isAcyclic(hierarchy, scope)).toBe(true);
+    expect(nodesBelow(hierarchy, 400).sort((left, right) => left - right)).toEqual(nodes.map((_node, index) => index));
+  });
+
+  test("a scope with too many children is split into parts", () => {
+    const nodes = Array.from({ length: 50_000 }, (_value, index) => op(`n${index}`, index === 0 ? [] : [`n${index - 1}`]));
+    const hierarchy = hierarchyOf(table(nodes));
+    for (const scope of hierarchy.scopes) expect(scope.children.length).toBeLessThanOrEqual(300);
+    expect(nodesBelow(hierarchy, 50_000).length).toBe(50_000);
+    expect(titleOf(hierarchy, scopeAt(hierarchy, hierarchy.scopes[0]!.children[1]!)!)).toBe("part 201–400");
+  });
+
+  test("a graph of one node, and one of none, have something to show", () => {
+    expect(hierarchyOf(table([{ name: "x", op: "placeholder", role: "parameter" }])).scopes[0]?.children).toEqual([0]);
+    expect(hierarchyOf(table([])).scopes[0]?.children).toEqual([]);
+  });
+});
+
+describe("layout", () => {
+  const sizes = (): readonly [number, number] => [120, 40];
+
+  /** Boxes of one scope do not overlap, scopes hold their children, wires run downwards. */
+  function check(hierarchy: Hierarchy, open: ReadonlySet<number>): number {
+    const visible = visibleOf(hierarchy, open, sizes);
+    const { boxes, pieces } = layoutOf(visible);
+    const at = (box: number): [number, number, number, number] => [boxes[box * 4]!, boxes[box * 4 + 1]!, boxes[box * 4 + 2]!, boxes[box * 4 + 3]!];
+    for (const scope of visible.scopes) {
+      const [left, top, width, height] = at(scope.box);
+      const rows = scope.children.map(at).sort((one, other) => one[1] - other[1] || one[0] - other[0]);
+      rows.forEach(([x, y, w, h], index) => {
+        expect(x).toBeGreaterThanOrEqual(left - 0.5);
+        expect(y).toBeGreaterThanOrEqual(top - 0.5);
+        expect(x + w).toBeLessThanOrEqual(left + width + 0.5);
+        expect(y + h).toBeLessThanOrEqual(top + height + 0.5);
+        const next = rows[index + 1];
+        if (next) expect(next[1] >= y + h - 0.5 || next[0] >= x + w - 0.5).toBe(true);
+      });
+    }
+    for (let piece = 0; piece < pieces.length; piece += 4) expect(pieces[piece + 3]!).toBeGreaterThanOrEqual(pieces[piece + 1]! - 0.5);
+    return visible.items.length;
+  }
+
+  test.each([0, 40, 200, 3_000])("boxes stand apart, in their scopes, in the order of the data (up to %i open)", (budget) => {
+    const [forward] = read(document([transformer(24)])).graphs;
+    const hierarchy = hierarchyOf(forward!);
+    expect(check(hierarchy, openUpTo(hierarchy, budget))).toBeGreaterThan(5);
+  });
+
+  test("every wire between two boxes arrives, through as many borders as it takes", () => {
+    const [forward] = read(document([transformer(2)])).graphs;
+    const hierarchy = hierarchyOf(forward!);
+    const visible = visibleOf(hierarchy, openUpTo(hierarchy, 1_000), sizes);
+    const { sources, targets } = layoutOf(visible);
+    const arrived = new Set([...targets].flatMap((target, piece) => (target >= 0 ? [`${sources[piece]}>${target}`] : [])));
+    for (let at = 0; at < visible.links.length; at += 2) expect(arrived).toContain(`${visible.links[at]}>${visible.links[at + 1]}`);
+  });
+
+  test("an input that everything reads does not blow the drawing up", () => {
+    const nodes = [op("mask"), ...Array.from({ length: 250 }, (_value, index) => op(`n${index}`, ["mask", index === 0 ? "mask" : `n${index - 1}`]))];
+    const visible = visibleOf(hierarchyOf(table(nodes)), new Set([0]), sizes);
+    const { stubs, boxes } = layoutOf(visible);
+    expect(stubs.length).toBeGreaterThan(0);
+    expect(boxes[2]).toBeLessThan(500);
+  });
+
+  test("the same graph is always drawn alike", () => {
+    const [forward] = read(document([transformer(4)])).graphs;
+    const draw = (): Float32Array => {
+      const hierarchy = hierarchyOf(forward!);
+      return layoutOf(visibleOf(hierarchy, openUpTo(hierarchy, 500), sizes)).boxes;
+    };
+    expect(draw()).toEqual(draw());
+  });
+});
+
+describe("links between graphs", () => {
+  const forward = graph([op("mm", [], "", { place: place(3) }), op("relu", ["mm"], "", { place: place(4) })], "0.forward", "forward", "0");
+  const fx = graph([op("linear", [], "", { place: place(3) }), op("act", ["linear"], "", { place: place(4) })], "0", "fx");
+  const backward = graph([op("threshold", [], "", { forward: ["relu"] }), op("mm_1", ["threshold"], "", { forward: ["mm"] })], "0.backward", "backward", "0");
+  const post = graph([op("mm", [], "", { origins: ["mm"] }), op("relu", ["mm"], "", { origins: ["relu"], kernels: ["cpp_fused_relu_0"] })], "0.forward.post", "post_grad", "0.forward");
+  const written = document([fx, { ...forward, nodes: forward.nodes.map((node, index) => ({ ...node, origins: [["linear"], ["act"]][index]! })) }, backward, post], {
+    kernels: [{ name: "cpp_fused_relu_0", language: "cpp", source: "void kernel() {}", graph: "0.forward.post", nodes: ["relu"], places: [place(4)] }],
+  });
+  const library = libraryOf([read(written)]);
+  const names = (nodes: ReadonlyMap<string, ReadonlySet<number>>): Record<string, string[]> =>
+    Object.fromEntries([...nodes].map(([id, all]) => [id, [...all].map((node) => nameOf(library.entries.find((entry) => entry.id === id)!.table, node))]));
+
+  test("from an FX node down to the kernel, and across to the backward", () => {
+    const { nodes, kernels } = relatedTo(library, "now/0", [1]);
+    expect(names(nodes)).toEqual({ "now/0": ["act"], "now/0.forward": ["relu"], "now/0.backward": ["threshold"], "now/0.forward.post": ["relu"] });
+    expect([...kernels]).toEqual(["cpp_fused_relu_0"]);
+  });
+
+  test("from a kernel back up", () => {
+    expect(names(relatedToKernel(library, library.kernels[0]!))["now/0"]).toEqual(["act"]);
+  });
+
+  test("from the cursor to the nodes of the smallest expression around it", () => {
+    const nested = table([op("outer", [], "", { place: place(3, 4, 40) }), op("inner", [], "", { place: place(3, 10, 5) })]);
+    expect([...nodesAt(nested, "/project/model.py", 3, 12)].map((node) => nameOf(nested, node))).toEqual(["inner"]);
+    expect([...nodesAt(nested, "/project/model.py", 3, 20)].map((node) => nameOf(nested, node))).toEqual(["outer"]);
+    expect(nodesAt(nested, "/elsewhere.py", 3, 12).size).toBe(0);
+  });
+});
+
+describe("findings and search", () => {
+  const nodes = [
+    op("a", [], "encoder", { place: place(3, 8, 20) }),
+    op("b", ["a"], "encoder", { place: place(3, 8, 20), op: "aten._to_copy.default", dtype: "float64" }),
+    op("c", ["b"], "head", { place: place(4, 8, 20) }),
+  ];
+  const one = table(nodes);
+  const finding = { rule: "dtype", severity: "error", message: "float64", place: place(3, 4, 30), op: "aten._to_copy.default" } as const;
+
+  test("a finding is at the operation that it names, otherwise at all of its expression", () => {
+    expect([...findingsOf(one, [finding]).keys()]).toEqual([1]);
+    expect([...findingsOf(one, [{ ...finding, op: null }]).keys()]).toEqual([0, 1]);
+    expect(findingsOf(one, [{ ...finding, place: place(9) }]).size).toBe(0);
+  });
+
+  test.each([
+    [{ text: "ENCODER relu" }, [0]],
+    [{ text: "f64" }, []],
+    [{ text: "float64" }, [1]],
+    [{ text: "head" }, [2]],
+    [{ dtypes: new Set(["f64"]) }, [1]],
+    [{ rules: new Set(["dtype"]) }, [1]],
+    [{ rules: new Set(["dtype"]), text: "head" }, []],
+  ])("%j finds %j", (filter, found) => {
+    expect(matchesOf(one, { ...NO_FILTER, ...filter }, findingsOf(one, [finding]))).toEqual(found);
+  });
+
+  test("no filter is no filter", () => {
+    expect(matchesOf(one, NO_FILTER, new Map())).toBeUndefined();
+  });
+});
+
+test.each([
+  ["aten.native_layer_norm.default", "native_layer_norm"],
+  ["torch.nn.functional.linear", "linear"],
+  ["_operator.getitem", "getitem"],
+  ["aten.add.Tensor", "add"],
+  ["relu", "relu"],
+  ["call_method", "call_method"],
+])("%s is called %s", (name, short) => {
+  expect(shortOp(name)).toBe(short);
+});
+
+test.each([[-1, ""], [0, "0 B"], [1023, "1023 B"], [1536, "1.5 KiB"], [3 * 1024 * 1024, "3 MiB"]])("%i bytes are %j", (bytes, text) => {
+  expect(bytesText(bytes)).toBe(text);
+});

@@ -1,0 +1,334 @@
+/**
+ * The page: what is loaded, which graphs stand in which pane, what is selected. Everything that happens goes through here and is
+ * then shown by the parts of `view/`.
+ */
+
+import { element } from "../shared/dom.js";
+import type { ToPage } from "../shared/messages.js";
+import { t } from "../shared/words.js";
+import { Comparing } from "./comparing.js";
+import { exportAs, pressed, switchTheme } from "./controls.js";
+import { readAll, textsOf, textsOfSources } from "./documents.js";
+import { Following } from "./following.js";
+import type { Host } from "./host.js";
+import type { NodeFinding } from "./model/findings.js";
+import type { Item } from "./model/hierarchy.js";
+import { type Entry, type Library, libraryOf } from "./model/library.js";
+import { dtypesIn, type Filter, NO_FILTER, rulesIn } from "./model/search.js";
+import { placeOf } from "./model/table.js";
+import { keep, restore } from "./remembered.js";
+import { CodeView, type Text } from "./view/codeView.js";
+import { Details } from "./view/details.js";
+import { Layouts } from "./view/layouts.js";
+import { inOrder, titleOfEntry } from "./view/names.js";
+import { Outline } from "./view/outline.js";
+import { Pane } from "./view/pane.js";
+import { fillHeader, TEXTS } from "./view/paneHeader.js";
+import { Scene } from "./view/scene.js";
+import { readTheme, watchTheme } from "./view/theme.js";
+import { Toolbar } from "./view/toolbar.js";
+
+export class App {
+  library: Library = libraryOf([]);
+  /** Which pane is being used, whether there are two, and whether they are compared. */
+  active = 0;
+  split = false;
+  comparing = false;
+  readonly panes: readonly [Pane, Pane];
+  readonly scenes = new Map<string, Scene>();
+  readonly comparison = new Comparing();
+  private filter: Filter = NO_FILTER;
+  private findings: readonly NodeFinding[] = [];
+  sources: readonly Text[] = [];
+  private kernelsLoaded = true;
+  private readonly following = new Following(this);
+  private theme = readTheme();
+  private readonly layouts = new Layouts();
+  readonly toolbar: Toolbar;
+  readonly outline: Outline;
+  readonly details: Details;
+  private readonly status = element("span", { class: "status-text", role: "status" });
+  private readonly cancel = element("button", { type: "button", hidden: true, onclick: () => { this.host.send({ type: "cancel" }); } }, t("Cancel"));
+  private readonly empty = element("div", { class: "empty" }, t("Waiting for the graphs…"));
+  private readonly main = element("main", {});
+
+  constructor(readonly host: Host) {
+    const inCode = host.kind === "vscode";
+    this.toolbar = new Toolbar({
+      tab: (id) => { this.active = 0; void this.show(0, id); },
+      filter: (filter) => { this.setFilter(filter); },
+      step: (direction) => { this.step(direction); },
+      colour: (colouring) => { for (const { drawing } of this.panes) { drawing.colouring = colouring; drawing.refresh(); } },
+      foldAll: () => { this.change((scene) => { scene.foldAll(); }); },
+      unfoldAll: () => { this.change((scene) => { if (!scene.unfoldAll()) this.say(t("Not everything is unfolded: it would be too much to read.")); }); },
+      zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
+      fit: () => { this.pane.drawing.fit(); },
+      split: () => { void this.setSplit(!this.split); },
+      outline: () => { this.main.classList.toggle("no-outline"); },
+      details: () => { this.main.classList.toggle("no-details"); },
+      save: (kind) => { void exportAs(this, kind, this.theme); },
+      refresh: inCode ? (): void => { host.send({ type: "capture", complete: this.kernelsLoaded }); } : undefined,
+      theme: inCode ? undefined : switchTheme,
+    });
+    this.panes = [this.makePane(0), this.makePane(1)];
+    this.outline = new Outline({
+      select: (item) => { this.select(this.active, item, true); },
+      toggle: (item) => { this.toggle(this.active, item); },
+      open: (item) => { this.open(this.active, item); },
+    });
+    this.details = new Details({
+      select: (item) => { void this.goTo(this.active, item); },
+      reveal: (place) => { this.following.reveal(place, true); },
+      kernel: (name) => { void this.following.showKernel(name); },
+      go: (entry, nodes) => { void this.following.goTo(entry, nodes); },
+    });
+    this.panes[1].element.hidden = true;
+    this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element)), this.details.element);
+    document.body.append(this.toolbar.element, this.empty, this.main, element("footer", { class: "status" }, this.status, this.cancel));
+    this.main.hidden = true;
+    watchTheme(() => { this.setTheme(); });
+  }
+
+  get pane(): Pane {
+    return this.panes[this.active] ?? this.panes[0];
+  }
+
+  /** What the extension says. */
+  hear(message: ToPage): void {
+    switch (message.type) {
+      case "documents":
+        void this.load(message.now, message.before, message.complete);
+        return;
+      case "findings":
+        this.setFindings(message.findings);
+        return;
+      case "cursor":
+        this.following.cursor(message.path, message.line, message.character);
+        return;
+      case "status":
+        this.say(message.text);
+        this.cancel.hidden = !message.busy;
+    }
+  }
+
+  /** Takes documents in. A file that cannot be read is told and left out. */
+  async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], complete = true): Promise<void> {
+    const shown = this.panes.map((pane) => pane.scene?.entry.id);
+    const { library, problems } = readAll(now, before);
+    this.library = library;
+    this.kernelsLoaded = complete;
+    this.comparison.current = undefined;
+    const folds = new Map([...this.scenes].map(([id, scene]) => [id, scene.openPaths()]));
+    this.scenes.clear();
+    for (const entry of this.library.entries) {
+      const open = folds.get(entry.id);
+      if (open) this.sceneOf(entry).openByPaths(open);
+    }
+    const texts = [...textsOf(library), ...this.sources];
+    for (const { code } of this.panes) code.setTexts(texts);
+    const entries = inOrder(this.library.entries);
+    const first = entries.find(({ id }) => id === shown[0]) ?? entries.find(({ table }) => table.kind === "forward") ?? entries[0];
+    this.empty.hidden = first !== undefined;
+    this.main.hidden = first === undefined;
+    this.empty.textContent = problems[0] ?? t("There is no graph to show.");
+    if (problems[0] !== undefined) this.say(problems[0]);
+    if (!first) return;
+    await this.show(0, first.id);
+    if (this.split) await this.show(1, entries.find(({ id }) => id === shown[1])?.id ?? this.partnerOf(first));
+    await restore(this, this.host);
+  }
+
+  setFindings(findings: readonly NodeFinding[]): void {
+    this.findings = findings;
+    for (const scene of this.scenes.values()) scene.setFindings(findings);
+    this.redraw();
+  }
+
+  /** Sources that the page itself can show; in VS Code the editor does. */
+  setSources(sources: Readonly<Record<string, string>>): void {
+    this.sources = textsOfSources(sources);
+  }
+
+  /** Shows a graph, or the texts, in a pane. */
+  async show(at: number, id: string): Promise<void> {
+    const pane = this.panes[at];
+    const entry = this.library.entries.find((one) => one.id === id);
+    if (!pane) return;
+    if (entry) {
+      const scene = this.sceneOf(entry);
+      if (!scene.layout) await scene.update();
+      pane.showScene(scene);
+    } else {
+      if (!this.kernelsLoaded) this.host.send({ type: "capture", complete: true });
+      pane.showText();
+    }
+    this.updateComparison();
+    this.redraw();
+  }
+
+  async setSplit(split: boolean): Promise<void> {
+    this.split = split;
+    this.panes[1].element.hidden = !split;
+    this.toolbar.setSplit(split);
+    if (!split) this.active = 0;
+    const entry = this.panes[0].scene?.entry;
+    if (split && entry) {
+      const before = this.library.entries.find((one) => one.save === "before" && one.table.name === entry.table.name);
+      if (before && entry.save === "now") {
+        await this.show(1, entry.id);
+        await this.show(0, before.id);
+      } else await this.show(1, this.partnerOf(entry));
+      this.comparing = before !== undefined;
+    } else this.comparing = false;
+    this.updateComparison(true);
+    this.redraw();
+  }
+
+  setComparing(comparing: boolean): void {
+    this.comparing = comparing;
+    this.updateComparison(true);
+    this.redraw();
+  }
+
+  /** Selects an item in a pane; lights up what belongs to it everywhere; `told` lets the editor follow. */
+  select(at: number, item: Item | undefined, told: boolean): void {
+    this.following.select(at, item, told);
+    keep(this, this.host);
+  }
+
+  /** Opens what hides a node, selects it and moves to it. */
+  async goTo(at: number, item: Item, told = true): Promise<void> {
+    const pane = this.panes[at];
+    const scene = pane?.scene;
+    if (!scene) return;
+    const box = scene.visible?.boxOfItem.get(item);
+    if (box === undefined && scene.scope(item) === undefined && scene.hierarchy.scopeOf[item] !== -1 && scene.show([item])) await scene.update();
+    this.select(at, item, told);
+    pane.drawing.reveal(scene.boxOf(item));
+  }
+
+  toggle(at: number, item: Item): void {
+    const pane = this.panes[at];
+    const scene = pane?.scene;
+    if (!scene) return;
+    const before = pane.drawing.onScreen(scene.boxOf(item));
+    scene.toggle(item);
+    void scene.update().then((fresh) => {
+      if (!fresh) return;
+      pane.drawing.anchor(scene.boxOf(item), before);
+      this.redraw();
+      keep(this, this.host);
+    });
+  }
+
+  redraw(): void {
+    const { scene } = this.pane;
+    this.toolbar.setTabs(this.library.target, [...inOrder(this.library.entries).map((entry) => ({ id: entry.id, title: titleOfEntry(this.library, entry) })), ...this.textTab()], this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
+    if (scene) {
+      this.toolbar.setFilters(this.filter, rulesIn(scene.findings), dtypesIn(scene.entry.table));
+      this.toolbar.setFound(scene.matches?.length, (scene.matches?.indexOf(scene.selected ?? -1) ?? -1) + 1);
+      this.outline.show(scene);
+      if (scene.selected === undefined) this.details.show(scene, [], [], this.library.notes);
+    }
+    this.panes.forEach((pane, at) => {
+      pane.element.classList.toggle("active", this.split && at === this.active);
+      pane.drawing.refresh();
+      fillHeader(this, pane, at, this.comparison.current?.diff);
+    });
+  }
+
+  /** The next or previous match, or difference where two graphs are compared and nothing is searched for. */
+  step(direction: 1 | -1, at = this.active): void {
+    const scene = this.panes[at]?.scene;
+    const stops = scene?.matches ?? (this.comparing ? scene?.changedNodes() : undefined);
+    if (!scene || !stops || stops.length === 0) return;
+    const current = stops.indexOf(scene.selected ?? -1);
+    const next = stops[current < 0 ? (direction > 0 ? 0 : stops.length - 1) : (current + direction + stops.length) % stops.length];
+    if (next !== undefined) void this.goTo(at, next);
+  }
+
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  private makePane(at: number): Pane {
+    const code = new CodeView({
+      reveal: (place) => { this.following.reveal(place, true); },
+      lightKernel: (kernel) => { this.following.lightKernel(kernel); },
+      lightPlace: ({ path, range }) => { this.following.cursor(path, range.start.line, range.start.character); },
+      open: this.host.kind === "vscode" ? (text): void => { this.host.send({ type: "openText", text: { title: text.title, language: text.language, text: text.text, links: text.links } }); } : undefined,
+    });
+    return new Pane(this.theme, code, {
+      select: (item) => { this.select(at, item, true); },
+      toggle: (item) => { this.toggle(at, item); },
+      open: (item) => { this.open(at, item); },
+      moved: () => { keep(this, this.host); },
+      key: (event) => { pressed(this, at, event); },
+    }, () => {
+      if (this.active === at) return;
+      this.active = at;
+      this.redraw();
+    });
+  }
+
+  private sceneOf(entry: Entry): Scene {
+    let scene = this.scenes.get(entry.id);
+    if (!scene) {
+      scene = new Scene(entry, this.theme, (visible) => this.layouts.arrange(visible));
+      scene.setFindings(this.findings);
+      scene.setFilter(this.filter);
+      this.scenes.set(entry.id, scene);
+    }
+    return scene;
+  }
+
+  private textTab(): { id: string; title: string }[] {
+    const some = this.library.kernels.length + this.library.listings.length + this.sources.length > 0;
+    return some || !this.kernelsLoaded ? [{ id: TEXTS, title: t("Kernels and IR") }] : [];
+  }
+
+  /** What stands best beside a graph: what it was made from or into, its other half, or the texts. */
+  private partnerOf({ id, save, table }: Entry): string {
+    const same = this.library.entries.filter((one) => one.save === save && one.id !== id);
+    const found = same.find((one) => table.kind !== "fx" && one.table.kind !== table.kind && ["forward", "backward"].includes(one.table.kind) && one.table.madeFrom === table.madeFrom)
+      ?? same.find((one) => one.table.madeFrom === table.name) ?? same.find((one) => one.table.name === table.madeFrom);
+    return found?.id ?? same[0]?.id ?? TEXTS;
+  }
+
+  private updateComparison(again = false): void {
+    const [left, right] = this.panes.map((pane) => (pane.showsText || !this.comparing || !this.split ? undefined : pane.scene));
+    for (const scene of this.comparison.update(this.scenes.values(), left, right, again)) void scene.update().then(() => { this.redraw(); });
+  }
+
+  open(at: number, item: Item): void {
+    const scene = this.panes[at]?.scene;
+    const place = scene && !scene.scope(item) ? placeOf(scene.entry.table, item) : undefined;
+    if (scene?.scope(item)) this.toggle(at, item);
+    else if (place) this.following.reveal(place, true);
+  }
+
+  private setFilter(filter: Filter): void {
+    this.filter = filter;
+    for (const scene of this.scenes.values()) scene.setFilter(filter);
+    this.redraw();
+  }
+
+  private change(act: (scene: Scene) => void): void {
+    const { scene, drawing } = this.pane;
+    if (!scene) return;
+    act(scene);
+    void scene.update().then(() => {
+      drawing.show(scene);
+      drawing.startAgain();
+      this.redraw();
+      keep(this, this.host);
+    });
+  }
+
+  private setTheme(): void {
+    this.theme = readTheme();
+    for (const scene of this.scenes.values()) scene.setTheme(this.theme);
+    for (const { drawing } of this.panes) drawing.setTheme(this.theme);
+  }
+
+}

@@ -1,0 +1,114 @@
+/** What follows what: a selection lights up the other panes and the editor, the editor's cursor lights up nodes. */
+
+import type { Kernel, Location } from "../../../shared_schema/generated/wire.js";
+import { t } from "../shared/words.js";
+import type { App } from "./app.js";
+import { type Item, nodesBelow } from "./model/hierarchy.js";
+import { type Entry, nodesAt, relatedTo, relatedToKernel, type Selection } from "./model/library.js";
+import { placeOf } from "./model/table.js";
+import { titleOfEntry } from "./view/names.js";
+import { TEXTS } from "./view/paneHeader.js";
+
+export class Following {
+  private revealed: Location | undefined;
+
+  constructor(private readonly app: App) {}
+
+  select(at: number, item: Item | undefined, told: boolean): void {
+    const { app } = this;
+    const pane = app.panes[at];
+    const scene = pane?.scene;
+    if (!scene) return;
+    app.active = at;
+    for (const other of app.panes) if (other.scene && other.scene !== scene) other.scene.selected = undefined;
+    scene.selected = item;
+    const nodes = item === undefined ? [] : nodesBelow(scene.hierarchy, item);
+    const { nodes: related, kernels } = relatedTo(app.library, scene.entry.id, nodes);
+    this.light(related, at);
+    const places = nodes.flatMap((node) => placeOf(scene.entry.table, node) ?? []);
+    for (const { code, showsText } of app.panes) {
+      if (!showsText || item === undefined) continue;
+      code.showTitled(kernels);
+      const wanted = new Set(places.map(keyOf));
+      code.light((place) => wanted.has(keyOf(place)));
+    }
+    const [place] = places;
+    if (told && place && item !== undefined && !scene.scope(item)) this.reveal(place, false);
+    app.redraw();
+    if (item !== undefined) pane.drawing.reveal(scene.boxOf(item));
+    const elsewhere = app.library.entries.filter(({ id }) => id !== scene.entry.id && (related.get(id)?.size ?? 0) > 0);
+    app.details.show(scene, elsewhere.map((entry) => ({ entry, title: titleOfEntry(app.library, entry), nodes: related.get(entry.id) ?? new Set() })), [...kernels], app.library.notes);
+  }
+
+  /** The editor's cursor is at a place: its nodes light up. What it was told to select itself changes nothing. */
+  cursor(path: string, line: number, character: number): void {
+    const { app, revealed } = this;
+    const start = revealed?.range.start;
+    if (revealed?.path === path && start?.line === line && start.character === character) return;
+    this.revealed = undefined;
+    const nodes = new Map(app.panes.flatMap(({ scene }) => (scene ? [[scene.entry.id, nodesAt(scene.entry.table, path, line, character)]] : [])));
+    for (const { scene } of app.panes) if (scene) scene.selected = undefined;
+    this.light(nodes, -1);
+    app.redraw();
+  }
+
+  lightKernel(kernel: Required<Kernel>): void {
+    this.light(relatedToKernel(this.app.library, kernel), -1);
+    this.app.redraw();
+  }
+
+  /** Goes to an expression: in the editor, or in the page's own text of the file where there is no editor. */
+  reveal(place: Location, focus: boolean): void {
+    const { app } = this;
+    this.revealed = place;
+    app.host.send({ type: "reveal", place, focus });
+    app.say(t("{0}, line {1}", place.path, place.range.start.line + 1));
+    if (app.host.kind !== "browser" || app.sources.length === 0) return;
+    const shown = app.panes.find(({ showsText }) => showsText);
+    if (shown) shown.code.showPlace(place);
+    else if (focus) void this.showSource(place);
+  }
+
+  async showKernel(name: string): Promise<void> {
+    const { app } = this;
+    const at = app.split && app.active === 1 ? 0 : 1;
+    if (!app.split) await app.setSplit(true);
+    await app.show(at, TEXTS);
+    app.panes[at === 0 ? 0 : 1].code.showTitled(new Set([name]));
+  }
+
+  /** Selects the first of some nodes of another graph, in the pane that shows it, otherwise in the active one. */
+  async goTo(entry: Entry, nodes: ReadonlySet<number>): Promise<void> {
+    const { app } = this;
+    const other = app.panes.findIndex((pane, at) => !pane.showsText && pane.scene?.entry.id === entry.id && (at === 0 || app.split));
+    const at = other >= 0 ? other : app.active;
+    if (other < 0) await app.show(at, entry.id);
+    const [first] = nodes;
+    if (first !== undefined) await app.goTo(at, first);
+  }
+
+  private async showSource(place: Location): Promise<void> {
+    if (!this.app.split) await this.app.setSplit(true);
+    await this.app.show(1, TEXTS);
+    this.app.panes[1].code.showPlace(place);
+  }
+
+  /** Lights up nodes in the panes; the one that they were selected in (`from`, -1 for none) stays where it is. */
+  private light(nodes: Selection, from: number): void {
+    const { app } = this;
+    app.panes.forEach((pane, at) => {
+      const { scene } = pane;
+      if (!scene || (at === 1 && !app.split)) return;
+      const partners = at === from || from < 0 ? undefined : app.comparison.partners(app.panes[from]?.scene, from === 0 ? "left" : "right");
+      scene.setRelated(at === from ? new Set() : (partners ?? nodes.get(scene.entry.id) ?? new Set()));
+      const [first] = scene.related;
+      if (at === from || first === undefined || pane.showsText) return;
+      pane.drawing.reveal(first);
+      pane.drawing.refresh();
+    });
+  }
+}
+
+function keyOf({ path, range: { start } }: Location): string {
+  return `${path}:${start.line}:${start.character}`;
+}

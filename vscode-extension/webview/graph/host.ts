@@ -1,0 +1,51 @@
+/** Who shows the page: VS Code, or a browser that opened the file. */
+
+import type { ToHost, ToPage } from "../shared/messages.js";
+
+export interface Host {
+  readonly kind: "vscode" | "browser";
+  send(message: ToHost): void;
+  listen(hear: (message: ToPage) => void): void;
+  read(): unknown;
+  write(state: unknown): void;
+}
+
+interface VsCode {
+  postMessage(message: unknown): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+declare function acquireVsCodeApi(): VsCode;
+
+export function findHost(): Host {
+  return typeof acquireVsCodeApi === "function" ? vsCode(acquireVsCodeApi()) : browser();
+}
+
+function vsCode(api: VsCode): Host {
+  return {
+    kind: "vscode",
+    send: (message) => { api.postMessage(message); },
+    listen: (hear) => { addEventListener("message", (event: MessageEvent<ToPage>) => { hear(event.data); }); },
+    read: () => api.getState(),
+    write: (state) => { api.setState(state); },
+  };
+}
+
+function browser(): Host {
+  return {
+    kind: "browser",
+    send: (message) => { if (message.type === "save") download(message.name, message.content); },
+    listen: () => undefined,
+    read: () => undefined,
+    write: () => undefined,
+  };
+}
+
+function download(name: string, content: string | Uint8Array): void {
+  const link = document.createElement("a");
+  link.download = name;
+  link.href = URL.createObjectURL(new Blob([typeof content === "string" ? content : content.slice()]));
+  link.click();
+  setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
+}

@@ -1,0 +1,16 @@
+/** The worker: lays out one problem after the other. The page starts it from a blob, so this is one file without imports at run time. */
+
+import { layoutOf } from "./model/layout.js";
+import type { Problem } from "./model/visible.js";
+
+interface Scope {
+  onmessage: ((event: MessageEvent<{ id: number; problem: Problem }>) => void) | null;
+  postMessage(message: unknown, transfer: Transferable[]): void;
+}
+
+const scope = self as unknown as Scope;
+scope.onmessage = ({ data: { id, problem } }): void => {
+  const layout = layoutOf(problem);
+  const parts = [layout.boxes, layout.pieces, layout.sources, layout.targets, layout.stubs];
+  scope.postMessage({ id, layout }, parts.map((part) => part.buffer));
+};

@@ -1,0 +1,58 @@
+/**
+ * The entry of the page. In VS Code it says `ready` and the extension answers with what to show; in a browser the data stand in the
+ * page itself, put there by the daemon (`inductor_debug/report/graph_html.py`).
+ */
+
+import type { Finding } from "../../../shared_schema/generated/wire.js";
+import { setTranslations } from "../shared/words.js";
+import { App } from "./app.js";
+import { findHost } from "./host.js";
+
+/** What the daemon puts into the page (`graph_html`). */
+interface Own {
+  readonly documents: readonly string[];
+  readonly findings: readonly Finding[];
+  /** Texts of the user's files by path, so that an expression can be shown without an editor. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
+declare global {
+  /** For tests and benchmarks: the page's own app. */
+  interface Window {
+    inductorDebugGraph?: App;
+  }
+}
+
+function start(): void {
+  const host = findHost();
+  const translations = document.getElementById("translations")?.textContent ?? "";
+  if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  const subject = document.getElementById("subject")?.textContent ?? "";
+  if (subject !== "") host.write({ ...(host.read() as object | undefined), subject: JSON.parse(subject) as unknown }); // for a restart of VS Code
+  const app = new App(host);
+  window.inductorDebugGraph = app;
+  host.listen((message) => { app.hear(message); });
+  if (host.kind === "vscode") host.send({ type: "ready" });
+  else void showOwn(app);
+}
+
+async function showOwn(app: App): Promise<void> {
+  const text = document.getElementById("data")?.textContent.trim() ?? "";
+  if (!/^[\w+/]+=*$/u.test(text)) {
+    await app.load([], []);
+    return;
+  }
+  const { documents, findings, sources = {} } = JSON.parse(new TextDecoder().decode(bytes(text))) as Own;
+  app.setSources(sources);
+  app.setFindings(findings.map(({ rule, severity, message, path, range, op }) => ({ rule, severity, message, op: op ?? null, place: { path, range } })));
+  await app.load(documents.map(bytes), []);
+}
+
+function bytes(base64: string): ArrayBuffer {
+  const binary = atob(base64);
+  const array = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) array[at] = binary.charCodeAt(at);
+  return array.buffer;
+}
+
+start();

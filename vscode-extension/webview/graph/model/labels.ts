@@ -1,0 +1,104 @@
+/** What stands in a box: title, type, the parameters that it reads, badges. Text only; `view/` measures and draws it. */
+
+import { t } from "../../shared/words.js";
+import { type Hierarchy, isScope, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
+import { bytesText, type GraphTable, nameOf, ROLE_INPUT, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "./table.js";
+
+export interface Label {
+  readonly title: string;
+  /** Beside the title, paler: the class of a module, or the module that an operation is all of. */
+  readonly beside: string;
+  readonly line: string;
+  /** Parameters, buffers, constants and inputs that are read here. */
+  readonly stubs: readonly string[];
+}
+
+const MOST_STUBS = 3;
+
+export function labelOf(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, item: Item): Label {
+  const scope = scopeAt(hierarchy, item);
+  return scope ? scopeLabel(hierarchy, modules, scope) : nodeLabel(hierarchy, item);
+}
+
+function scopeLabel(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, scope: Scope): Label {
+  const operations = scope.nodes === 1 ? t("1 node") : t("{0} nodes", scope.nodes.toLocaleString("en-US"));
+  return { title: titleOf(hierarchy, scope), beside: classOf(hierarchy, modules, scope), line: operations, stubs: [] };
+}
+
+/** `layer.3` rather than `3`, `layer.0–11` for a repeat. */
+export function titleOf(hierarchy: Hierarchy, scope: Scope): string {
+  if (scope.id === 0) return t("whole graph");
+  const outer = hierarchy.scopes[scope.parent]?.path.split(".").at(-1) ?? "";
+  const numbered = /^\d+(?:–\d+)?(?:$|\.)/u.test(scope.label) && scope.kind !== "part" && outer !== "";
+  if (scope.kind === "part") return t("part {0}", scope.label);
+  return numbered ? `${outer}.${scope.label}` : scope.label;
+}
+
+function classOf(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, scope: Scope): string {
+  if (scope.kind === "part") return "";
+  const first = scope.kind === "repeat" ? scopeAt(hierarchy, firstModule(hierarchy, scope)) : scope;
+  return modules[first?.path ?? ""] ?? "";
+}
+
+function firstModule(hierarchy: Hierarchy, scope: Scope): Item {
+  let item = scope.children[0] ?? -1;
+  for (let inner = scopeAt(hierarchy, item); inner?.kind === "part"; inner = scopeAt(hierarchy, item)) item = inner.children[0] ?? -1;
+  return item;
+}
+
+function nodeLabel(hierarchy: Hierarchy, node: number): Label {
+  const { table, scopeOf, scopes } = hierarchy;
+  const role = table.roles[node] ?? ROLE_OP;
+  const size = bytesText(table.bytes[node] ?? -1);
+  const line = [typeText(table, node), size].filter((text) => text !== "").join("  ·  ");
+  if (role !== ROLE_OP) return { title: role === ROLE_OUTPUT ? t("output") : shortName(table, node), beside: role === ROLE_OUTPUT ? "" : t(ROLES[role] ?? ""), line, stubs: [] };
+  const module = word(table.modules, node);
+  const around = scopes[scopeOf[node] ?? 0]?.path ?? "";
+  const beside = module.startsWith(around) && module !== around ? module.slice(around === "" ? 0 : around.length + 1) : "";
+  const stubs = [...new Set(row(table.inputs, node))].filter((input) => scopeOf[input] === -1).map((input) => `${shortName(table, input)}  ${typeText(table, input)}`);
+  const shown = stubs.length > MOST_STUBS ? [...stubs.slice(0, MOST_STUBS - 1), t("and {0} more", stubs.length - MOST_STUBS + 1)] : stubs;
+  return { title: shortOp(word(table.ops, node)), beside, line, stubs: shown };
+}
+
+/** The end of a parameter's dotted name, or the node's own. */
+export function shortName(table: GraphTable, node: number): string {
+  const detail = word(table.details, node);
+  const name = detail === "" || /\s/u.test(detail) || table.roles[node] === ROLE_OP ? nameOf(table, node) : detail;
+  return name.split(".").slice(-2).join(".");
+}
+
+/** Everything about an item in one sentence, for screen readers and tooltips. */
+export function sentenceOf(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, item: Item): string {
+  const { title, beside, line, stubs } = labelOf(hierarchy, modules, item);
+  const scope = scopeAt(hierarchy, item);
+  const repeated = scope && scope.times > 1 ? t("{0} identical modules", scope.times) : "";
+  return [title, beside, repeated, line, ...stubs].filter((text) => text !== "").join(", ");
+}
+
+export type Category = "product" | "reduction" | "shape" | "conversion" | "random" | "other";
+
+const CATEGORIES: readonly (readonly [Category, RegExp])[] = [
+  ["product", /^(?:.*mm|matmul|.*linear|.*conv(?:olution)?\w*|.*attention\w*|einsum|dot|mv|__matmul__)$/u],
+  ["reduction", /norm|softmax|^(?:sum|mean|var|var_mean|std|a?max|a?min|argmax|argmin|prod|any|all|cumsum|topk|sort|logsumexp)$/u],
+  ["conversion", /^(?:_to_copy|to|convert_element_type|type_as|float|double|half|bfloat16|int|long|bool|type)$/u],
+  ["random", /drop|rand|bernoulli|seed/u],
+  ["shape", /view|reshape|permute|transpose|^t$|expand|slice|select|squeeze|^cat$|stack|split|chunk|unbind|getitem|stride|flatten|contiguous|clone|pad|index|gather|scatter|embedding|repeat|narrow|alias/u],
+];
+
+export function categoryOf(op: string): Category {
+  const short = shortOp(op);
+  return CATEGORIES.find(([, test]) => test.test(short))?.[0] ?? "other";
+}
+
+/** Bytes of all values that are made in a scope. */
+export function bytesBelow(hierarchy: Hierarchy, item: Item): number {
+  let sum = 0;
+  for (const node of nodesBelow(hierarchy, item)) if (hierarchy.table.roles[node] === ROLE_OP) sum += Math.max(0, hierarchy.table.bytes[node] ?? 0);
+  return sum;
+}
+
+export function isInput(table: GraphTable, node: number): boolean {
+  return table.roles[node] === ROLE_INPUT;
+}
+
+export { isScope };

@@ -1,0 +1,54 @@
+/** Where one looks at a drawing and how closely. Screen = (world - corner) × zoom. */
+
+import type { View } from "./painter.js";
+
+export const SMALLEST = 0.002;
+const LARGEST = 4;
+
+export class Camera {
+  x = 0;
+  y = 0;
+  zoom = 1;
+
+  view(width: number, height: number): View {
+    return { left: this.x, top: this.y, right: this.x + width / this.zoom, bottom: this.y + height / this.zoom, zoom: this.zoom };
+  }
+
+  pan(x: number, y: number): void {
+    this.x -= x / this.zoom;
+    this.y -= y / this.zoom;
+  }
+
+  /** Closer or farther; the point of the world under (x, y) of the screen stays there. */
+  scale(factor: number, x: number, y: number): void {
+    const zoom = Math.min(LARGEST, Math.max(SMALLEST, this.zoom * factor));
+    this.x += x / this.zoom - x / zoom;
+    this.y += y / this.zoom - y / zoom;
+    this.zoom = zoom;
+  }
+
+  centre(x: number, y: number, width: number, height: number): void {
+    this.x = x - width / this.zoom / 2;
+    this.y = y - height / this.zoom / 2;
+  }
+
+  /** All of it. */
+  fit(worldWidth: number, worldHeight: number, width: number, height: number, largest = 1): void {
+    const margin = 24;
+    this.zoom = Math.max(SMALLEST, Math.min(largest, (width - 2 * margin) / Math.max(1, worldWidth), (height - 2 * margin) / Math.max(1, worldHeight)));
+    this.centre(worldWidth / 2, worldHeight / 2, width, height);
+  }
+
+  /** The beginning of it, large enough to read. */
+  start(worldWidth: number, worldHeight: number, width: number, height: number): void {
+    const margin = 24;
+    const whole = Math.min((width - 2 * margin) / Math.max(1, worldWidth), (height - 2 * margin) / Math.max(1, worldHeight));
+    if (whole >= 0.6) {
+      this.fit(worldWidth, worldHeight, width, height);
+      return;
+    }
+    this.zoom = Math.min(1, Math.max(0.6, (width - 2 * margin) / Math.max(1, worldWidth)));
+    this.x = worldWidth / 2 - width / this.zoom / 2;
+    this.y = -margin / this.zoom;
+  }
+}

@@ -1,0 +1,139 @@
+/** The side panel: everything about what is selected, with links to its source, its inputs and readers, its kernels. */
+
+import type { Location } from "../../../../shared_schema/generated/wire.js";
+import { button, element } from "../../shared/dom.js";
+import { numberText, t } from "../../shared/words.js";
+import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
+import { bytesBelow, titleOf } from "../model/labels.js";
+import type { Entry } from "../model/library.js";
+import { bytesText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
+import type { Scene } from "./scene.js";
+
+export interface DetailEvents {
+  select(item: Item): void;
+  reveal(place: Location): void;
+  kernel(name: string): void;
+  /** Show nodes of another graph. */
+  go(entry: Entry, nodes: ReadonlySet<number>): void;
+}
+
+/** What belongs to the selection in other graphs. */
+export interface Elsewhere {
+  readonly entry: Entry;
+  readonly title: string;
+  readonly nodes: ReadonlySet<number>;
+}
+
+const MOST_LINKS = 12;
+
+export class Details {
+  readonly element = element("section", { class: "details", "aria-label": t("Details") });
+
+  constructor(private readonly events: DetailEvents) {}
+
+  show(scene: Scene | undefined, elsewhere: readonly Elsewhere[], kernels: readonly string[], notes: readonly string[]): void {
+    const item = scene?.selected;
+    const scope = item === undefined ? undefined : scene?.scope(item);
+    if (!scene) this.element.replaceChildren();
+    else if (item === undefined) this.element.replaceChildren(...this.graph(scene, notes));
+    else if (scope) this.element.replaceChildren(...this.scope(scene, scope, item));
+    else this.element.replaceChildren(...this.node(scene, item), ...this.links(elsewhere, kernels));
+  }
+
+  private graph({ entry, hierarchy }: Scene, notes: readonly string[]): Node[] {
+    const { table } = entry;
+    const counts = ROLES.map((_role, code) => table.roles.reduce((sum, role) => sum + Number(role === code), 0));
+    const ops = new Map<string, number>();
+    for (let node = 0; node < table.count; node += 1) {
+      if (table.roles[node] !== ROLE_OP) continue;
+      const op = word(table.ops, node);
+      ops.set(op, (ops.get(op) ?? 0) + 1);
+    }
+    const most = [...ops].sort((left, right) => right[1] - left[1]).slice(0, MOST_LINKS);
+    return [
+      element("h2", {}, t("Graph {0}", table.name)),
+      facts([
+        [t("Operations"), numberText(counts[ROLE_OP] ?? 0)],
+        [t("Inputs"), numberText(counts[0] ?? 0)],
+        [t("Parameters and buffers"), numberText((counts[1] ?? 0) + (counts[2] ?? 0))],
+        [t("Made from"), table.madeFrom],
+        [t("Bytes made"), bytesText(bytesBelow(hierarchy, table.count))],
+      ]),
+      ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]))] : []),
+      ...notes.map((note) => element("p", { class: "note" }, note)),
+    ];
+  }
+
+  private scope(scene: Scene, scope: Scope, item: Item): Node[] {
+    const { hierarchy, entry } = scene;
+    const nodes = nodesBelow(hierarchy, item);
+    const findings = new Set(nodes.flatMap((node) => scene.findings.get(node) ?? []));
+    return [
+      element("h2", {}, titleOf(hierarchy, scope)),
+      facts([
+        [t("Class"), scope.kind === "module" ? (entry.modules[scope.path] ?? "") : ""],
+        [t("Module"), scope.path],
+        [t("Repeated"), scope.times > 1 ? t("{0} identical modules", scope.times) : ""],
+        [t("Nodes"), numberText(scope.nodes)],
+        [t("Bytes made"), bytesText(bytesBelow(hierarchy, item))],
+        [t("Findings"), findings.size > 0 ? numberText(findings.size) : ""],
+      ]),
+    ];
+  }
+
+  private node(scene: Scene, node: number): Node[] {
+    const { table } = scene.entry;
+    const place = placeOf(table, node);
+    const findings = scene.findings.get(node) ?? [];
+    return [
+      element("h2", {}, nameOf(table, node)),
+      facts([
+        [t("Op"), word(table.ops, node)],
+        [t("Role"), table.roles[node] === ROLE_OP ? "" : t(ROLES[table.roles[node] ?? 0] ?? "")],
+        [t("Value"), typeText(table, node)],
+        [t("Bytes"), bytesText(table.bytes[node] ?? -1)],
+        [t("Module"), word(table.modules, node)],
+        [t("Arguments"), word(table.details, node)],
+      ]),
+      ...(place ? [this.source(place)] : []),
+      ...findings.map((finding) =>
+        element("div", { class: `finding ${finding.severity}` }, element("strong", {}, finding.rule), element("p", {}, finding.message)),
+      ),
+      ...this.list(table, t("Reads"), [...new Set(row(table.inputs, node))]),
+      ...this.list(table, t("Read by"), [...new Set(row(usersOf(table), node))]),
+    ];
+  }
+
+  private source(place: Location): HTMLElement {
+    const name = place.path.split(/[\\/]/u).at(-1) ?? place.path;
+    const text = t("{0}, line {1}", name, place.range.start.line + 1);
+    return element("p", {}, button(text, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); }, { class: "link" }));
+  }
+
+  private list(table: GraphTable, title: string, nodes: readonly number[]): Node[] {
+    if (nodes.length === 0) return [];
+    const rows = nodes.slice(0, MOST_LINKS).map((node) =>
+      element("li", {}, button(nameOf(table, node), word(table.ops, node), () => { this.events.select(node); }, { class: "link" }), element("span", { class: "type" }, typeText(table, node))),
+    );
+    const more = nodes.length - MOST_LINKS;
+    return [element("h3", {}, title), element("ul", {}, ...rows, more > 0 && element("li", { class: "note" }, t("and {0} more", more)))];
+  }
+
+  private links(elsewhere: readonly Elsewhere[], kernels: readonly string[]): Node[] {
+    const graphs = elsewhere.map(({ entry, title, nodes }) => {
+      const names = [...nodes].slice(0, 3).map((node) => nameOf(entry.table, node)).join(", ");
+      const text = nodes.size === 1 ? names : t("{0} nodes", nodes.size);
+      return element("li", {}, element("span", { class: "type" }, `${title} `), button(text, names, () => { this.events.go(entry, nodes); }, { class: "link" }));
+    });
+    const texts = kernels.map((name) => element("li", {}, button(name, t("Show the kernel {0}", name), () => { this.events.kernel(name); }, { class: "link" })));
+    return [
+      ...(graphs.length > 0 ? [element("h3", {}, t("In other graphs")), element("ul", {}, ...graphs)] : []),
+      ...(texts.length > 0 ? [element("h3", {}, t("Kernels")), element("ul", {}, ...texts)] : []),
+    ];
+  }
+}
+
+function facts(rows: readonly (readonly [string, string])[]): HTMLElement {
+  return element("dl", {}, ...rows.filter(([, value]) => value !== "").flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+}
+

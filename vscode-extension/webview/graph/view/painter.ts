@@ -1,0 +1,191 @@
+/** Draws a scene with a pen: open scopes, wires, boxes. What is outside of the window is not drawn, what is too small has no text. */
+
+import { ancestorsOf, type Item } from "../model/hierarchy.js";
+import { categoryOf } from "../model/labels.js";
+import { HEADER } from "../model/layout.js";
+import { word } from "../model/table.js";
+import type { Pen } from "./pens.js";
+import type { Differences, Scene } from "./scene.js";
+import type { Theme } from "./theme.js";
+
+/** What the colour of a box's edge says. */
+export type Colouring = "operation" | "dtype" | "kernel";
+
+export interface View {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly zoom: number;
+}
+
+const READABLE = 0.32;
+const DETAILED = 0.5;
+
+export function paint(pen: Pen, scene: Scene, theme: Theme, view: View, colouring: Colouring): void {
+  const { visible, layout } = scene;
+  if (!visible || !layout) return;
+  const selected = scene.selected === undefined ? -1 : scene.boxOf(scene.selected);
+  const open = new Set(visible.scopes.map((scope) => scope.box));
+  const { boxes } = layout;
+  const painter = new Painter(pen, scene, theme, view.zoom, colouring, selected);
+  const closed: number[] = [];
+  for (let box = 1; box < visible.items.length; box += 1) {
+    const [x, y, width, height] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0];
+    if (x > view.right || y > view.bottom || x + width < view.left || y + height < view.top) continue;
+    if (open.has(box)) painter.scope(box, x, y, width, height, view);
+    else closed.push(box);
+  }
+  painter.wires(view);
+  for (const box of closed) painter.box(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0);
+  pen.fade(1);
+}
+
+/** The header of a tall scope stays in sight while one scrolls through it, below those of the scopes around it. */
+export function headerTop(scene: Scene, item: Item, y: number, height: number, top: number): number {
+  const depth = ancestorsOf(scene.hierarchy, item).length - 1;
+  return Math.max(y, Math.min(top + depth * HEADER, y + height - HEADER));
+}
+
+class Painter {
+  constructor(
+    private readonly pen: Pen,
+    private readonly scene: Scene,
+    private readonly theme: Theme,
+    private readonly zoom: number,
+    private readonly colouring: Colouring,
+    private readonly selected: number,
+  ) {}
+
+  scope(box: number, x: number, y: number, width: number, height: number, view: View): void {
+    const { pen, scene, theme, zoom } = this;
+    const item = scene.visible?.items[box] ?? 0;
+    const line = box === this.selected ? theme.accent : theme.line;
+    pen.fade(1);
+    pen.box(x, y, width, height, zoom < READABLE ? 0 : 8, theme.scope, line, (box === this.selected ? 2 : 1) / Math.min(1, zoom));
+    if (zoom < READABLE) return;
+    const top = headerTop(scene, item, y, height, view.top);
+    if (top > y) pen.box(x + 1, top, width - 2, HEADER, 0, theme.scope, "", 0);
+    this.header(item, x, top, true);
+  }
+
+  /** Wires of what is selected come last, so that they are on top. */
+  wires(view: View): void {
+    const { pen, theme, zoom, selected } = this;
+    const layout = this.scene.layout;
+    if (!layout) return;
+    const { pieces, sources, targets } = layout;
+    pen.fade(this.scene.matching ? 0.4 : 1);
+    const width = 1.2 / Math.max(0.4, Math.min(1, zoom));
+    const touching: number[] = [];
+    for (let piece = 0; piece < sources.length; piece += 1) {
+      const [x1, y1, x2, y2] = [pieces[piece * 4] ?? 0, pieces[piece * 4 + 1] ?? 0, pieces[piece * 4 + 2] ?? 0, pieces[piece * 4 + 3] ?? 0];
+      if (Math.min(x1, x2) > view.right || Math.max(x1, x2) < view.left || y1 > view.bottom || y2 < view.top) continue;
+      if (selected >= 0 && (sources[piece] === selected || targets[piece] === selected)) touching.push(piece);
+      else pen.wire(x1, y1, x2, y2, theme.wire, width, zoom > READABLE && targets[piece] !== -1);
+    }
+    pen.fade(1);
+    for (const piece of touching) pen.wire(pieces[piece * 4] ?? 0, pieces[piece * 4 + 1] ?? 0, pieces[piece * 4 + 2] ?? 0, pieces[piece * 4 + 3] ?? 0, theme.accent, width * 1.6, zoom > READABLE && targets[piece] !== -1);
+    if (zoom >= READABLE) this.stubs(view, layout.stubs);
+  }
+
+  /** Ends of wires that are too long to draw. Above a box stands where the value comes from. */
+  private stubs(view: View, stubs: Float32Array): void {
+    const { pen, scene, theme } = this;
+    for (let at = 0; at < stubs.length; at += 4) {
+      const [x, y, other, above] = [stubs[at] ?? 0, stubs[at + 1] ?? 0, stubs[at + 2] ?? 0, stubs[at + 3] ?? 0];
+      if (x > view.right || x < view.left - 200 || y > view.bottom || y < view.top) continue;
+      pen.wire(x, above ? y - 10 : y, x, above ? y : y + 8, theme.wire, 1.2, above === 1);
+      const item = scene.visible?.items[other];
+      if (above && item !== undefined && this.zoom >= DETAILED) pen.text(x + 6, y - 4, scene.label(item).title, "plain", theme.pale);
+    }
+  }
+
+  box(box: number, x: number, y: number, width: number, height: number): void {
+    const { pen, scene, theme, zoom } = this;
+    const item = scene.visible?.items[box] ?? 0;
+    const scope = scene.scope(item);
+    const differences = scene.differences[box];
+    const faded = scene.matching?.has(box) === false || (scene.changes !== undefined && !differences);
+    pen.fade(faded ? 0.45 : 1);
+    const lit = scene.related.has(box) || box === this.selected;
+    const line = this.lineOf(box, differences);
+    const lineWidth = (line === theme.line ? 1 : 2) / Math.min(1, Math.max(0.3, zoom));
+    const radius = zoom < READABLE ? 0 : scope ? 8 : 5;
+    if (scope && scope.times > 1 && zoom >= READABLE) {
+      pen.box(x + 6, y + 6, width, height, radius, theme.box, theme.line, 1);
+      pen.box(x + 3, y + 3, width, height, radius, theme.box, theme.line, 1);
+    }
+    pen.box(x, y, width, height, radius, theme.box, line, lineWidth);
+    if (lit) pen.box(x, y, width, height, radius, `${theme.accent}28`, "", 0);
+    if (!scope) pen.box(x + 1, y + (zoom < READABLE ? 1 : 4), zoom < READABLE ? width - 2 : 3, zoom < READABLE ? height - 2 : height - 8, zoom < READABLE ? 0 : 1.5, this.colourOf(item), "", 0);
+    if (zoom < READABLE) return;
+    this.header(item, x, y, false);
+    this.badge(box, x + width, y);
+    if (zoom < DETAILED) return;
+    const label = scene.label(item);
+    let line0 = y + 18 + 15;
+    if (label.line !== "") {
+      pen.text(x + (scope ? 28 : 12), line0, label.line, scope ? "plain" : "mono", theme.pale);
+      line0 += 14;
+    }
+    if (differences && scope) pen.text(x + width - 8 - scene.textWidth(differenceText(differences), "mono"), y + 33, differenceText(differences), "mono", line);
+    for (const stub of label.stubs) {
+      pen.text(x + 12, line0, stub, "mono", theme.pale);
+      line0 += 14;
+    }
+  }
+
+  private header(item: number, x: number, y: number, open: boolean): void {
+    const { pen, scene, theme } = this;
+    const scope = scene.scope(item);
+    const { title, beside } = scene.label(item);
+    let left = x + 12;
+    if (scope) {
+      pen.box(x + 9, y + 8, 11, 11, 2, "", theme.pale, 1);
+      pen.wire(x + 14.5, open ? y + 13.5 : y + 11, x + 14.5, open ? y + 13.5 : y + 16, theme.pale, 1.2, false);
+      pen.box(x + 12, y + 13, 5, 1, 0, theme.pale, "", 0);
+      left = x + 28;
+    }
+    pen.text(left, y + 18, title, "title", theme.text);
+    left += scene.textWidth(title, "title") + 8;
+    if (beside !== "") {
+      pen.text(left, y + 18, beside, "plain", theme.pale);
+      left += scene.textWidth(beside, "plain") + 8;
+    }
+    if (scope && scope.times > 1) pen.text(left, y + 18, `× ${scope.times}`, "title", theme.accent);
+  }
+
+  private badge(box: number, right: number, y: number): void {
+    const { pen, scene, theme } = this;
+    const severity = scene.severities[box];
+    if (!severity) return;
+    const text = String(scene.counts[box] ?? 0);
+    const width = scene.textWidth(text, "title") + 10;
+    const colour = severity === "error" ? theme.error : severity === "warning" ? theme.warning : theme.information;
+    pen.box(right - width + 6, y - 7, width, 16, 8, colour, theme.background, 1.5);
+    pen.text(right - width + 11, y + 5, text, "title", theme.background);
+  }
+
+  private lineOf(box: number, differences: Differences | undefined): string {
+    const { scene, theme } = this;
+    if (box === this.selected || scene.related.has(box)) return theme.accent;
+    if (scene.matching?.has(box)) return theme.match;
+    if (!differences) return theme.line;
+    if (differences.changed > 0 || (differences.added > 0 && differences.removed > 0)) return theme.changed;
+    return differences.added > 0 ? theme.added : theme.removed;
+  }
+
+  private colourOf(node: number): string {
+    const { table } = this.scene.entry;
+    const { palette, categories, pale } = this.theme;
+    if (this.colouring === "operation") return table.roles[node] === 4 ? categories[categoryOf(word(table.ops, node))] : pale;
+    const code = this.colouring === "dtype" ? (table.dtypes.codes[node] ?? 0) : (table.kernels.values[table.kernels.offsets[node] ?? 0] ?? 0);
+    const none = this.colouring === "dtype" ? word(table.dtypes, node) === "" : (table.kernels.offsets[node] ?? 0) === (table.kernels.offsets[node + 1] ?? 0);
+    return none ? pale : (palette[(code * 7) % palette.length] ?? pale);
+  }
+}
+
+export function differenceText({ added, removed, changed }: Differences): string {
+  return [added > 0 && `+${added}`, changed > 0 && `~${changed}`, removed > 0 && `−${removed}`].filter((text) => text !== false).join(" ");
+}

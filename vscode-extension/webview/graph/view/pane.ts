@@ -1,0 +1,42 @@
+/** One of the (at most two) panes: a graph's drawing, or texts. The header of the second says what it shows and compares. */
+
+import { element } from "../../shared/dom.js";
+import type { CodeView } from "./codeView.js";
+import { Drawing, type DrawingEvents } from "./drawing.js";
+import type { Scene } from "./scene.js";
+import type { Theme } from "./theme.js";
+
+export class Pane {
+  readonly drawing: Drawing;
+  readonly element: HTMLElement;
+  readonly header = element("div", { class: "pane-header" });
+  private readonly body = element("div", { class: "pane-body" });
+  scene: Scene | undefined;
+  /** Whether texts are shown instead of the graph. */
+  showsText = false;
+
+  constructor(
+    theme: Theme,
+    readonly code: CodeView,
+    events: DrawingEvents,
+    focused: () => void,
+  ) {
+    this.drawing = new Drawing(theme, events);
+    this.element = element("section", { class: "pane" }, this.header, this.body);
+    this.element.addEventListener("focusin", focused);
+    this.element.addEventListener("pointerdown", focused);
+    this.body.append(this.drawing.element);
+  }
+
+  showText(): void {
+    this.showsText = true;
+    this.body.replaceChildren(this.code.element);
+  }
+
+  showScene(scene: Scene): void {
+    if (this.showsText) this.body.replaceChildren(this.drawing.element);
+    this.showsText = false;
+    this.scene = scene;
+    this.drawing.show(scene);
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * One graph as it stands on the screen: what is open, how it is laid out, what is marked. The panes change it, the painter reads it.
+ *
+ * Everything per box (findings, matches, differences) is counted once when it changes, never while drawing.
+ */
+
+import type { Change, Diff } from "../model/diff.js";
+import { findingsOf, type NodeFinding, type Severity, worst } from "../model/findings.js";
+import { fold } from "../model/fold.js";
+import { type Hierarchy, isScope, type Item, modulesOf, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
+import { type Label, labelOf } from "../model/labels.js";
+import { HEADER, type Layout } from "../model/layout.js";
+import type { Entry } from "../model/library.js";
+import { type Filter, matchesOf, NO_FILTER } from "../model/search.js";
+import { openAround, openUpTo, type Visible, visibleOf } from "../model/visible.js";
+import { type Fonts, fontsOf } from "./pens.js";
+import type { Theme } from "./theme.js";
+
+/** Boxes that a graph starts with, and the most that "unfold all" opens. */
+const AT_FIRST = 50;
+const MOST_BOXES = 3_000;
+/** More identical modules than these stay folded until somebody opens them. */
+const FEW = 3;
+const LONGEST_TEXT = 44;
+const ORDER: readonly (Severity | undefined)[] = ["error", "warning", "information", "hint"];
+
+export type Arrange = (visible: Visible) => Promise<Layout>;
+
+/** What is said of one box in a comparison. */
+export interface Differences {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}
+
+export class Scene {
+  readonly hierarchy: Hierarchy;
+  open: ReadonlySet<number>;
+  visible: Visible | undefined;
+  layout: Layout | undefined;
+  findings: ReadonlyMap<number, readonly NodeFinding[]> = new Map();
+  filter: Filter = NO_FILTER;
+  /** Nodes that match the filter, in graph order; undefined where there is none. */
+  matches: readonly number[] | undefined;
+  selected: Item | undefined;
+  changes: readonly Change[] | undefined;
+  /** Per box. */
+  severities: (Severity | undefined)[] = [];
+  counts: number[] = [];
+  differences: (Differences | undefined)[] = [];
+  related = new Set<number>();
+  matching: ReadonlySet<number> | undefined;
+  private relatedNodes: ReadonlySet<number> = new Set();
+  private labels = new Map<Item, Label>();
+  private generation = 0;
+  private fonts: Fonts;
+  private readonly widths = new Map<string, number>();
+  private readonly ruler = document.createElement("canvas").getContext("2d");
+
+  constructor(
+    readonly entry: Entry,
+    theme: Theme,
+    private readonly arrange: Arrange,
+  ) {
+    this.hierarchy = fold(modulesOf(entry.table));
+    this.open = openUpTo(this.hierarchy, AT_FIRST, ({ kind, times }) => kind !== "part" && times <= FEW);
+    this.fonts = fontsOf(theme.font, theme.mono);
+  }
+
+  /** Lays out what is open. False where a newer request has overtaken this one. */
+  async update(): Promise<boolean> {
+    const generation = (this.generation += 1);
+    const visible = visibleOf(this.hierarchy, this.open, (item, open) => this.measure(item, open));
+    const layout = await this.arrange(visible);
+    if (generation !== this.generation) return false;
+    [this.visible, this.layout] = [visible, layout];
+    this.recount();
+    return true;
+  }
+
+  label(item: Item): Label {
+    let label = this.labels.get(item);
+    if (!label) {
+      const { title, beside, line, stubs } = labelOf(this.hierarchy, this.entry.modules, item);
+      label = { title: cut(title), beside: cut(beside), line: cut(line), stubs: stubs.map(cut) };
+      this.labels.set(item, label);
+    }
+    return label;
+  }
+
+  scope(item: Item): Scope | undefined {
+    return scopeAt(this.hierarchy, item);
+  }
+
+  isOpen(item: Item): boolean {
+    const scope = this.scope(item);
+    return scope !== undefined && (scope.id === 0 || this.open.has(scope.id));
+  }
+
+  toggle(item: Item): void {
+    const scope = this.scope(item);
+    if (!scope || scope.id === 0) return;
+    const next = new Set(this.open);
+    if (!next.delete(scope.id)) next.add(scope.id);
+    this.open = next;
+  }
+
+  /** What is open, in words that mean the same after a new capture. */
+  openPaths(): string[] {
+    return [...this.open].map((id) => pathOf(this.hierarchy.scopes[id]));
+  }
+
+  openByPaths(paths: readonly string[]): void {
+    const wanted = new Set(paths);
+    this.open = new Set(this.hierarchy.scopes.flatMap((scope) => (scope.id === 0 || wanted.has(pathOf(scope)) ? [scope.id] : [])));
+  }
+
+  foldAll(): void {
+    this.open = new Set([0]);
+  }
+
+  /** Opens as much as can be drawn; false where that is not all. */
+  unfoldAll(): boolean {
+    this.open = openUpTo(this.hierarchy, MOST_BOXES);
+    return this.hierarchy.scopes.every((scope) => scope.children.length === 0 || this.open.has(scope.id));
+  }
+
+  /** Opens what hides some items; true if anything was hidden. */
+  show(items: Iterable<Item>): boolean {
+    const before = this.open.size;
+    this.open = openAround(this.hierarchy, this.open, items);
+    return this.open.size !== before;
+  }
+
+  /** The box that stands for an item: its own, or the folded scope's around it. */
+  boxOf(item: Item): number {
+    const box = this.visible?.boxOfItem.get(item);
+    if (box !== undefined || !this.visible) return box ?? -1;
+    if (!isScope(this.hierarchy, item)) return this.visible.boxOf[item] ?? -1;
+    const [first] = nodesBelow(this.hierarchy, item);
+    return first === undefined ? -1 : (this.visible.boxOf[first] ?? -1);
+  }
+
+  setFindings(findings: readonly NodeFinding[]): void {
+    this.findings = findingsOf(this.entry.table, findings);
+    this.setFilter(this.filter);
+  }
+
+  setFilter(filter: Filter): void {
+    this.filter = filter;
+    this.matches = matchesOf(this.entry.table, filter, this.findings);
+    this.recount();
+  }
+
+  /** Compares: this scene is one side of a diff. Opens the scopes with differences, as far as they can be drawn. */
+  setDiff(diff: Diff | undefined, side: "left" | "right"): void {
+    this.changes = side === "left" ? diff?.leftChanges : diff?.rightChanges;
+    const { changes } = this;
+    if (changes) {
+      const touched = openAround(this.hierarchy, new Set(), this.changedNodes());
+      this.open = openUpTo(this.hierarchy, AT_FIRST * 6, (scope) => touched.has(scope.id));
+    }
+    this.recount();
+  }
+
+  /** Nodes that differ from the other graph's, in graph order. */
+  changedNodes(): number[] {
+    return (this.changes ?? []).flatMap((change, node) => (change === "unchanged" ? [] : [node]));
+  }
+
+  /** Nodes to light up. */
+  setRelated(nodes: ReadonlySet<number>): void {
+    this.relatedNodes = nodes;
+    this.related = new Set();
+    for (const node of nodes) {
+      const box = this.visible?.boxOf[node] ?? -1;
+      if (box >= 0) this.related.add(box);
+      else if (this.visible) for (const user of this.readersOf(node)) this.related.add(user);
+    }
+  }
+
+  setTheme(theme: Theme): void {
+    this.fonts = fontsOf(theme.font, theme.mono);
+    this.widths.clear();
+  }
+
+  textWidth(text: string, font: keyof Fonts): number {
+    const key = `${font}${text}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      if (this.ruler) this.ruler.font = this.fonts[font];
+      this.widths.set(key, (width = this.ruler?.measureText(text).width ?? text.length * 7));
+    }
+    return width;
+  }
+
+  /** A stub is shown at the boxes that read it. */
+  private readersOf(stub: number): Set<number> {
+    const { table } = this.entry;
+    const found = new Set<number>();
+    for (let node = 0; node < table.count; node += 1) {
+      const box = this.visible?.boxOf[node] ?? -1;
+      if (box < 0) continue;
+      for (let at = table.inputs.offsets[node] ?? 0; at < (table.inputs.offsets[node + 1] ?? 0); at += 1) if (table.inputs.values[at] === stub) found.add(box);
+    }
+    return found;
+  }
+
+  private recount(): void {
+    const { visible } = this;
+    if (!visible) return;
+    const total = visible.items.length;
+    this.severities = new Array<Severity | undefined>(total);
+    this.counts = new Array<number>(total).fill(0);
+    for (const [node, all] of this.findings) {
+      const box = visible.boxOf[node] ?? -1;
+      if (box < 0) continue;
+      this.counts[box] = (this.counts[box] ?? 0) + all.length;
+      const severity = worst(all);
+      if (this.severities[box] === undefined || ORDER.indexOf(severity) < ORDER.indexOf(this.severities[box])) this.severities[box] = severity;
+    }
+    this.matching = this.matches && new Set(this.matches.map((node) => visible.boxOf[node] ?? -1));
+    this.differences = new Array<Differences | undefined>(total);
+    this.changes?.forEach((change, node) => {
+      const box = visible.boxOf[node] ?? -1;
+      if (box < 0 || change === "unchanged") return;
+      const known = this.differences[box] ?? { added: 0, removed: 0, changed: 0 };
+      this.differences[box] = { ...known, [change]: known[change] + 1 };
+    });
+    this.setRelated(this.relatedNodes);
+  }
+
+  private measure(item: Item, open: boolean): [number, number] {
+    const label = this.label(item);
+    const scope = this.scope(item);
+    const title = this.textWidth(label.title, "title") + (label.beside === "" ? 0 : 8 + this.textWidth(label.beside, "plain"));
+    const extra = scope ? 24 + (scope.times > 1 ? 12 + this.textWidth(`× ${scope.times}`, "title") : 0) : 6;
+    const width = Math.max(title + extra, this.textWidth(label.line, "mono") + 6, ...label.stubs.map((stub) => this.textWidth(stub, "mono") + 6), 56) + 20;
+    if (open) return [width, HEADER];
+    return [Math.ceil(width), 28 + (label.line === "" ? 0 : 15) + label.stubs.length * 14];
+  }
+}
+
+function pathOf(scope: Scope | undefined): string {
+  return `${scope?.kind ?? ""} ${scope?.path ?? ""} ${scope?.label ?? ""}`;
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
+}

@@ -1,0 +1,45 @@
+/** Colours and fonts, read from the CSS variables of `graph.css` so that the drawing follows VS Code's theme. */
+
+import type { Category } from "../model/labels.js";
+
+export interface Theme {
+  readonly background: string;
+  readonly box: string;
+  readonly scope: string;
+  readonly line: string;
+  readonly wire: string;
+  readonly text: string;
+  readonly pale: string;
+  readonly accent: string;
+  readonly match: string;
+  readonly error: string;
+  readonly warning: string;
+  readonly information: string;
+  readonly added: string;
+  readonly removed: string;
+  readonly changed: string;
+  readonly palette: readonly string[];
+  readonly categories: Readonly<Record<Category, string>>;
+  readonly font: string;
+  readonly mono: string;
+}
+
+export function readTheme(): Theme {
+  const style = getComputedStyle(document.body);
+  const value = (name: string): string => style.getPropertyValue(`--graph-${name}`).trim();
+  const palette = ["blue", "green", "orange", "purple", "red", "yellow", "grey"].map(value);
+  return {
+    background: value("background"), box: value("box"), scope: value("scope"), line: value("line"), wire: value("wire"), text: value("text"),
+    pale: value("pale"), accent: value("accent"), match: value("match"), error: value("error"), warning: value("warning"),
+    information: value("information"), added: value("added"), removed: value("removed"), changed: value("changed"), palette,
+    categories: { product: value("blue"), reduction: value("purple"), shape: value("grey"), conversion: value("orange"), random: value("red"), other: value("green") },
+    font: value("font"), mono: value("mono"),
+  };
+}
+
+/** Calls back when VS Code or the system changes the theme. */
+export function watchTheme(changed: () => void): void {
+  new MutationObserver(changed).observe(document.body, { attributes: true, attributeFilter: ["class", "data-vscode-theme-id"] });
+  new MutationObserver(changed).observe(document.documentElement, { attributes: true, attributeFilter: ["style", "data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+}
