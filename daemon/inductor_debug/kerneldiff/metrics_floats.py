@@ -65,8 +65,12 @@ class FloatMetrics:
 
     def add(self, block: Block) -> None:
         """Adds a block."""
-        if not self._add_plain(block):
-            self._general.add(block)
+        if self._add_plain(block):
+            return
+        cleaned, removed = self._general.cleaned(block)
+        self._sums.compared -= removed
+        if removed == 0 or not self._add_plain(cleaned):
+            self._general.add(cleaned)
 
     def _add_plain(self, block: Block) -> bool:
         """Adds the block and returns True, or leaves everything as it was and returns False."""

@@ -48,11 +48,9 @@ class Worst:
                 break
             self._push(block, index, error)
 
-    def take_nonfinite(self, block: Block, mask: Tensor) -> None:
+    def take_nonfinite(self, block: Block, places: Tensor) -> None:
         """Notes elements of a block where exactly one side has a certain NaN or infinity."""
-        if not self.wants(math.inf):
-            return
-        for index in mask.nonzero().flatten()[: self._limit].tolist():
+        for index in places[: self._limit].tolist():
             if self.wants(math.inf):
                 self._push(block, index, math.inf)
 

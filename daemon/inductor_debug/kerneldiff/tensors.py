@@ -26,8 +26,9 @@ _ON_CPU = 32_000
 """Elements of a block on the CPU: its buffers fit the second-level cache, and torch does not split an operation of
 fewer than 32,768 elements among threads (`at::internal::GRAIN_SIZE`), whose meetings would cost more than the work."""
 
-_ELSEWHERE = 1 << 20
-"""Elements of a block on an accelerator, where starting an operation costs more than running it."""
+_ELSEWHERE = 1 << 21
+"""Bytes of one side of a block on an accelerator, where starting an operation costs more than running it. The largest
+that keeps the dozen float64 temporaries of `metrics_general` within 64 MB."""
 
 
 _LARGE = 1 << 21
@@ -149,7 +150,7 @@ def _plain(values: Tensor) -> Tensor:
 
 
 def _block_elements(reference: Tensor) -> int:
-    return _ON_CPU if reference.device.type == "cpu" else _ELSEWHERE
+    return _ON_CPU if reference.device.type == "cpu" else _ELSEWHERE // max(reference.element_size(), 4)
 
 
 def _accumulator(reference: Tensor, actual: Tensor, sums: Sums, worst: Worst, config: ComparisonConfig) -> _Accumulator:
