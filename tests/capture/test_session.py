@@ -77,8 +77,8 @@ def test_one_target_that_cannot_be_built_does_not_stop_the_others(tmp_path: Path
 
 
 def test_a_stage_that_does_not_exist_is_skipped_with_a_note(tmp_path: Path) -> None:
-    job = job_of(tmp_path, TWO, stages=(Stage.PREVIEW, Stage.INDUCTOR))
-    skipped = [stage.report for stage in job.stages if stage.report.stage is Stage.INDUCTOR]
+    job = job_of(tmp_path, TWO, stages=(Stage.PREVIEW, Stage.LOAD))
+    skipped = [stage.report for stage in job.stages if stage.report.stage is Stage.LOAD]
     assert [(report.state, bool(report.notes)) for report in skipped] == [(StageState.SKIPPED, True)] * 2
 
 
