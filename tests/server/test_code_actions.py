@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from inductor_debug.rules.registry import page
 from inductor_debug.server import code_actions
+from inductor_debug.server.repro_commands import TITLE
 from inductor_debug_schema import Finding, Position, Range
 from server_harness import AnalysisState, Editor, finding, turns
 
@@ -74,7 +75,22 @@ async def actions(
         "context": {"diagnostics": shown, **({} if only is None else {"only": only}), **context},
     }
     response = await editor.request("textDocument/codeAction", params)
-    return list(response["result"])
+    return [action for action in response["result"] if not action["title"].startswith(TITLE)]
+
+
+async def test_every_finding_has_an_action_that_makes_a_reproducer(make_editor: Make) -> None:
+    editor, uri = await desk(make_editor, [CAST, VIEW])
+    place = {"line": 2, "character": 9}
+    params = {"textDocument": {"uri": uri}, "range": {"start": place, "end": place}, "context": {"diagnostics": []}}
+    response = await editor.request("textDocument/codeAction", params)
+    (action,) = [action for action in response["result"] if action["title"].startswith(TITLE)]
+    assert "edit" not in action
+    assert "kind" not in action
+    assert action["command"]["command"] == "inductorDebug.repro"
+    (asked,) = action["command"]["arguments"]
+    assert asked["uri"] == uri
+    assert asked["rule"] == "dtype"
+    assert await actions(editor, uri, only=["quickfix"])
 
 
 def titles(offered: list[dict[str, Any]]) -> list[str]:

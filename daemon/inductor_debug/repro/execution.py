@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from inductor_debug.capture.quiet import quiet
 from inductor_debug.repro.from_recording import operator
 from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step, mapped
 
@@ -208,7 +209,7 @@ def respecified(program: Program) -> Program | None:
             made[index, place] = spec_of(value) if isinstance(value, torch.Tensor) else None
 
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+        with quiet(), FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
             run(program, tensors_of(program), observe=observe)
     except Exception:
         return None

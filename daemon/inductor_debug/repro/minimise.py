@@ -32,14 +32,16 @@ class GoneError(Exception):
 
 @dataclass(frozen=True)
 class Minimised:
-    """The smallest program found. `flaky` is how often of how many times the whole failed, where not always.
+    """The smallest program found.
 
-    `neighbour` says in words what the smallest change is that makes the failure go. `finished` is False where time ran
-    out.
+    `for_nodes` are those of the `attempts` after which no step was left to take away; `flaky` is how often of how many
+    times the whole failed, where not always. `neighbour` says in words what the smallest change is that makes the
+    failure go. `finished` is False where time ran out.
     """
 
     program: Program
     attempts: int
+    for_nodes: int
     neighbour: str
     verdict: Verdict
     flaky: tuple[int, int] | None = None
@@ -80,6 +82,7 @@ class Minimiser:
         self._best: Program | None = None
         self._verdict = Verdict(True)
         self._passing: dict[str, str] = {}
+        self._for_nodes = 0
         self.attempts = 0
 
     def run(self, program: Program) -> Minimised:
@@ -97,7 +100,7 @@ class Minimiser:
         assert self._best is not None
         flaky = flaky or self._steadiness(self._best)
         neighbour = self._neighbour(self._best) if finished else ""
-        return Minimised(self._best, self.attempts, neighbour, self._verdict, flaky, finished)
+        return Minimised(self._best, self.attempts, self._for_nodes, neighbour, self._verdict, flaky, finished)
 
     def _reduce(self, program: Program) -> None:
         best = self._steps(program)
@@ -106,6 +109,7 @@ class Minimiser:
             if len(smaller.steps) == len(best.steps):
                 break
             best = self._removed(smaller)
+        self._for_nodes = self.attempts
         best = self._outputs(best)
         best = self._shrunk(best)
         self._valued(best)

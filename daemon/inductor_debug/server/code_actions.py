@@ -61,6 +61,8 @@ class CodeActions:
         only = params.context.only
         if only is None or _includes(only, types.CodeActionKind.QuickFix):
             actions += await self._quick_fixes(document, params)
+        if only is None and self._server.client.action_literals:
+            actions += self._reproducers(document, params)
         if only is not None and self._server.client.action_literals and _includes(only, FIX_ALL):
             actions += await self._fix_all(document, everything=FIX_ALL in only)
         return actions
@@ -156,6 +158,14 @@ class CodeActions:
                 diagnostics=_diagnostics(shown, [finding for finding in findings if finding.rule == rule]),
                 command=_explain(rule, self._server),
             )
+
+    def _reproducers(self, document: Document, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+        """Edits nothing, so it has no kind; who asks for quick fixes alone does not get it."""
+        from inductor_debug.server.repro_commands import actions
+
+        found, shown = self._found(document, params), params.context.diagnostics
+        for command, finding in actions(self._server, found, document.uri):
+            yield types.CodeAction(command.title, diagnostics=_diagnostics(shown, [finding]), command=command)
 
     async def _fix_all(self, document: Document, *, everything: bool) -> Sequence[types.CodeAction]:
         """All proved fixes as one action, which is proved as a whole.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from inductor_debug_schema import ArtifactReference, Event, FileReport, Progressed, StageStarted, to_wire
 from lsprotocol import types
 
-from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.orders import Listener, Order, Performed
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
@@ -38,7 +38,13 @@ def options_of(arguments: Sequence[Any]) -> dict[str, Any]:
 
 
 async def perform(
-    server: Server, arguments: Sequence[Any], order: Order, *, token: Token | None = None, title: str = ""
+    server: Server,
+    arguments: Sequence[Any],
+    order: Order,
+    *,
+    token: Token | None = None,
+    title: str = "",
+    on_event: Listener | None = None,
 ) -> Performed:
     """Carries out `order` for the file whose URI stands in `arguments`.
 
@@ -48,6 +54,7 @@ async def perform(
         order: what to do.
         token: the request's `workDoneToken`, which `Progressed` events are sent to.
         title: what the progress bar is called.
+        on_event: told of every event as well.
 
     Raises:
         RequestError: the URI is none of a file, or the settings for it cannot be used.
@@ -57,8 +64,14 @@ async def perform(
     if not path:
         raise RequestError(f"{options['uri']} is not the URI of a file.", INVALID_PARAMS)
     bar = _Bar(server, token, title)
+
+    def hear(event: Event) -> None:
+        bar.hear(event)
+        if on_event is not None:
+            on_event(event)
+
     try:
-        return await server.engine.perform(path, order, bar.hear)
+        return await server.engine.perform(path, order, hear)
     except ConfigurationError as error:
         raise RequestError(str(error)) from error
     finally:
