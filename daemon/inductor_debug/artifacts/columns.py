@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from inductor_debug.artifacts.errors import ArtifactError
@@ -55,11 +55,7 @@ def read_numbers(content: Any) -> Sequence[float]:
 
 def offsets(lengths: Iterable[int]) -> bytes:
     """Where each list of a column of lists begins in the flat column, and where the last one ends."""
-    position, found = 0, [0]
-    for length in lengths:
-        position += length
-        found.append(position)
-    return integers(found)
+    return integers(list(accumulate(lengths, initial=0)))
 
 
 def read_lists(column: Any, count: int, flat: Sequence[Any]) -> list[list[Any]]:

@@ -31,10 +31,9 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from itertools import chain, count
-from operator import attrgetter
+from itertools import count
 from typing import Any
 
 import msgpack
@@ -113,42 +112,48 @@ def decode(content: bytes) -> GraphDocument:
 
 
 class _Tables:
-    """The strings, shapes and places of one document, each kept once and numbered as they come."""
+    """The strings, shapes and places of one document, each kept once and numbered as they come.
+
+    Comprehensions over plain dictionaries, because they run once for every node and column.
+    """
 
     def __init__(self) -> None:
         self._strings: defaultdict[str, int] = defaultdict(count().__next__)
         self._shapes: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._places: dict[Location, int] = {}
-        self._seen: dict[int, int] = {}
-        self.string: Callable[[str], int] = self._strings.__getitem__
 
     def strings(self, values: Iterable[str]) -> bytes:
-        return integers(map(self.string, values))
+        numbers_of = self._strings
+        return integers([numbers_of[value] for value in values])
 
     def optional_strings(self, values: Iterable[str | None]) -> bytes:
-        string = self.string
-        return integers([NONE if value is None else string(value) for value in values])
+        numbers_of = self._strings
+        return integers([NONE if value is None else numbers_of[value] for value in values])
 
     def shapes(self, values: Iterable[Sequence[int | str] | None]) -> bytes:
-        shape = self._shapes.__getitem__
-        return integers([NONE if value is None else shape(tuple(value)) for value in values])
+        numbers_of = self._shapes
+        return integers([NONE if value is None else numbers_of[tuple(value)] for value in values])
 
     def places(self, values: Sequence[Location | None]) -> bytes:
         """Equal places are mostly one object, so that is looked at first; `values` keeps all of them alive."""
-        self._seen = {id(None): NONE}
-        known = self._seen
-        return integers([known[id(value)] if id(value) in known else self._place(value) for value in values])
+        identities = list(map(id, values))
+        objects = dict(zip(identities, values, strict=True))
+        numbers_of = {
+            identity: NONE if place is None else self._places.setdefault(place, len(self._places))
+            for identity, place in objects.items()
+        }
+        return integers([numbers_of[identity] for identity in identities])
 
-    def _place(self, place: Location | None) -> int:
-        assert place is not None
-        number = self._places.setdefault(place, len(self._places))
-        self._seen[id(place)] = number
-        return number
+    def lists(self, name: str, values: list[list[str]]) -> dict[str, bytes]:
+        """Both columns of a column of lists."""
+        numbers_of = self._strings
+        flat = integers([numbers_of[item] for items in values for item in items])
+        return {name: flat, f"{name}_at": offsets(map(len, values)) if flat else b""}
 
     def columns(self) -> dict[str, Any]:
         shapes, places = list(self._shapes), list(self._places)
-        string = self.string
-        sizes = [-1 - string(size) if isinstance(size, str) else size for size in chain.from_iterable(shapes)]
+        numbers_of = self._strings
+        sizes = [-1 - numbers_of[size] if isinstance(size, str) else size for shape in shapes for size in shape]
         return {
             "shapes_at": offsets(map(len, shapes)),
             "shapes": numbers(sizes),
@@ -164,12 +169,6 @@ class _Tables:
 def _graph(graph: Graph, tables: _Tables) -> dict[str, Any]:
     nodes = graph.nodes
     roles = {id(role): number for number, role in enumerate(_ROLES)}
-    lists: dict[str, bytes] = {}
-    for name in _LISTS:
-        values = list(map(attrgetter(name), nodes))
-        flat = tables.strings(chain.from_iterable(values))
-        lists[name] = flat
-        lists[f"{name}_at"] = offsets(map(len, values)) if flat else b""
     return {
         "name": graph.name,
         "kind": graph.kind.value,
@@ -184,7 +183,10 @@ def _graph(graph: Graph, tables: _Tables) -> dict[str, Any]:
         "places": tables.places([node.place for node in nodes]),
         "bytes": numbers([NONE if node.bytes is None else node.bytes for node in nodes]),
         "seq_nrs": integers([NONE if node.seq_nr is None else node.seq_nr for node in nodes]),
-        **lists,
+        **tables.lists("inputs", [node.inputs for node in nodes]),
+        **tables.lists("origins", [node.origins for node in nodes]),
+        **tables.lists("forward", [node.forward for node in nodes]),
+        **tables.lists("kernels", [node.kernels for node in nodes]),
     }
 
 

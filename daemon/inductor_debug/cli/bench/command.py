@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 
-from inductor_debug.cli.bench import inductor, inference, latency, numerics, stages
+from inductor_debug.cli.bench import artifacts, inductor, inference, latency, numerics, repro, stages
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -18,7 +18,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "same model in the same run. Needs a quiet machine and, for two of the models, transformers.",
     )
     parser.add_argument(
-        "benchmark", choices=["latency", "inference", "inductor", "numerics", "stages"], help="what to measure"
+        "benchmark",
+        choices=["latency", "artifacts", "inference", "inductor", "numerics", "repro", "stages"],
+        help="what to measure",
     )
     parser.add_argument("--corpus", default="tests/inference", help="folder of the inference corpus (%(default)s)")
     parser.add_argument(
@@ -37,8 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         return inference.run(arguments.corpus, arguments.sample, arguments.format)
     if arguments.benchmark == "inductor":
         return inductor.run(arguments.models.split(","), arguments.format)
+    if arguments.benchmark == "repro":
+        return repro.run(arguments.format)
     if arguments.benchmark == "stages":
         return stages.run(arguments.models.split(","), arguments.format)
+    if arguments.benchmark == "artifacts":
+        return artifacts.run(arguments.format)
     if arguments.benchmark == "numerics":
         return numerics.run(arguments.format)
     models = [name for name in arguments.models.split(",") if name]
