@@ -243,8 +243,11 @@ def _bytes(value: torch.Tensor) -> int | None:
 
 
 def _detail(node: Node) -> str:
-    """The literal arguments, as they would be written."""
-    if node.op in ("placeholder", "output"):
+    """The literal arguments, as they would be written; of what a backward is given, what it is."""
+    if node.op == "placeholder":
+        output = getattr(getattr(node.meta.get("desc"), "output", None), "idx", None)
+        return "" if output is None else f"gradient of output {output}"
+    if node.op == "output":
         return ""
     parts = [_literal(value) for value in node.args if not _has_nodes(value)]
     parts += [f"{key}={_literal(value)}" for key, value in node.kwargs.items() if not _has_nodes(value)]
