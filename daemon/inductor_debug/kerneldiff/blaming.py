@@ -97,7 +97,8 @@ class Finder:
 
     def _run(self, visitor: Visitor) -> None:
         function = self._graphs.run_by(visitor)
-        ran = run_side(self._target, function, seed=self._settings.seed, gradients=self._settings.gradients)
+        with self._settings.traced():
+            ran = run_side(self._target, function, seed=self._settings.seed, gradients=self._settings.gradients)
         self._state.restore()
         if ran.error is not None:
             raise ran.error
@@ -117,7 +118,8 @@ class Finder:
             progress=self._settings.progress,
         )
         function = with_dynamo_graphs(self._target.function, localiser)
-        ran = run_side(self._target, function, seed=self._settings.seed, gradients=False)
+        with self._settings.traced():
+            ran = run_side(self._target, function, seed=self._settings.seed, gradients=False)
         self._state.restore()
         if ran.error is not None:
             raise ran.error

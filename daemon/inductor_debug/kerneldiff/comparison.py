@@ -41,6 +41,8 @@ from inductor_debug.kerneldiff.state import State
 from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
 from inductor_debug.kerneldiff.verdict import overall
 
+Around = Callable[[], contextlib.AbstractContextManager[Any]]
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -56,6 +58,10 @@ class Settings:
     progress: Callable[[str], None] = lambda message: None
     exact: bool = True
     """Measure from the model in higher precision, which needs twice the memory of a float32 model once more."""
+    eagerly: Around = contextlib.nullcontext
+    """What surrounds every run of user code that is not compiled."""
+    traced: Around = contextlib.nullcontext
+    """What surrounds every run that is."""
 
 
 class Comparison:
@@ -146,7 +152,9 @@ class Comparison:
             function = self._compiled.get(backend.name)
             if function is None:
                 function = self._compiled[backend.name] = backend.compile(self._target.function, self._graphs)
-            return run_side(self._target, function, seed=seed, gradients=self._settings.gradients)
+            around = self._settings.eagerly if backend.is_eager else self._settings.traced
+            with around():
+                return run_side(self._target, function, seed=seed, gradients=self._settings.gradients)
         finally:
             self._state.restore()
             report.seconds[backend.name] = time.perf_counter() - started
@@ -179,7 +187,7 @@ class Comparison:
         anchors = Anchors(unit=self._unit())
         if settings.exact:
             settings.progress("running the model in float64")
-            with precisely(target.module, self._drawn):
+            with settings.eagerly(), precisely(target.module, self._drawn):
                 exact = run_side(target, target.function, seed=seed, gradients=settings.gradients, prepare=to_precise)
             self._state.restore()
             if exact.error is None:
@@ -208,7 +216,7 @@ class Comparison:
 
     def _moved(self, seed: int, number: int) -> Values:
         self._settings.progress("measuring what rounding does to the model")
-        with Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
+        with self._settings.eagerly(), Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
             ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
         self._state.restore()
         return values(ran) if ran.error is None else {}

@@ -60,8 +60,7 @@ def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
             report = _failed(offer, options, target)
         else:
             comparison = _comparison(opened, target)
-            with opened.workshop.traced():
-                report = comparison.run()
+            report = comparison.run()
             report.notes = [*target.notes, *report.notes]
             if options.get("plots"):
                 _draw(opened, report, comparison)
@@ -108,6 +107,8 @@ def _comparison(opened: OpenFile, target: BuiltTarget) -> Comparison:
         time_limit=float(options.get("time_limit") or 120.0),
         progress=progress,
         exact=_fits_precisely(target, opened.request.memory_limit),
+        eagerly=opened.workshop.eagerly,
+        traced=opened.workshop.traced,
     )
     comparison = Comparison(target, reference, test, settings, opened.sources)
     if not settings.exact:
