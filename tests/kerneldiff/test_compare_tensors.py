@@ -10,6 +10,7 @@ import pytest
 import torch
 from inductor_debug import ComparisonConfig, compare_tensors
 from inductor_debug.kerneldiff.metrics import Metrics
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytestmark = pytest.mark.torch
 
@@ -298,6 +299,35 @@ def test_gradients_sparse_conjugate_and_expanded_tensors_are_compared_by_value()
     complex_values = torch.randn(6, dtype=torch.complex64)
     assert compare_tensors(complex_values.conj(), complex_values.conj().resolve_conj()).passed
     assert compare_tensors(torch.ones(1).expand(100, 3), torch.ones(100, 3)).passed
+
+
+@pytest.mark.parametrize("name", ["uint4", "float4_e2m1fn_x2"])
+def test_dtypes_that_torch_cannot_read_are_a_problem(name: str) -> None:
+    if not hasattr(torch, name):
+        pytest.skip(f"this torch has no {name}")
+    packed = torch.zeros(4, dtype=torch.uint8).view(getattr(torch, name))
+    assert "whose values torch cannot read" in compare_tensors(packed, packed).problem
+
+
+def test_fake_tensors_have_no_values() -> None:
+    with FakeTensorMode():
+        fake = torch.randn(3)
+    assert "has no values" in compare_tensors(fake, fake).problem
+
+
+def test_tensors_quantised_by_channel_and_conjugates_with_nan_are_compared() -> None:
+    scales, zeros = torch.rand(6) + 0.1, torch.zeros(6, dtype=torch.int64)
+    by_channel = torch.quantize_per_channel(torch.randn(6, 50), scales, zeros, 0, torch.qint8)
+    assert compare_tensors(by_channel, by_channel).passed
+    conjugate = torch.tensor([complex(math.nan, 1), 2 + 3j]).conj()
+    assert compare_tensors(conjugate, conjugate).passed
+
+
+def test_exponents_without_a_sign_are_compared() -> None:
+    reference, actual = (torch.tensor(side).to(torch.float8_e8m0fnu) for side in ([math.nan, 2.0], [1.0, 8.0]))
+    found = compare_tensors(reference, actual)
+    assert (found.metrics.max_abs, found.metrics.max_ulp, found.metrics.nonfinite_mismatches) == (6.0, 2, 1)
+    assert compare_tensors(reference, reference).passed
 
 
 def test_configurations_that_make_no_sense_are_refused() -> None:

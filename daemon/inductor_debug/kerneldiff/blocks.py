@@ -46,8 +46,8 @@ class Walk:
         if reference.is_contiguous() and actual.is_contiguous():
             reference, actual = reference.view(-1), actual.view(-1)
         for start, place in itertools.islice(_places(reference.shape, self._elements), share, None, shares):
-            part = reference[place].reshape(-1)
-            yield Block(start, part, actual[place].reshape(-1).to(part.device))
+            part = _flat(reference[place])
+            yield Block(start, part, _flat(actual[place]).to(part.device))
 
     def index(self, position: int) -> tuple[int, ...]:
         """The index in the tensors of the element at `position` of the walk."""
@@ -60,6 +60,11 @@ class Walk:
         for place, dimension in zip(walked, self._order, strict=True):
             index[dimension] = place
         return tuple(index)
+
+
+def _flat(part: Tensor) -> Tensor:
+    """One-dimensional, with a conjugation or negation that torch put off carried out."""
+    return part.reshape(-1).resolve_conj().resolve_neg()
 
 
 def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int, tuple[int | slice, ...]]]:

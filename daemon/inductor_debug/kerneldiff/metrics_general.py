@@ -15,7 +15,8 @@ from inductor_debug.kerneldiff.metrics_sums import Sums
 from inductor_debug.kerneldiff.metrics_ulp import SIGNED_BITS, has_distances, max_distance
 from inductor_debug.kerneldiff.metrics_worst import Worst
 
-_SAME_SIZE = {dtype: integers for dtype, integers in SIGNED_BITS.items() if integers is torch.int8}
+_BYTES = {torch.float8_e8m0fnu: torch.uint8} | {d: bits for d, bits in SIGNED_BITS.items() if bits is torch.int8}
+"""Dtypes that torch indexes by their bytes only. A zero byte is zero, or the smallest number where there is no zero."""
 
 
 class GeneralMetrics:
@@ -49,13 +50,15 @@ class GeneralMetrics:
         self._nonfinite(block, places)
         reference, actual = (side.clone() for side in (block.reference, block.actual))
         for side in (reference, actual):
-            # Through bytes where need be: float8 has no filling by index.
-            side.view(_SAME_SIZE.get(side.dtype, side.dtype))[places] = 0
+            side.view(_BYTES.get(side.dtype, side.dtype))[places] = 0
         return Block(block.start, reference, actual), places.numel()
 
     def _nonfinite(self, block: Block, places: Tensor) -> None:
         sums = self._sums
-        reference, actual = _wide(block.reference[places]), _wide(block.actual[places])
+        reference, actual = (
+            _wide(side.view(_BYTES.get(side.dtype, side.dtype))[places].view(side.dtype))
+            for side in (block.reference, block.actual)
+        )
         nan_reference, nan_actual = reference.isnan(), actual.isnan()
         sums.nan_reference += int(nan_reference.sum())
         sums.nan_actual += int(nan_actual.sum())

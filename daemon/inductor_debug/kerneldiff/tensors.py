@@ -1,6 +1,7 @@
 """`compare_tensors`: every metric of how one tensor differs from another, in one walk over both and in constant memory.
 
-It says what differs and by how much, never what that means. Tensors are not changed and not copied: blocks of them are.
+It says what differs and by how much, never what that means. Tensors are not changed and, but for the rare ones of
+`_plain`, not copied: blocks of them are.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from inductor_debug.kerneldiff.metrics_floats import FloatMetrics
 from inductor_debug.kerneldiff.metrics_general import GeneralMetrics
 from inductor_debug.kerneldiff.metrics_integers import INTEGERS, IntegerMetrics
 from inductor_debug.kerneldiff.metrics_sums import Sums
+from inductor_debug.kerneldiff.metrics_ulp import has_distances
 from inductor_debug.kerneldiff.metrics_worst import Worst
 
 _ON_CPU = 32_000
@@ -129,8 +131,10 @@ def _obstacle(reference: Tensor, actual: Tensor) -> str:
     if reference.shape != actual.shape:
         return f"shapes differ: {list(reference.shape)} in the reference, {list(actual.shape)} in the result"
     for name, value in (("reference", reference), ("result", actual)):
-        if value.device.type == "meta":
+        if value.layout is torch.strided and value.untyped_storage().device.type == "meta":
             return f"the {name} is on the meta device and has no values"
+        if not (value.is_quantized or value.is_complex() or value.dtype in INTEGERS or has_distances(value.dtype)):
+            return f"the {name} is of {value.dtype}, whose values torch cannot read"
     return ""
 
 
@@ -144,8 +148,13 @@ def _mismatch(reference: Tensor, actual: Tensor, config: ComparisonConfig) -> st
 
 
 def _plain(values: Tensor) -> Tensor:
-    """A strided tensor without gradient; sparse ones are made dense."""
+    """A strided tensor without gradient.
+
+    Sparse tensors are made dense, and those quantised by channel, which torch cannot cut, are made numbers: as copies.
+    """
     values = values.detach()
+    if values.is_quantized and values.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return values.dequantize()
     return values if values.layout is torch.strided else values.to_dense()
 
 
