@@ -20,7 +20,11 @@ const DAEMON_SETTINGS = [
   "timeout",
   "memoryLimit",
   "infer",
+  "artifacts",
 ] as const;
+
+/** Settings that may be paths. */
+const PATHS: ReadonlySet<string> = new Set(["accelerator", "artifacts"]);
 
 /** What can be hidden in the text. The daemon leaves it out and makes the editor ask again when one of them changes. */
 const SWITCHES = ["codeLens", "hover", "inlayHints"] as const;
@@ -33,7 +37,7 @@ export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {
     if (!isSet(configuration, name)) continue;
     const value = configuration.get<unknown>(name);
     if (value === null || value === undefined || value === "") continue;
-    settings[name] = name === "accelerator" && typeof value === "string" ? substitute(value, scope) : value;
+    settings[name] = PATHS.has(name) && typeof value === "string" ? substitute(value, scope) : value;
   }
   for (const name of SWITCHES) {
     if (isSet(configuration, `${name}.enabled`)) settings[name] = configuration.get<boolean>(`${name}.enabled`, true);

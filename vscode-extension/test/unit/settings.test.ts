@@ -20,8 +20,9 @@ test("the daemon learns what to hide in the text, and nothing that is the extens
   state.settings.set("inductorDebug.codeLens.enabled", false);
   state.settings.set("inductorDebug.hover.enabled", true);
   state.settings.set("inductorDebug.infer", false);
+  state.settings.set("inductorDebug.artifacts", "project");
   state.settings.set("inductorDebug.showNotifications", "off");
-  expect(daemonSettings()).toEqual({ infer: false, codeLens: false, hover: true });
+  expect(daemonSettings()).toEqual({ infer: false, artifacts: "project", codeLens: false, hover: true });
 });
 
 test("variables in paths are replaced; unknown ones stay to be seen", () => {
