@@ -100,7 +100,7 @@ def _traced(graph_module: GraphModule) -> Lowered:
 
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
     try:
-        with config.patch(enable_autograd_cache=False), _alone(examples), warnings.catch_warnings():
+        with config.patch(enable_autograd_cache=False), alone(examples), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             aot_module_simplified(
                 graph_module,
@@ -117,7 +117,7 @@ def _traced(graph_module: GraphModule) -> Lowered:
 
 
 @contextlib.contextmanager
-def _alone(examples: list[Any]) -> Iterator[None]:
+def alone(examples: list[Any]) -> Iterator[None]:
     """A trace of its own beside Dynamo's: the same fake mode and symbols, but no guard reaches Dynamo's."""
     from torch._guards import TracingContext, detect_fake_mode, tracing
 

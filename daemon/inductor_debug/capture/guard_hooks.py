@@ -64,11 +64,13 @@ class RawRecompile:
 @contextmanager
 def listening(on_guard: Callable[[RawGuard], None], on_recompile: Callable[[RawRecompile], None]) -> Iterator[None]:
     """Calls `on_guard` for every guard that is made and `on_recompile` before every recompilation, until it is left."""
-    import torch._guards as guards
+    import torch._guards
     from torch._dynamo import convert_frame
 
+    guards: Any = torch._guards
+    frames: Any = convert_frame
     add = getattr(getattr(guards, "GuardsSet", None), "add", None)
-    explain = getattr(convert_frame, "get_and_maybe_log_recompilation_reasons", None)
+    explain = getattr(frames, "get_and_maybe_log_recompilation_reasons", None)
 
     def added(self: Any, guard: Any, *args: Any, **kwargs: Any) -> Any:
         known = guard in self.inner
@@ -82,16 +84,16 @@ def listening(on_guard: Callable[[RawGuard], None], on_recompile: Callable[[RawR
         return explain(entries, frame, *args, **kwargs)  # type: ignore[misc]
 
     if add is not None:
-        guards.GuardsSet.add = added  # type: ignore[method-assign]
+        guards.GuardsSet.add = added
     if explain is not None:
-        convert_frame.get_and_maybe_log_recompilation_reasons = explained
+        frames.get_and_maybe_log_recompilation_reasons = explained
     try:
         yield
     finally:
         if add is not None:
-            guards.GuardsSet.add = add  # type: ignore[method-assign]
+            guards.GuardsSet.add = add
         if explain is not None:
-            convert_frame.get_and_maybe_log_recompilation_reasons = explain
+            frames.get_and_maybe_log_recompilation_reasons = explain
 
 
 def compilation() -> str:

@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from inductor_debug.capture.aot_lowering import alone
 from inductor_debug.capture.inductor_ir import IrBlock, IrStep, block_of, step_of
 
 InnerCompiler = Callable[..., Any]
@@ -107,28 +108,10 @@ def compile_with(inner: InnerCompiler, graph_module: GraphModule) -> None:
     if "inner_compile" not in inspect.signature(compile_fx).parameters:
         raise InductorChangedError(f"The compile_fx of torch {torch.__version__} takes no inner compiler.")
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
-    with _trace_of_its_own(examples):
-        compile_fx(graph_module, examples, inner_compile=inner)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _trace_of_its_own(examples: list[Any]) -> Iterator[None]:
-    """The fake mode and the symbols of Dynamo's trace, but Inductor's guards do not get into it."""
-    from torch._guards import TracingContext, detect_fake_mode, tracing
-
-    with without_modes():
-        mode = detect_fake_mode(examples)
-    environment = getattr(mode, "shape_env", None)
-    with ExitStack() as stack:
-        # The modes that the target runs under are not those of the trace.
-        stack.enter_context(without_modes())
-        stack.enter_context(warnings.catch_warnings())
+    # The modes that the target runs under are not those of the trace.
+    with without_modes(), warnings.catch_warnings(), alone(examples):
         warnings.simplefilter("ignore")
-        stack.enter_context(tracing(TracingContext(mode)))
-        if environment is not None:
-            stack.enter_context(environment.suppress_guards())
-            stack.enter_context(environment.ignore_fresh_unbacked_symbols())
-        yield
+        compile_fx(graph_module, examples, inner_compile=inner)
 
 
 @contextmanager
@@ -156,14 +139,15 @@ def prepare(graph_module: GraphModule, example_inputs: Sequence[Any], options: d
     from torch._inductor import compile_fx
     from torch._inductor.virtualized import V
 
-    compile_fx.view_to_reshape(graph_module)
+    names: Any = compile_fx
+    names.view_to_reshape(graph_module)
     with torch.no_grad():
-        fake_mode = compile_fx.fake_tensor_prop(graph_module, example_inputs)
-    record = getattr(compile_fx, "_recursive_record_original_output_strides", None)
+        fake_mode = names.fake_tensor_prop(graph_module, example_inputs)
+    record = getattr(names, "_recursive_record_original_output_strides", None)
     if record is not None:
         record(graph_module)
     with V.set_fake_mode(fake_mode), _helper("get_cuda_device_context", graph_module):
-        compile_fx._recursive_post_grad_passes(graph_module, is_inference=bool(options.get("is_inference")))
+        names._recursive_post_grad_passes(graph_module, is_inference=bool(options.get("is_inference")))
     return fake_mode
 
 
