@@ -23,7 +23,7 @@ from inductor_debug.worker.warm_up import warm_up
 
 STAGES = (Stage.PREVIEW, Stage.MOCK)
 """What findings are looked for in."""
-_ABOUT_SIZES = ("alignment", "memory", "recompile")
+_ABOUT_SIZES = ("alignment", "memory", "peak-memory", "recompile")
 _GROWTH = 3
 _SIZES = re.compile(r"sizes? (.*?) (?:is not a|are not) multiple")
 
