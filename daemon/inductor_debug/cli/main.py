@@ -40,6 +40,7 @@ COMMANDS = {
     "repro": Command("inductor_debug.cli.repro", "make a minimal script that shows a finding, and prove it"),
     "bisect": Command("inductor_debug.cli.bisect", "find the layer of the compiler that goes wrong"),
     "transfers": Command("inductor_debug.cli.transfers", "log what crosses between host and accelerator"),
+    "bug-report": Command("inductor_debug.cli.bug_report", "put everything that an issue needs into one zip"),
     "bench": Command("inductor_debug.cli.bench.command", "measure the speed that we promise"),
 }
 

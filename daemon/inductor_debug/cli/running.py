@@ -1,4 +1,4 @@
-"""Carries out one order for one file: the engine, the progress line and the signals, for every command about a target.
+"""Carries out orders for one file: the engine, the progress line and the signals, for every command about a target.
 
 Whatever ends the run, no worker is left when it returns. Nothing here prints results.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from inductor_debug_schema import Event, FileStatus, Finding, Loaded, Progressed, StageStarted
 
@@ -24,7 +24,21 @@ from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.report.model import Tool
 
-__all__ = ["ConfigurationError", "Done", "InterruptedRunError", "TargetError", "failure", "perform_order"]
+__all__ = [
+    "ConfigurationError",
+    "Done",
+    "InterruptedRunError",
+    "Perform",
+    "TargetError",
+    "Tell",
+    "failure",
+    "perform_order",
+    "perform_orders",
+]
+
+T = TypeVar("T")
+Perform = Callable[[Order], Awaitable[Performed]]
+Tell = Callable[[str], None]
 
 
 class TargetError(Exception):
@@ -78,7 +92,9 @@ def perform_order(
 
     order = replace(order, target=subject.target)
     pools = Pools(pool_factory or supervisor.WorkerPool)
-    performed = asyncio.run(_perform(settings_for, subject.path, order, pools, progress, hear))
+    performed = asyncio.run(
+        _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
+    )
     _require_target(subject, performed, offered)
     if not quiet:
         for note in performed.notes:
@@ -86,17 +102,63 @@ def perform_order(
     return Done(performed, settings, pools.tool())
 
 
-async def _perform(
+def perform_orders(
+    subject: Subject,
+    said: dict[str, Any],
+    work: Callable[[Perform, Settings, Tell], Awaitable[T]],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+) -> T:
+    """Runs `work`, which may carry out any number of orders on the subject's file, with one set of workers.
+
+    Args:
+        subject: the file; `work` says which target it means.
+        said: what the command line says of settings (`subjects.said`).
+        work: is given what carries out an order, the file's settings, and what shows a line of progress.
+        quiet: no progress line.
+        pool_factory: makes the worker pools, in place of real ones.
+
+    Raises:
+        ConfigurationError: the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target that an order names.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings = settings_for(subject.path)
+    progress = console.Progress(0, enabled=not quiet)
+
+    def tell(words: str) -> None:
+        progress.show(f"{subject.shown}: {words}")
+
+    async def main(engine: Engine) -> T:
+        async def perform(order: Order) -> Performed:
+            offered: list[str] = []
+
+            def hear(event: Event) -> None:
+                if isinstance(event, Loaded):
+                    offered.extend(target.name for target in event.targets if target.name not in offered)
+                tell(_words(event))
+
+            performed = await engine.perform(subject.path, order, hear)
+            _require_target(subject, performed, offered)
+            return performed
+
+        return await work(perform, settings, tell)
+
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    return asyncio.run(_in_engine(settings_for, pools, progress, main))
+
+
+async def _in_engine(
     settings_for: Callable[[str], Settings],
-    path: str,
-    order: Order,
     pools: Pools,
     progress: console.Progress,
-    hear: Callable[[Event], None],
-) -> Performed:
+    work: Callable[[Engine], Awaitable[T]],
+) -> T:
     engine = Engine(settings_for=settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=1)
     received: list[int] = []
-    main = asyncio.ensure_future(engine.perform(path, order, hear))
+    main = asyncio.ensure_future(work(engine))
 
     def interrupt(number: int) -> None:
         received.append(number)

@@ -63,7 +63,7 @@ async def perform(
     path = path_of(options["uri"])
     if not path:
         raise RequestError(f"{options['uri']} is not the URI of a file.", INVALID_PARAMS)
-    bar = _Bar(server, token, title)
+    bar = Bar(server, token, title)
 
     def hear(event: Event) -> None:
         bar.hear(event)
@@ -99,7 +99,7 @@ def outcome(options: dict[str, Any], report: FileReport, performed: Performed) -
     }
 
 
-class _Bar:
+class Bar:
     """The progress of one request."""
 
     def __init__(self, server: Server, token: Token | None, title: str) -> None:
@@ -118,7 +118,11 @@ class _Bar:
                 self._last = max(self._last, min(100, 100 * event.done // event.total))
             self._send(types.WorkDoneProgressReport(message=event.message, percentage=self._last))
         elif isinstance(event, StageStarted):
-            message = f"{event.target}: {event.stage.value}"
+            self.say(f"{event.target}: {event.stage.value}")
+
+    def say(self, message: str) -> None:
+        """Shows what is being done; nobody knows how far it is."""
+        if self._token is not None:
             self._send(types.WorkDoneProgressReport(message=message, percentage=self._last))
 
     def end(self) -> None:

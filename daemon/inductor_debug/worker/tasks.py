@@ -9,9 +9,10 @@ import importlib
 from collections.abc import Callable
 from typing import cast
 
-from inductor_debug_schema import Event, JobRequest, Task
+from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, JobRequest, Task
 
 from inductor_debug.capture.session import analyze
+from inductor_debug.capture.trace_log import structured_trace
 
 Perform = Callable[[JobRequest, Callable[[Event], None]], None]
 
@@ -27,7 +28,20 @@ _MODULES = {
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
     if request.task is Task.ANALYZE:
-        analyze(request, emit)
+        act = _analyze_traced if request.options.get("trace") else analyze
+        act(request, emit)
         return
     module = importlib.import_module(_MODULES[request.task])
     cast("Perform", module.perform)(request, emit)
+
+
+def _analyze_traced(request: JobRequest, emit: Callable[[Event], None]) -> None:
+    """An analysis that also sends torch's structured trace of it, before it says that it has finished."""
+    last: list[Event] = []
+    with structured_trace() as log:
+        analyze(request, lambda event: last.append(event) if isinstance(event, Finished) else emit(event))
+    if log.text:
+        content = log.text.encode("utf-8", "replace")
+        emit(ArtifactMade(ArtifactKind.REPORTS, "torch trace", ".log", "text/plain", content))
+    for event in last:
+        emit(event)

@@ -1,0 +1,106 @@
+"""The command `inductorDebug.bugReport`, in two steps: the user sees what is in a report before it is written.
+
+Reports that were gathered stay in memory until they are written or newer ones push them out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from inductor_debug_schema import Finding
+
+from inductor_debug.engine.bug_report import BugReport, Wanted, gather, write
+from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.settings import ConfigurationError
+from inductor_debug.server.bisect_commands import target_of
+from inductor_debug.server.ordering import Bar, Token, options_of
+from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.synchronisation import path_of
+
+if TYPE_CHECKING:
+    from inductor_debug.server.server import Server
+
+_MOST_KEPT = 3
+
+
+async def bug_report(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
+    """Gathers or writes.
+
+    `{uri, target?, fingerprint?, bisect?}` gathers and answers `{id, title, body, files, missing, redacted}`, where
+    `files` lists `{name, bytes, about}`. `{id, write: PATH}` writes that report and answers `{path, bytes}`.
+    """
+    first = arguments[0] if arguments else None
+    if isinstance(first, dict) and "write" in first:
+        return _write(server, first)
+    options = options_of(arguments)
+    path = path_of(options["uri"])
+    if not path:
+        raise RequestError(f"{options['uri']} is not the URI of a file.", INVALID_PARAMS)
+    finding = _finding(server, options)
+    bar = Bar(server, token, "Gathering a bug report")
+
+    async def perform(order: Order) -> Performed:
+        return await server.engine.perform(path, order, bar.hear)
+
+    try:
+        settings = server.configuration.settings_for(path)
+        wanted = Wanted(path, target_of(options), finding, bisect=options.get("bisect", True) is not False)
+        report = await gather(wanted, settings, perform, bar.say)
+    except ConfigurationError as error:
+        raise RequestError(str(error)) from error
+    finally:
+        bar.end()
+    return {
+        "id": _keep(server, report),
+        "title": report.title,
+        "body": report.body,
+        "files": report.listing(),
+        "missing": report.missing,
+        "redacted": report.redacted,
+    }
+
+
+def _write(server: Server, options: dict[str, Any]) -> dict[str, Any]:
+    report = _kept.get(server, OrderedDict()).get(str(options.get("id")))
+    if report is None:
+        raise RequestError("There is no such report any more; gather it again.", INVALID_PARAMS)
+    target = options["write"]
+    if not isinstance(target, str) or not target:
+        raise RequestError("`write` must be the path of a file.", INVALID_PARAMS)
+    path = Path(target).absolute()
+    try:
+        write(report, path)
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror or error}.") from error
+    return {"path": str(path), "bytes": path.stat().st_size}
+
+
+_kept: WeakKeyDictionary[Server, OrderedDict[str, BugReport]] = WeakKeyDictionary()
+_numbers = itertools.count(1)
+
+
+def _keep(server: Server, report: BugReport) -> str:
+    reports = _kept.setdefault(server, OrderedDict())
+    name = str(next(_numbers))
+    reports[name] = report
+    while len(reports) > _MOST_KEPT:
+        reports.popitem(last=False)
+    return name
+
+
+def _finding(server: Server, options: dict[str, Any]) -> Finding | None:
+    """The finding with the fingerprint that the options name, among those that are shown now."""
+    fingerprint = options.get("fingerprint")
+    if not fingerprint:
+        return None
+    update = server.engine.latest(options["uri"])
+    findings = update.report.findings if update is not None else []
+    found = next((finding for finding in findings if finding.fingerprint == fingerprint), None)
+    if found is None:
+        raise RequestError(f"There is no finding {fingerprint} any more.", INVALID_PARAMS)
+    return found

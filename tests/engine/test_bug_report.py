@@ -1,0 +1,155 @@
+"""A bug report holds all that could be had, says what could not, and is written only when somebody asks for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from inductor_debug.engine import bug_report
+from inductor_debug.engine.bug_report import BugReport, Part, Wanted, gather, write
+from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.settings import Settings
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    FileReport,
+    FileStatus,
+    Finding,
+    Position,
+    Range,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+    Task,
+)
+
+HOME = os.path.expanduser("~")
+FINDING = Finding(
+    rule="dtype",
+    severity=Severity.WARNING,
+    message="float64 is not there",
+    path=f"{HOME}/work/model.py",
+    range=Range(Position(3, 4), Position(3, 14)),
+    stage=Stage.MOCK,
+    target="Net",
+)
+SCRIPT = "import sys\nprint('the failure reproduces')\nsys.exit(0)\n"
+LADDER = [{"backend": "eager", "state": "ok", "why": "a | b"}]
+BISECTION = {
+    "target": "Net",
+    "ladder": LADDER,
+    "verdict": "back-end",
+    "guilty": {"backend": "inductor", "op": "torch.cos"},
+    "commands": ["left", "right"],
+}
+
+
+class Desk:
+    """Answers orders as workers would; `without` names tasks that give nothing."""
+
+    def __init__(self, *without: Task) -> None:
+        self.without = without
+        self.orders: list[Order] = []
+
+    async def __call__(self, order: Order) -> Performed:
+        self.orders.append(order)
+        report = FileReport("model.py", FileStatus.CLEAN)
+        if order.task in self.without:
+            return Performed(FileReport("model.py", FileStatus.CRASHED), "", broken=True)
+        if order.task is Task.ANALYZE:
+            stage = StageReport(Stage.MOCK, StageState.DONE, 0.1, notes=["a note"])
+            report = FileReport("model.py", FileStatus.FINDINGS, [TargetReport("Net", 0, [stage])], [FINDING])
+            made = [
+                ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", "application/x", b"\0\1", "Net", Stage.MOCK),
+                ArtifactMade(
+                    ArtifactKind.FX_GRAPHS, "graphs", ".txt", "text/plain", f"{HOME}/x".encode(), "Net", Stage.MOCK
+                ),
+                ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".txt", "text/plain", b"again", "Net", Stage.MOCK),
+                ArtifactMade(ArtifactKind.REPORTS, "torch trace", ".log", "text/plain", b"V1121"),
+            ]
+            return Performed(report, "", artifacts=made)
+        if order.task is Task.REPRO:
+            made = [ArtifactMade(ArtifactKind.REPROS, "repro", ".py", "text/x-python", SCRIPT.encode(), "Net")]
+            return Performed(report, "", [Answered("Net", {"why": "", "seconds": 0.0})], made)
+        return Performed(report, "", [Answered("Net", BISECTION if order.task is Task.BISECT else {"transfers": []})])
+
+
+@pytest.fixture(autouse=True)
+def quick_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def collected(interpreter: str) -> str:
+        return f"PyTorch version: 2.13.0\nOS: {HOME}/os\nother: line"
+
+    monkeypatch.setattr(bug_report, "_collected", collected)
+
+
+def settings() -> Settings:
+    return Settings(project_root=".", interpreter=sys.executable, profile={"name": "spyre"})
+
+
+async def test_everything_is_there_once_and_redacted() -> None:
+    desk = Desk()
+    report = await gather(Wanted("model.py", "Net"), settings(), desk)
+    names = [part.name for part in report.parts]
+    assert names == [
+        "ISSUE.md",
+        "findings.json",
+        "graphs/Net-mock-graphs.txt",
+        "graphs/Net-mock-graphs-2.txt",
+        "reports/torch_trace.log",
+        "error.txt",
+        "repro/repro.py",
+        "reports/Net-bisection.json",
+        "reports/Net-transfers.json",
+        "environment.txt",
+    ]
+    assert {order.target for order in desk.orders} == {"Net"}
+    assert not report.missing
+    if len(HOME) > 1:
+        assert all(HOME.encode() not in part.content for part in report.parts if part.name != "environment.txt")
+        assert report.redacted["home folder"] >= 3
+
+
+async def test_the_issue_can_be_pasted() -> None:
+    report = await gather(Wanted("model.py", "Net"), settings(), Desk())
+    body = report.body
+    assert body.startswith("# [dtype] float64 is not there\n")
+    assert "- **where**: `model.py:4:5`" in body
+    assert SCRIPT.strip() in body
+    assert "| eager | ok | a \\| b |" in body
+    assert "Guilty: backend `inductor`, op `torch.cos`" in body
+    assert "- [x] the reproducer was run in a clean process" in body
+    assert "- PyTorch version: 2.13.0" in body
+
+
+@pytest.mark.parametrize("task", [Task.REPRO, Task.BISECT, Task.TRANSFERS])
+async def test_what_cannot_be_had_is_named_as_missing(task: Task) -> None:
+    report = await gather(Wanted("model.py"), settings(), Desk(task))
+    assert len(report.missing) == 1
+    assert f"not there: {report.missing[0]}" in report.body
+    assert "ended as crashed" in report.missing[0] or "run failed" in report.missing[0]
+
+
+async def test_a_bisection_that_nobody_asked_for_is_not_made() -> None:
+    desk = Desk()
+    report = await gather(Wanted("model.py", bisect=False), settings(), desk)
+    assert Task.BISECT not in [order.task for order in desk.orders]
+    assert report.missing == ["bisection: not asked for"]
+    assert "- [ ] the layer that goes wrong was looked for" in report.body
+
+
+def test_the_zip_is_whole_or_not_there(tmp_path: Path) -> None:
+    report = BugReport("title", [Part("ISSUE.md", b"text", "about"), Part("a/b.txt", b"x" * 9, "b")])
+    path = tmp_path / "report.zip"
+    write(report, path)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["ISSUE.md", "a/b.txt"]
+        assert archive.read("a/b.txt") == b"x" * 9
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.zip"]
+    with pytest.raises(OSError, match="No such file"):
+        write(report, tmp_path / "none" / "report.zip")
