@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver, Trigger
+from inductor_debug.engine.folders import artifact_folder
 from inductor_debug_schema import Severity, Stage, TargetSetting
 
 PROFILE = 'name = "mine"\nextends = "mock"\n'
@@ -205,3 +206,30 @@ def test_what_a_worker_does_not_see_does_not_change_the_digest() -> None:
     assert one.run_digest() == Settings("/p", profile={"name": "mock"}, strict=True, timeout=1.0).run_digest()
     assert one.run_digest() != Settings("/p", profile={"name": "spyre"}).run_digest()
     assert one.run_digest() != Settings("/p", profile={"name": "mock"}, stages=(Stage.MOCK,)).run_digest()
+
+
+@pytest.mark.parametrize(
+    ("said", "folder"),
+    [
+        ({}, "cache/artifacts/project-"),
+        ({"editor": {"artifacts": "project"}}, "project/debug_artifacts"),
+        ({"editor": {"artifacts": "graphs"}}, "project/graphs"),
+        ({"toml": '[tool.inductor-debug]\nartifacts = "../kept"\n'}, "kept"),
+        ({"command_line": {"artifacts": "off"}, "editor": {"artifacts": "project"}}, None),
+    ],
+)
+def test_artifacts_go_where_the_nearest_rung_says(tmp_path: Path, said: dict[str, Any], folder: str | None) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".git").mkdir()
+    found = artifact_folder(resolve(project, **said), tmp_path / "cache")
+    assert (folder is None) == (found is None)
+    assert found is None or str(found).startswith(str(tmp_path / str(folder)))
+
+
+def test_projects_of_one_name_share_no_artifacts(tmp_path: Path) -> None:
+    folders = set()
+    for parent in ("a", "b"):
+        (tmp_path / parent / "project" / ".git").mkdir(parents=True)
+        folders.add(artifact_folder(resolve(tmp_path / parent / "project"), tmp_path))
+    assert len(folders) == 2

@@ -219,6 +219,16 @@ def test_a_capture_error_that_the_next_stage_did_not_meet_is_dropped(state: Stag
     assert len(unite([], parts, {("Model", Stage.MOCK): report(Stage.MOCK, state)})) == kept
 
 
+@pytest.mark.parametrize(("state", "columns"), [(StageState.DONE, [4]), (StageState.FAILED, [0, 4])])
+def test_the_peak_of_memory_is_told_once_by_the_deepest_look(state: StageState, columns: list[int]) -> None:
+    parts = {
+        ("Model", Stage.MOCK): [finding("peak-memory", column=0)],
+        ("Model", Stage.AOT): [finding("peak-memory", column=4)],
+    }
+    united = unite([], parts, {("Model", Stage.AOT): report(Stage.AOT, state)})
+    assert [item.range.start.character for item in united] == columns
+
+
 def test_the_same_sentence_about_the_same_place_is_said_once() -> None:
     twice = [finding("graph-break", message="m"), finding("capture-error", Severity.ERROR, message="m")]
     assert [item.rule for item in unite(twice, {}, {})] == ["capture-error"]

@@ -74,7 +74,7 @@ class GraphText:
         more = len(kernel.nodes) - len(shown)
         nodes = ", ".join([*shown, *([f"{more} more"] if more else [])]) or "no node"
         lines = kernel.source.count("\n")
-        extent = f", {lines} lines" if lines else ""
+        extent = f", {lines} line{'' if lines == 1 else 's'}" if lines else ""
         return printable(f"  {kernel.name} ({kernel.language}{extent}, graph {kernel.graph}): {nodes}")
 
 

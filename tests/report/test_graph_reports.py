@@ -1,0 +1,134 @@
+"""Graphs of any size and name become readable text, pictures and JSON, and never markup."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from inductor_debug.artifacts.graph_columns import decode
+from inductor_debug.report import graph_html
+from inductor_debug.report.graph_dot import graph_dot
+from inductor_debug.report.graph_html import PageError
+from inductor_debug.report.graph_json import graph_document
+from inductor_debug.report.graph_svg import graph_svg
+from inductor_debug.report.graph_text import GraphText
+from inductor_debug.report.places import Places
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Styler
+from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, NodeRole, Stage
+
+GOLDEN = Path(__file__).resolve().parents[2] / "shared_schema" / "golden" / "GraphColumns.graph"
+SVG = "{http://www.w3.org/2000/svg}"
+PLACES = Places("/project", "/project")
+
+
+def golden() -> GraphDocument:
+    return decode(GOLDEN.read_bytes())
+
+
+def document(nodes: list[GraphNode]) -> GraphDocument:
+    return GraphDocument("M", Stage.MOCK, "/project/m.py", "", "mock", "2.13.0", [Graph("0", GraphKind.FX, nodes)])
+
+
+def chain(count: int) -> list[GraphNode]:
+    """One weight that every node uses, and every node uses the one before."""
+    nodes = [GraphNode("w", "placeholder", NodeRole.PARAMETER, shape=[8, 8], dtype="float32", detail="weight")]
+    for number in range(count):
+        before = [f"n{number - 1}"] if number else []
+        nodes.append(GraphNode(f"n{number}", "aten.mm.default", inputs=[*before, "w"], shape=[8, 8], dtype="float32"))
+    return nodes
+
+
+def boxes(svg: str) -> list[tuple[float, float, float]]:
+    """Left, top and bottom of every box."""
+    found = [element.attrib for element in ElementTree.fromstring(svg).iter(f"{SVG}rect")]
+    return [(float(box["x"]), float(box["y"]), float(box["y"]) + float(box["height"])) for box in found]
+
+
+def test_text_has_every_graph_node_and_kernel() -> None:
+    text = GraphText(PLACES, Sources({"/project/modèle.py": "\n" * 11 + "        y = relu(x)\n"}), Styler(False))
+    said = text.text(golden())
+    assert "modèle.py::Model, stage inductor" in said
+    assert "note: Nothing here needs a gradient." in said
+    assert "graph 0.forward (forward, 2 nodes, made from 0)" in said
+    assert "  modèle.py:12  y = relu(x)" in said
+    assert "%weight: float32[64, 63] = placeholder(layer.0.weight)  # parameter, layer.0, 15.75 KiB" in said
+    assert "%mm: float32[2*s0 + 1, 63] = aten.mm.default()" in said
+    assert "backward of %mm, %relu, in cpp_fused_relu_0" in said
+    assert "  cpp_fused_relu_0 (cpp, 1 line, graph 0.forward): %relu" in said
+
+
+def test_names_with_escape_sequences_reach_no_terminal() -> None:
+    said = GraphText(PLACES, Sources(), Styler(False)).text(document([GraphNode("\x1b[2J", "op\x07")]))
+    assert "\x1b" not in said
+    assert "\x07" not in said
+
+
+def test_json_names_paths_as_reports_do() -> None:
+    said = graph_document(golden(), {"ops": 2}, PLACES)
+    node = said["graphs"][0]["nodes"][2]
+    assert (node["name"], node["path"], node["inputs"]) == ("<b>y</b>", "modèle.py", ["l_x_", "weight", "l_x_"])
+    assert said["graphs"][0]["nodes"][0]["shape"] == ["s0", 64]
+    assert (said["statistics"], said["kernels"][0]["nodes"]) == ({"ops": 2}, ["relu"])
+    json.dumps(said)
+
+
+def test_dot_quotes_everything() -> None:
+    nodes = [GraphNode('a"b\\', "op\n}"), GraphNode("c", "op", inputs=['a"b\\'])]
+    said = graph_dot(document(nodes))
+    assert '"0/a\\"b\\\\" -> "0/c";' in said
+    assert said.count("\n") == len([line for line in said.splitlines() if line])
+
+
+def test_dot_draws_a_weight_beside_each_of_its_users() -> None:
+    said = graph_dot(document(chain(3)))
+    assert said.count("weight\\nfloat32[8, 8]") == 3
+
+
+@pytest.mark.parametrize("count", [1, 2, 50_000])
+def test_svg_puts_every_node_below_its_inputs(count: int) -> None:
+    svg = graph_svg(document(chain(count)))
+    placed = boxes(svg)
+    assert len(placed) == count
+    assert all(below[1] > above[2] for above, below in pairwise(placed))
+
+
+def test_svg_boxes_of_a_layer_do_not_overlap() -> None:
+    nodes = [GraphNode("x", "op"), *(GraphNode(f"n{number}", "op", inputs=["x"]) for number in range(20))]
+    lefts = sorted(left for left, top, _ in boxes(graph_svg(document(nodes))) if top > 60)
+    assert len(lefts) == 20
+    assert all(right - left >= 220 for left, right in pairwise(lefts))
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a&b", "\x00\x1b", "]]>", "\ud800", "é🙂" * 40])
+def test_svg_holds_names_as_text(name: str) -> None:
+    svg = graph_svg(document([GraphNode(name, name, detail=name)])).encode("utf-8")
+    root = ElementTree.fromstring(svg)
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {"svg", "style", "title", "text", "g", "rect"}
+
+
+def test_an_empty_graph_is_still_a_picture() -> None:
+    assert boxes(graph_svg(document([]))) == []
+    assert graph_dot(document([])).startswith("digraph")
+
+
+@pytest.mark.parametrize("page", [None, "<html></html>", f"{graph_html.PLACEHOLDER}{graph_html.PLACEHOLDER}"])
+def test_a_page_that_takes_no_graph_is_refused(tmp_path: Path, monkeypatch: Any, page: str | None) -> None:
+    path = tmp_path / "graph.html"
+    if page is not None:
+        path.write_text(page, encoding="utf-8")
+    monkeypatch.setattr(graph_html, "PAGE", path)
+    with pytest.raises(PageError):
+        graph_html.graph_html("m.py::M", [b""], [], [])
+
+
+def test_no_renderer_recurses() -> None:
+    deep = document(chain(sys.getrecursionlimit() * 2))
+    assert graph_dot(deep)
+    assert graph_svg(deep)
+    assert GraphText(PLACES, Sources(), Styler(False)).text(deep)
