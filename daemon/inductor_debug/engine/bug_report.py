@@ -34,8 +34,9 @@ Tell = Callable[[str], None]
 _STAGES = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 _READABLE = {".txt", ".cpp", ".py", ".json", ".jsonl", ".log", ".ll"}
 _ENVIRONMENT_SECONDS = 90.0
-_VARIABLES = tuple(
-    ["TORCH", "PYTORCH", "INDUCTOR", "MOCK_", "CUDA", "AOT_", "TRITON", "OMP_", "MKL_", "SPYRE", "SENLIB", "CXX"]
+_VARIABLES = (
+    *("TORCH", "PYTORCH", "INDUCTOR", "AOT_", "TRITON", "MOCK_"),
+    *("CUDA", "SPYRE", "SENLIB", "OMP_", "MKL_", "CXX"),
 )
 """What the names of variables begin with that change what torch or an accelerator's compiler does."""
 _LONGEST_NAME = 80

@@ -73,10 +73,9 @@ def _bisection(document: dict[str, Any]) -> str:
     lines = [f"## Bisection of {document['target']}: {document['verdict']}", "", *rows]
     guilty = document["guilty"]
     if guilty is not None:
-        known = [
-            f"{name} `{guilty[name]}`" for name in ("direction", "graph", "pass", "op", "node") if guilty.get(name)
-        ]
-        lines += ["", f"Guilty: `{guilty['backend']}`" + (", " + ", ".join(known) if known else "")]
+        parts = ("backend", "direction", "graph", "pass", "op", "node")
+        known = [f"{name} `{guilty[name]}`" for name in parts if guilty.get(name)]
+        lines += ["", f"Guilty: {', '.join(known)}"]
     if document["commands"]:
         lines += ["", "```", *document["commands"], "```"]
     return "\n".join(lines)

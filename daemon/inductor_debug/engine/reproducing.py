@@ -70,7 +70,7 @@ async def proved(
     started = time.perf_counter()
     document = document_of(performed.answers)
     script, files = made_of(performed.artifacts)
-    if performed.broken and not document["why"]:
+    if performed.broken and script is not None and not document["why"]:
         document["why"] = "the search broke off before it was done; this is the smallest script until then"
     document["script"] = next(
         (reference.path for reference in reversed(performed.references) if reference.path.endswith(".py")), None
