@@ -106,7 +106,7 @@ def test_parameters_keep_their_names_in_every_graph(tmp_path: Path) -> None:
     assert {"norm.weight", "norm.bias"} <= {row.detail for row in backward.nodes if row.role is NodeRole.PARAMETER}
     assert saved
     assert all(row.shape is not None and row.bytes for row in saved)
-    assert [row.detail for row in saved if row.detail] == ["gradient of output 0"]
+    assert [row.detail for row in saved if row.detail] == ["x", "gradient of output 0"]
 
 
 def test_a_backward_finding_says_so_and_does_not_repeat_the_forward(tmp_path: Path) -> None:

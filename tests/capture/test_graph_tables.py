@@ -155,11 +155,8 @@ def test_symbolic_sizes_are_named(tmp_path: Path) -> None:
 
 
 def test_a_person_can_read_the_text_beside_the_columns(tmp_path: Path) -> None:
-    made = artifacts(tmp_path, MODEL)
-    assert [(item.kind, item.suffix) for item in made] == [
-        (ArtifactKind.FX_GRAPHS, ".graph"),
-        (ArtifactKind.FX_GRAPHS, ".txt"),
-    ]
+    made = [item for item in artifacts(tmp_path, MODEL) if item.kind is ArtifactKind.FX_GRAPHS]
+    assert [item.suffix for item in made] == [".graph", ".txt"]
     assert all(item.target == "Model" and item.stage is Stage.MOCK for item in made)
     line = next(line for line in made[1].content.decode().splitlines() if " = torch.relu(" in line)
     assert "float32[2, 8, 32]" in line

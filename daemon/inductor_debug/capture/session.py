@@ -181,7 +181,8 @@ class _Session:
         hint = item.target.inference.hint() if item.target.inference is not None else None
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
-        seen = self._expressions.facts(self._recordings)
+        # Functionalised and with a backward, what AOTAutograd makes says less of an expression than earlier stages do.
+        seen = self._expressions.facts(self._recordings) if stage is not Stage.AOT else []
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
         for extra in outcome.extras:
