@@ -43,7 +43,7 @@ def settled(trials: Trials, guess: Guess, deadline: float) -> Found:
     values: dict[int, str] = {}
     for name in names:
         clash = values.setdefault(sizes[name], name)
-        if clash != name and name in changed and time.perf_counter() < deadline:
+        if clash != name and name in changed and time.process_time() < deadline:
             for factor in (3, 2, 5):
                 distinct = guess.with_sizes(**{name: sizes[name] * factor})
                 if sizes[name] * factor not in sizes.values() and trials.also_runs(distinct):
@@ -81,7 +81,7 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
     for name in names:
         other = _one_of(trials, guess, [name], [apart[name], *_spread(sizes[name])], deadline)
         # What there was no time to try counts as free: nobody asked for it.
-        if other is not None or time.perf_counter() > deadline:
+        if other is not None or time.process_time() > deadline:
             free[name] = other or sizes[name]
     for value in {sizes[name] for name in names}:
         tied = [name for name in names if sizes[name] == value]
@@ -96,7 +96,7 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
 def _one_of(trials: Trials, guess: Guess, names: list[str], others: list[int], deadline: float) -> int | None:
     """The first of `others` that all of `names` may be."""
     for other in others:
-        if time.perf_counter() > deadline:
+        if time.process_time() > deadline:
             return None
         if trials.also_runs(guess.with_sizes(**dict.fromkeys(names, other))):
             return other

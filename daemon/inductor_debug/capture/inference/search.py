@@ -44,23 +44,23 @@ def search(
         plan: the candidates of every argument.
         starts: calls to try first, likeliest first.
         runs: most trials.
-        seconds: most time.
+        seconds: most time of the processor, so that a busy machine does not change what is found.
     """
-    started = time.perf_counter()
+    started = time.process_time()
     numbers = itertools.count()
     waiting: list[tuple[tuple[int, ...], int, int, Guess]] = []
     for guess in starts:
         heapq.heappush(waiting, ((), 0, next(numbers), guess))
     seen: set[Guess] = set(starts)
     best: Outcome | None = None
-    while waiting and trials.runs < runs and time.perf_counter() - started < seconds:
+    while waiting and trials.runs < runs and time.process_time() - started < seconds:
         before, cost, _, guess = heapq.heappop(waiting)
         outcome = trials.run(guess)
         if outcome.error is None:
             return settled(trials, guess, started + seconds)
         if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
             # Other guesses change nothing about it; a lower rung of the ladder may.
-            return NotFound(outcome.error, trials.runs, time.perf_counter() - started)
+            return NotFound(outcome.error, trials.runs, time.process_time() - started)
         if best is None or outcome.progress > best.progress:
             best = outcome
         rank = tuple(-number for number in outcome.progress)
@@ -68,7 +68,7 @@ def search(
         cost = 0 if rank < before or not before else cost + _STANDSTILL
         for order, following in enumerate(itertools.islice(_new(outcome, plan, seen), _BRANCHES)):
             heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
-    return NotFound(best.error if best is not None else None, trials.runs, time.perf_counter() - started)
+    return NotFound(best.error if best is not None else None, trials.runs, time.process_time() - started)
 
 
 def _new(outcome: Outcome, plan: Plan, seen: set[Guess]) -> Iterator[Guess]:
