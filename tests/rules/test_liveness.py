@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.rules.flops import flops_of
-from inductor_debug.rules.liveness import peak_of
+from inductor_debug.rules.liveness import peak_of, total_of
 from inductor_debug.rules.statistics import statistics_of
 from inductor_debug_schema import Finding, Stage
 from recordings import Tape, only, symbol
@@ -95,6 +95,12 @@ def test_tied_weights_count_once() -> None:
     head = tape.origin("parameter", "head", tape.tensor(1024, base=embedding))
     tape.op("mm.default", [embedding, head], tape.tensor(256))
     assert peak_of(tape.recording).by_kind()["parameter"] == 4 * KIB
+
+
+def test_no_peak_exceeds_the_total() -> None:
+    tape = Tape()
+    chain(tape)
+    assert peak_of(tape.recording).bytes < total_of(tape.recording) == (8 + 1 + 4 + 2 + 1) * KIB
 
 
 def test_a_recording_without_ops_needs_nothing() -> None:

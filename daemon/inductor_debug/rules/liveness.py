@@ -72,6 +72,15 @@ def storage_bytes(meta: TensorMeta) -> int:
     return at_least(meta.storage_bytes)
 
 
+def total_of(recording: Recording, measure: Measure = storage_bytes) -> int:
+    """The bytes of all storages together, which no peak can exceed; several times quicker than `peak_of`."""
+    made = {(meta.storage, meta.storage_bytes): meta for op in recording.ops for meta in op.outputs}
+    made.update(
+        {(origin.meta.storage, origin.meta.storage_bytes): origin.meta for origin in recording.origins.values()}
+    )
+    return sum(map(measure, made.values()))
+
+
 def holdings_of(recording: Recording, measure: Measure = storage_bytes) -> list[Holding]:
     """Every storage of the recording with the time in which it lives, in the order in which they were met."""
     found: dict[int, Holding] = {}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
 from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.liveness import Holding, Peak, peak_of
+from inductor_debug.rules.liveness import Holding, Peak, peak_of, total_of
 from inductor_debug.rules.ops import Recording, TensorMeta
 from inductor_debug.rules.roots import Root, Roots
 from inductor_debug.rules.sizes import at_least, readable
@@ -61,8 +61,11 @@ class PeakMemoryRule(Constraint):
                 return size
             return size * profile.device_bytes(meta.dtype, meta.element_bytes) // meta.element_bytes
 
+        limit = profile.memory_bytes or 0
+        if total_of(recording, on_device) <= limit:
+            return
         peak = peak_of(recording, on_device)
-        if peak.op is None or peak.bytes <= (profile.memory_bytes or 0):
+        if peak.op is None or peak.bytes <= limit:
             return
         root = roots.of_op(peak.op, readable(peak.bytes))
         root.detail = _composition(peak)

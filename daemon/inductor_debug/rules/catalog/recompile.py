@@ -12,8 +12,12 @@ class RecompileRule(RunRule):
     summary = "torch.compile has to compile this code again because something it relied on changed."
     what = """
         A compiled graph is valid under guards: conditions on shapes, dtypes, Python values, the identity of
-        modules. When a call breaks a guard, Dynamo compiles another version. The finding stands at the code that is
-        compiled again and says which guard failed first."""
+        modules. When a call breaks a guard, Dynamo compiles another version. The finding stands at the expression that
+        made the graph rely on what changed, and names every guard that the call breaks, where torch names the first.
+
+        It takes more than one call to see it. List several sets of inputs in the directive above a model,
+        `# inductor-debug: inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, or ask for
+        `inductor-debug analyze model.py --type guards`, which calls a model with one set twice."""
     why = """
         Compiling takes seconds where running takes milliseconds. After eight versions of one function Dynamo gives
         up and runs it in plain Python for good, with a warning that is easily overlooked."""
