@@ -33,43 +33,46 @@ export function structureOf(hierarchy: Hierarchy): string[] {
     one[scope] = Math.imul((one[scope] ?? 0) ^ value, 0x01000193) >>> 0;
     two[scope] = (Math.imul((two[scope] ?? 0) ^ value, 0x85ebca6b) + 0x9e3779b9) >>> 0;
   };
-  const inside = depthFirst(scopes);
-  const ordinals = new Int32Array(table.count);
-  let ordinal = 0;
+  const depths = depthsOf(scopes);
+  const deepest = Math.max(0, ...depths) + 1;
+  /** How many nodes of a scope came before a node, for each scope around it: `places[node × deepest + depth of the scope]`. */
+  const places = new Int32Array(table.count * deepest);
+  const sizes = new Int32Array(scopes.length);
   for (let node = 0; node < table.count; node += 1) {
     const home = scopeOf[node] ?? -1;
     if (home < 0) continue;
-    ordinals[node] = ordinal;
-    ordinal += 1;
     const own = tokenOf(table, node);
     const inputs = row(table.inputs, node);
     for (let scope = scopes[home], below = 0; scope; scope = scopes[scope.parent], below += 1) {
+      const depth = depths[scope.id] ?? 0;
+      const place = sizes[scope.id] ?? 0;
+      sizes[scope.id] = place + 1;
+      places[node * deepest + depth] = place;
       mix(scope.id, own);
       mix(scope.id, below);
       for (const input of inputs) {
         const from = scopeOf[input] ?? -1;
-        const internal = from >= 0 && inside(from, scope.id);
-        mix(scope.id, internal ? ordinal - 1 - (ordinals[input] ?? 0) : from < 0 ? tokenOf(table, input) : 0x7fffffff);
+        if (from < 0) mix(scope.id, tokenOf(table, input));
+        else mix(scope.id, isInside(scopes, depths, from, scope.id) ? place - (places[input * deepest + depth] ?? 0) : OUTSIDE);
       }
     }
   }
   return scopes.map((_scope, id) => `${one[id] ?? 0}:${two[id] ?? 0}`);
 }
 
-/** Whether one scope is another or inside it, asked in constant time. */
-function depthFirst(scopes: readonly Scope[]): (scope: number, around: number) => boolean {
-  const [enter, leave] = [new Int32Array(scopes.length), new Int32Array(scopes.length)];
-  const below = scopes.map((): number[] => []);
-  for (const scope of scopes) below[scope.parent]?.push(scope.id);
-  let clock = 0;
-  const visit = (id: number): void => {
-    enter[id] = clock;
-    clock += 1;
-    for (const child of below[id] ?? []) visit(child);
-    leave[id] = clock;
-  };
-  if (scopes.length > 0) visit(0);
-  return (scope, around) => (enter[scope] ?? 0) >= (enter[around] ?? 0) && (enter[scope] ?? 0) < (leave[around] ?? 0);
+const OUTSIDE = 0x7fffffff;
+
+/** Parents have smaller ids than their children here: nothing was folded yet. */
+function depthsOf(scopes: readonly Scope[]): Int32Array {
+  const depths = new Int32Array(scopes.length);
+  for (const { id, parent } of scopes) depths[id] = parent < 0 ? 0 : (depths[parent] ?? 0) + 1;
+  return depths;
+}
+
+function isInside(scopes: readonly Scope[], depths: Int32Array, scope: number, around: number): boolean {
+  let id = scope;
+  while ((depths[id] ?? 0) > (depths[around] ?? 0)) id = scopes[id]?.parent ?? 0;
+  return id === around;
 }
 
 function tokenOf(table: GraphTable, node: number): number {

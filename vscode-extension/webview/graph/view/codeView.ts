@@ -111,7 +111,8 @@ export class CodeView {
   private sourceLinks(text: Text | undefined): Node[] {
     const { kernel } = text ?? {};
     if (!kernel) return [];
-    const places = kernel.places.slice(0, 3).map((place) => {
+    const lines = new Map(kernel.places.map((place) => [`${place.path}:${place.range.start.line}`, place]));
+    const places = [...lines.values()].slice(0, 4).map((place) => {
       const name = t("line {0}", place.range.start.line + 1);
       return button(name, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); this.events.lightKernel(kernel); }, { class: "link" });
     });

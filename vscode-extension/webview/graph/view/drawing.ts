@@ -11,10 +11,13 @@ import { HEADER } from "../model/layout.js";
 import { Camera } from "./camera.js";
 import { CanvasPen } from "./canvasPen.js";
 import { Minimap } from "./minimap.js";
-import { type Colouring, headerTop, paint } from "./painter.js";
+import { type Colouring, headerLeft, headerTop, paint } from "./painter.js";
 import { fontsOf } from "./pens.js";
 import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
+
+/** A pane narrower than this has no room for the minimap. */
+const NARROW = 420;
 
 export interface DrawingEvents {
   select(item: Item | undefined): void;
@@ -172,7 +175,8 @@ export class Drawing {
     const view = camera.view(this.width, this.height);
     paint(pen, scene, theme, view, this.colouring);
     pen.flush();
-    this.minimap.draw(scene, theme, view);
+    if (this.width >= NARROW) this.minimap.draw(scene, theme, view);
+    else this.minimap.element.hidden = true;
     this.lastFrame = performance.now() - began;
   }
 
@@ -241,7 +245,8 @@ export class Drawing {
     const place = this.onScreen(box) ?? [0, 0, 0, 0];
     const { zoom } = this.camera;
     const top = scene.isOpen(item) ? headerTop(scene, item, place[1] / zoom, place[3] / zoom, 0) * zoom : place[1];
-    const onSign = scene.scope(item) && zoom > 0.3 && x - place[0] < 26 * zoom && y - top < HEADER * zoom;
+    const left = scene.isOpen(item) ? headerLeft(place[0] / zoom, place[2] / zoom, 0) * zoom : place[0];
+    const onSign = scene.scope(item) && zoom > 0.3 && x >= left && x - left < 26 * zoom && y - top < HEADER * zoom;
     if (onSign) this.events.toggle(item);
     else this.events.select(item);
   }

@@ -30,15 +30,14 @@ export function titleOfEntry(library: Library, entry: Entry): string {
   return entry.save === "before" ? t("{0}, previous save", title) : title;
 }
 
-/** The part of a graph's name that tells it from those of its kind: `1` of `1.forward`, if that is enough. */
-function shortest(entry: Entry, alike: readonly Entry[]): string {
-  const head = (name: string): string => name.split(".", 1)[0] ?? name;
-  const heads = new Set(alike.map(({ table }) => head(table.name)));
-  return heads.size === alike.length ? head(entry.table.name) : entry.table.name;
+/** The part of a graph's name that tells it from those of its kind: `1` of `1.forward`, `backward` of `0.backward.post_grad`. */
+function shortest({ table }: Entry, alike: readonly Entry[]): string {
+  const parts = table.name.split(".").filter((part, at) => alike.some((other) => other.table.name.split(".")[at] !== part));
+  return parts.join(".");
 }
 
 /** Graphs in the order in which the compiler makes them. */
 export function inOrder(entries: readonly Entry[]): Entry[] {
   const rank = ({ save, table }: Entry): number => (save === "now" ? 0 : 100) + ORDER.indexOf(table.kind);
-  return [...entries].sort((left, right) => rank(left) - rank(right) || left.table.name.localeCompare(right.table.name, "en", { numeric: true }));
+  return [...entries].sort((left, right) => rank(left) - rank(right));
 }

@@ -21,6 +21,8 @@ export interface View {
 
 const READABLE = 0.32;
 const DETAILED = 0.5;
+/** Room for the title of a scope that is partly out of sight on the left. */
+const NARROWEST = 140;
 
 export function paint(pen: Pen, scene: Scene, theme: Theme, view: View, colouring: Colouring): void {
   const { visible, layout } = scene;
@@ -47,6 +49,11 @@ export function headerTop(scene: Scene, item: Item, y: number, height: number, t
   return Math.max(y, Math.min(top + depth * HEADER, y + height - HEADER));
 }
 
+/** … and beside what one has scrolled past. */
+export function headerLeft(x: number, width: number, left: number): number {
+  return Math.max(x, Math.min(left, x + width - NARROWEST));
+}
+
 class Painter {
   constructor(
     private readonly pen: Pen,
@@ -66,7 +73,7 @@ class Painter {
     if (zoom < READABLE) return;
     const top = headerTop(scene, item, y, height, view.top);
     if (top > y) pen.box(x + 1, top, width - 2, HEADER, 0, theme.scope, "", 0);
-    this.header(item, x, top, true);
+    this.header(item, headerLeft(x, width, view.left), top, true);
   }
 
   /** Wires of what is selected come last, so that they are on top. */

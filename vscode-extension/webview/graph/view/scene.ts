@@ -20,7 +20,7 @@ import type { Theme } from "./theme.js";
 const AT_FIRST = 50;
 const MOST_BOXES = 3_000;
 /** More identical modules than these stay folded until somebody opens them. */
-const FEW = 3;
+const FEW = 2;
 const LONGEST_TEXT = 44;
 const ORDER: readonly (Severity | undefined)[] = ["error", "warning", "information", "hint"];
 

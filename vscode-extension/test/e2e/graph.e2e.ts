@@ -1,0 +1,96 @@
+/** The graph view in a real VS Code: opened, followed both ways, compared with the save before, down to kernels, and back after a reload. */
+
+import type { Frame } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { DOUBLE } from "./models.js";
+import type { Window } from "./window.js";
+
+let bench: Workbench;
+let window: Window;
+
+beforeAll(async () => {
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Light Modern", "breadcrumbs.enabled": false });
+  window = await bench.open(bench.folder({ "model.py": DOUBLE }));
+  await window.page.setViewportSize({ width: 1500, height: 850 });
+  await window.openFile("model.py");
+  await until("it was checked", async () => (await window.squiggles()).length > 0);
+});
+afterAll(async () => {
+  await window.screenshot("graph-last");
+  await bench.close();
+});
+
+/** The frame of the page, once it shows a graph. */
+function graphFrame(): Promise<Frame> {
+  return until("the graph is drawn", async () => {
+    for (const frame of window.page.frames()) {
+      const drawn = await frame.evaluate("globalThis.inductorDebugGraph?.panes[0].scene?.layout !== undefined").catch(() => false);
+      if (drawn === true) return frame;
+    }
+    return undefined;
+  }, 120_000);
+}
+
+const rows = async (frame: Frame, which = ""): Promise<string[]> => frame.locator(`[role="treeitem"]${which}`).evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+const tabs = (frame: Frame): Promise<string[]> => frame.locator('[role="tab"]').allInnerTexts();
+
+test("the command opens the target's graphs beside the editor", async () => {
+  await window.run("Inductor Debug: Show Graph");
+  const frame = await graphFrame();
+  expect(await tabs(frame)).toContain("Forward");
+  expect((await rows(frame)).some((row) => row.includes("relu"))).toBe(true);
+  expect((await rows(frame)).some((row) => /f64\[8, 64\].*1 findings|f64\[8, 64\]/u.test(row))).toBe(true);
+  expect(await window.notifications()).toEqual([]);
+  await window.screenshot("graph-light");
+});
+
+test("a click on a node selects its expression in the editor", async () => {
+  const frame = await graphFrame();
+  await frame.locator('[role="treeitem"]', { hasText: "relu" }).first().click();
+  await until("the expression is selected", async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.startsWith("Ln 13, Col 18"));
+  expect(await frame.locator(".details").innerText()).toContain("model.py, line 13");
+});
+
+test("the editor's cursor lights up the nodes of the expression", async () => {
+  const frame = await graphFrame();
+  await window.page.locator(".editor-instance .view-line").first().click();
+  await window.goTo(14, 30);
+  await until("nodes of line 14 are lit", async () => (await rows(frame, ".related")).length > 0);
+  const lit = await rows(frame, ".related");
+  await window.goTo(13, 25);
+  await until("others are lit at line 13", async () => (await rows(frame, ".related")).length > 0 && JSON.stringify(await rows(frame, ".related")) !== JSON.stringify(lit));
+});
+
+test("the kernels come on demand, with colours, and open in the editor with a link back", async () => {
+  const frame = await graphFrame();
+  await frame.locator('[role="tab"]', { hasText: "Kernels and IR" }).click();
+  await until("there is a kernel", async () => (await frame.locator(".token-keyword").count()) > 0, 120_000);
+  await window.screenshot("graph-kernels");
+  await frame.locator(".pane:not([hidden]) .code-view .icon-button").first().click();
+  const tab = await until("it stands in a tab", () => window.page.locator(".tab.active").getAttribute("data-resource-name"));
+  expect(tab).toMatch(/\.(?:cpp|py|txt)$/u);
+  await window.page.locator(".tab", { hasText: "Graph: Classifier" }).click();
+  const again = await graphFrame();
+  await again.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
+});
+
+test("after a save the graph is captured again and compared with the one before", async () => {
+  await window.page.locator('.tab[data-resource-name="model.py"]').click();
+  await window.replace(DOUBLE, "torch.relu(", "torch.tanh(");
+  await window.save();
+  const frame = await graphFrame();
+  await until("the new graph is there", async () => (await tabs(frame)).some((name) => name.includes("previous save")), 120_000);
+  await frame.locator('[aria-label^="Show a second graph"]').click();
+  await until("the differences are counted", async () => (await frame.locator(".difference.added").first().innerText()) === "+1");
+  expect(await frame.locator(".difference.removed").first().innerText()).toBe("−1");
+  await window.screenshot("graph-diff");
+});
+
+test("a reload of the window brings the tab back, as it was", async () => {
+  await window.page.reload();
+  await window.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+  const frame = await graphFrame();
+  expect((await rows(frame)).some((row) => row.includes("tanh"))).toBe(true);
+});

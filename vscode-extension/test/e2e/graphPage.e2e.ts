@@ -1,0 +1,138 @@
+/** The offline page in a browser: nothing is fetched, nothing in a name runs, keys and files work. `bench/graph.mjs` has its speed. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import type { GraphDocument } from "../../../shared_schema/generated/wire.js";
+import { document, encodeDocument, graph, place, transformer, TRANSFORMER_CLASSES } from "../unit/graphDocuments.js";
+import { SCREENSHOTS, until } from "./harness.js";
+import { chromium, ROOT } from "./setup.mjs";
+
+const PAGE = join(ROOT, "daemon", "inductor_debug", "report", "pages", "graph.html");
+const EVIL = `<img src=x onerror="globalThis.ran=1"></script><script>globalThis.ran=1</script>`;
+let browser: Browser;
+let folder: string;
+
+beforeAll(async () => {
+  const executablePath = chromium();
+  browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+  folder = mkdtempSync(join(tmpdir(), "inductor-debug-graph-"));
+});
+afterAll(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What went wrong in a page, and what it tried to fetch. */
+interface Opened {
+  readonly page: Page;
+  readonly faults: string[];
+}
+
+async function open(written: readonly GraphDocument[], { findings = [] as unknown[], dark = false, sources = {} } = {}): Promise<Opened> {
+  const data = { schema: 1, title: "Model", documents: written.map((one) => Buffer.from(encodeDocument(one)).toString("base64")), findings, sources, statistics: [] };
+  const file = join(folder, `${Math.random().toString(36).slice(2)}.html`);
+  writeFileSync(file, readFileSync(PAGE, "utf8").replace("@@INDUCTOR_DEBUG_DATA@@", Buffer.from(JSON.stringify(data)).toString("base64")));
+  const context = await browser.newContext({ viewport: { width: 1400, height: 860 }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => { if (message.type() === "error") faults.push(message.text()); });
+  page.on("request", (request) => { if (!/^(?:file|blob|data):/u.test(request.url())) faults.push(`fetched ${request.url()}`); });
+  await page.goto(`file://${file}`);
+  return { page, faults };
+}
+
+function drawn(page: Page): Promise<unknown> {
+  return until("the graph is drawn", () => page.evaluate("globalThis.inductorDebugGraph?.panes[0].scene?.layout !== undefined && globalThis.inductorDebugGraph.panes[0].drawing.lastFrame > 0"));
+}
+
+const rows = (page: Page, which = ""): Promise<string[]> => page.locator(`[role="treeitem"]${which}`).evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+const FINDING = { rule: "dtype", severity: "error", message: "float64 is not supported", ...place(46), stage: "aot", op: null };
+
+test.each([["light", false], ["dark", true]])("twelve layers, %s", async (name, dark) => {
+  const { page, faults } = await open([document([transformer(12, { lastType: "float64" })], { modules: TRANSFORMER_CLASSES })], { findings: [FINDING], dark });
+  await drawn(page);
+  expect(await rows(page)).toContainEqual(expect.stringMatching(/layer\.0–10, EncoderLayer, 11 identical modules/u));
+  await page.screenshot({ path: join(SCREENSHOTS, `graph-page-${name}.png`) });
+  expect(faults).toEqual([]);
+});
+
+test("names with HTML in them are names", async () => {
+  const evil = graph([
+    { name: EVIL, op: EVIL, module: EVIL, dtype: EVIL, shape: [EVIL], detail: EVIL, place: place(1, 0, 5, EVIL) },
+    { name: "b", op: "aten.relu.default", inputs: [EVIL], module: "x" },
+  ]);
+  const kernel = { name: EVIL, language: "cpp", source: EVIL, graph: "0.forward", nodes: ["b"], places: [] };
+  const { page, faults } = await open([document([evil], { target: EVIL, notes: [EVIL], kernels: [kernel] })], { sources: { [EVIL]: EVIL } });
+  await drawn(page);
+  await page.locator('[role="treeitem"]').first().click();
+  await page.locator('[role="tab"]').last().click();
+  expect(await page.evaluate("globalThis.ran")).toBeUndefined();
+  expect(await page.locator("img").count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test("search, filters and keys find their way, in the outline too", async () => {
+  const { page, faults } = await open([document([transformer(3, { lastType: "float64" })], { modules: TRANSFORMER_CLASSES })], { findings: [FINDING] });
+  await drawn(page);
+  await page.keyboard.press("Tab");
+  await page.locator("canvas").first().focus();
+  await page.keyboard.press("/");
+  await page.keyboard.type("softmax");
+  await until("three are found", async () => (await page.locator(".found").innerText()) === "3");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await until("the second is selected", async () => (await page.locator(".details h2").innerText()) === "l1_weights");
+  await page.locator("canvas").first().focus();
+  await page.keyboard.press("ArrowUp");
+  expect(await page.locator(".details h2").innerText()).toBe("l1_masked");
+  await page.locator('[aria-label^="Search"]').fill("");
+  await page.locator('[aria-label^="Filter"]').click();
+  await page.locator(".menu label", { hasText: "dtype" }).click();
+  await until("only what the rule is at is listed", async () => (await rows(page)).every((row) => !row.startsWith("embedding")));
+  await page.locator(".outline").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  const active = await page.locator(".outline").getAttribute("aria-activedescendant");
+  expect(await page.locator(`[id="${active ?? ""}"]`).getAttribute("aria-expanded")).toBe("false");
+  expect(faults).toEqual([]);
+});
+
+test.each(["svg", "png", "dot"])("the graph is saved as %s", async (kind) => {
+  const { page, faults } = await open([document([transformer(2)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  const download = page.waitForEvent("download");
+  await page.locator("select.save").selectOption(kind);
+  const file = await (await download).path();
+  const content = readFileSync(file);
+  const start = { svg: "<svg xmlns=", png: "\u0089PNG", dot: "digraph {" }[kind];
+  expect(content.toString("latin1").startsWith(start ?? "?")).toBe(true);
+  expect((await download).suggestedFilename()).toBe(`Model-0.forward.${kind}`);
+  if (kind === "svg") expect(content.toString()).toContain("_softmax");
+  expect(faults).toEqual([]);
+});
+
+test("a foreign or damaged file is told in words", async () => {
+  const { page } = await open([]);
+  await until("it says so", async () => (await page.locator(".empty").innerText()) === "There is no graph to show.");
+  const damaged = { schema: 1, title: "", documents: [Buffer.from("not a graph").toString("base64")], findings: [] };
+  const file = join(folder, "damaged.html");
+  writeFileSync(file, readFileSync(PAGE, "utf8").replace("@@INDUCTOR_DEBUG_DATA@@", Buffer.from(JSON.stringify(damaged)).toString("base64")));
+  await page.goto(`file://${file}`);
+  await until("it says what is wrong", async () => (await page.locator(".empty").innerText()).startsWith("This is no graph file"));
+});
+
+test("graphs of 1 and of 50,000 nodes are drawn", async () => {
+  const one = await open([document([graph([{ name: "x", op: "placeholder", role: "input", shape: [8], dtype: "float32" }])])]);
+  await drawn(one.page);
+  expect(await rows(one.page)).toEqual([expect.stringContaining("x")]);
+  const chain = Array.from({ length: 50_000 }, (_value, index) => ({ name: `n${index}`, op: "aten.relu.default", inputs: index === 0 ? [] : [`n${index - 1}`], shape: [8, 64], dtype: "float32" }));
+  const many = await open([document([graph(chain)])]);
+  await drawn(many.page);
+  expect(await rows(many.page)).toContainEqual(expect.stringContaining("part 201–400"));
+  expect([...one.faults, ...many.faults]).toEqual([]);
+});
