@@ -202,6 +202,12 @@ def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
     assert "no statistics of ours" in command("analyze", "foreign.json").err
 
 
+def test_analyze_says_which_stages_have_statistics(command: Command, write: Write) -> None:
+    write("model.py", "")
+    ran = command("analyze", "model.py", "--stage", "inductor")
+    assert (ran.code, "mock, aot" in ran.err) == (2, True)
+
+
 def test_analyze_counts_constraints_by_rule(command: Command, write: Write) -> None:
     write("model.py", "x.double()\ny.double()\n# int64\n")
     document = json.loads(command("analyze", "model.py", "--type", "constraints", "--format", "json").out)

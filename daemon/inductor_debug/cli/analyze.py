@@ -55,7 +55,7 @@ class Type:
     """Something to ask about targets.
 
     `order` is what a worker is asked, `documents` what that makes (JSON documents, one for each target), `text` one of
-    them for people. `read` reads a document that was kept in a file, where such are kept.
+    them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
     """
 
     summary: str
@@ -63,6 +63,7 @@ class Type:
     documents: Callable[[Done], list[Document]]
     text: Callable[[Document, View], str]
     read: Callable[[str], Document] | None = None
+    stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
@@ -76,6 +77,7 @@ TYPES: dict[str, Type] = {
         documents=lambda done: statistics_of(done.performed.artifacts),
         text=lambda document, view: StatisticsText(view.places, view.styler).text(document),
         read=read_statistics,
+        stages=(Stage.MOCK, Stage.AOT),
     ),
     "constraints": Type(
         "what the accelerator does not allow, by rule",
@@ -131,6 +133,9 @@ def run(arguments: argparse.Namespace) -> int:
         BrokenPipeError: the reader of standard output went away.
     """
     kind = TYPES[arguments.type]
+    if arguments.stage and Stage(arguments.stage) not in kind.stages:
+        known = ", ".join(stage.value for stage in kind.stages)
+        return console.fail(f"--type {arguments.type} is of the stages {known}, not {arguments.stage}")
     documents: list[Document] = []
     shown: dict[str, str] = {}
     troubles: list[str] = []
