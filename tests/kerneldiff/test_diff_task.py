@@ -99,7 +99,7 @@ def test_a_backend_that_is_right_passes_with_a_document_and_an_artifact(tmp_path
     assert result["passed"] is True
     assert result["metrics"]["anchored_ratio"] < 2
     assert {"max_abs", "rmse", "snr_db", "max_ulp"} <= result["metrics"].keys()
-    assert [node["op"] for node in document["nodes"]][-1] == "aten.tanh.default"
+    assert "aten.tanh.default" in [node["op"] for node in document["nodes"]]
     assert document["blame"] == []
     assert "seed 0" in document["weights"]
     assert done.finished.status is FileStatus.CLEAN

@@ -71,10 +71,10 @@ def larger(*errors: Error) -> Error:
     )
 
 
-def anchor(exact: torch.Tensor, expected: Error, actual_tensor: torch.Tensor, base: torch.Tensor) -> Anchored:
-    """The error of `actual_tensor` against `expected`; `base` says which elements the precision itself cannot hold."""
+def anchor(exact: torch.Tensor, expected: Error, actual_tensor: torch.Tensor, reference: torch.Tensor) -> Anchored:
+    """The error of `actual_tensor` against `expected`; NaNs and infinities of the reference's are no fault."""
     actual = error_from(exact, actual_tensor)
-    if actual.invalid and _new_invalid(base, actual_tensor):
+    if actual.invalid and _new_invalid(reference, actual_tensor):
         return Anchored(actual, expected, math.inf)
     ratio = max(_quotient(actual.rms, expected.rms), _quotient(actual.largest, expected.largest))
     return Anchored(actual, expected, ratio)
@@ -84,9 +84,9 @@ def _quotient(actual: float, expected: float) -> float:
     return 0.0 if actual == 0 else actual / max(expected, _TINY)
 
 
-def _new_invalid(base: torch.Tensor, actual: torch.Tensor) -> bool:
-    """Whether `actual` has a NaN or infinity where `base` has a finite number."""
-    return bool((torch.isfinite(base) & ~torch.isfinite(actual.to(base.device))).any())
+def _new_invalid(reference: torch.Tensor, actual: torch.Tensor) -> bool:
+    """Whether `actual` has a NaN or infinity where `reference` has a finite number."""
+    return bool((torch.isfinite(reference) & ~torch.isfinite(actual.to(reference.device))).any())
 
 
 class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]

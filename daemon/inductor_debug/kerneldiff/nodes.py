@@ -82,11 +82,11 @@ class NodeWalk:
         error = difference(reference, actual)
         unit = at_least(self._arithmetic.unit)
         if error.invalid or error.relative > CLOSER_LOOK * unit or differs_exactly(reference, actual):
-            return self._anchored(node, actual, args, kwargs, error)
+            return self._anchored(node, (reference, actual), args, kwargs, error)
         return error
 
     def _anchored(
-        self, node: Node, actual: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: NodeError
+        self, node: Node, both: tuple[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: NodeError
     ) -> NodeError:
         """The same error with its ratio to the error to expect of this operation alone."""
         with random_state_kept():
@@ -95,11 +95,12 @@ class NodeWalk:
             return NodeError(error.max_abs, error.rmse, error.relative, None, error.invalid)
         exact = _exactly(node, args, kwargs)
         ratio = 0.0
-        for truth, best, value in zip(tensors_in(exact), tensors_in(ideal), tensors_in(actual), strict=False):
-            ratio = max(ratio, self._ratio(truth, best, value))
+        found = zip(tensors_in(exact), tensors_in(ideal), *map(tensors_in, both), strict=False)
+        for truth, best, reference, actual in found:
+            ratio = max(ratio, self._ratio(truth, best, reference, actual))
         return NodeError(error.max_abs, error.rmse, error.relative, ratio, error.invalid)
 
-    def _ratio(self, truth: torch.Tensor, best: torch.Tensor, value: torch.Tensor) -> float:
+    def _ratio(self, truth: torch.Tensor, best: torch.Tensor, reference: torch.Tensor, value: torch.Tensor) -> float:
         if truth.shape != value.shape:
             return math.inf
         if not (truth.is_floating_point() or truth.is_complex()):
@@ -107,7 +108,7 @@ class NodeWalk:
             return math.inf if bool(wrong.any()) else 0.0
         unit = max(self._arithmetic.unit, unit_of(value.dtype))
         expected = larger(error_from(truth, best), rounding_error(truth, unit))
-        return anchor(truth, expected, value, best).ratio
+        return anchor(truth, expected, value, reference).ratio
 
     def done(self, result: NodeResult) -> None:
         """Takes one operation's result in."""

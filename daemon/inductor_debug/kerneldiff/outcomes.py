@@ -111,11 +111,11 @@ class _Leaf:
         repeated = _like(self._anchors.repeated.get(path), left)
         if repeated is not None:
             expected = larger(expected, error_from(left, repeated))
-        found = anchor(exact, expected, right, base)
+        found = anchor(exact, expected, right, left)
         if found.ratio > SUSPICIOUS:
             moved = [_like(values.get(path), left) for values in self._anchors.moved(_MOVED)]
             errors: list[Error] = [error_from(exact, tensor) for tensor in moved if tensor is not None]
-            found = anchor(exact, larger(expected, *errors), right, base)
+            found = anchor(exact, larger(expected, *errors), right, left)
         return found.ratio
 
     def _exactly_equal(self, left: torch.Tensor, right: torch.Tensor) -> tuple[Verdict, str]:
