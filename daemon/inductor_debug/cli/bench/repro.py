@@ -1,0 +1,132 @@
+"""The benchmark of reproducers: our minimiser beside torch's on the same failures, and a click on a finding in BERT.
+
+The minimisers run in a process of their own, which holds torch (`repro.benchmark`). Nothing here decides what a failure
+is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from inductor_debug.engine.configuration import SettingsResolver
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.orders import Order
+from inductor_debug.engine.reproducing import made_of, order_for, proved
+
+CLICK_SECONDS = 5.0
+MOST_LINES = 5
+CANCEL_SECONDS = 0.2
+FEWEST_CASES = 20
+_MODELS = Path(__file__).with_name("models")
+_TOGGLE = "x = x  # toggle"
+_TROUBLE = "x = x.double().float()  # toggle"
+
+
+def run(style: str, examples: str = "examples") -> int:
+    """Measures, prints; returns 0 when every promise was kept, 1 when one was not."""
+    found = measure(examples)
+    kept = promises(found)
+    if style == "json":
+        said = [{"kept": fine, "promise": text} for fine, text in kept]
+        print(json.dumps({"schema": 1, **found, "promises": said}, indent=2))
+    else:
+        print(render(found, kept))
+    return 0 if all(fine for fine, _ in kept) else 1
+
+
+def measure(examples: str) -> dict[str, Any]:
+    """The cases of both minimisers, and the seconds of a click and of a cancel in a warm daemon."""
+    done = subprocess.run(
+        [sys.executable, "-m", "inductor_debug.repro.benchmark", examples], capture_output=True, text=True, check=True
+    )
+    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    document["click"] = asyncio.run(_clicks())
+    return document
+
+
+async def _clicks() -> dict[str, Any]:
+    """A `dtype` finding in BERT: click to proved script, and the time that a cancelled search takes to be gone."""
+    settings_for = SettingsResolver(command_line={"artifacts": "off"}, environ=os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bert.py"
+        path.write_text((_MODELS / "bert.py").read_text(encoding="utf-8").replace(_TOGGLE, _TROUBLE), encoding="utf-8")
+        engine = Engine(settings_for=settings_for, listener=lambda update: None, jobs=1)
+        try:
+            await engine.perform(str(path), Order())  # the daemon has seen the file before anybody clicks
+            order = order_for(rule="dtype")
+            started = time.perf_counter()
+            performed = await engine.perform(str(path), order)
+            found = await proved(performed, settings_for(str(path)))
+            seconds = time.perf_counter() - started
+            script, _ = made_of(performed.artifacts)
+            task = asyncio.ensure_future(engine.perform(str(path), order))
+            await asyncio.sleep(0.3)
+            started = time.perf_counter()
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            cancelled = time.perf_counter() - started
+        finally:
+            await engine.shutdown()
+    return {
+        "seconds": round(seconds, 3),
+        "verified": found.document["verified"],
+        "why": found.document["why"],
+        "lines": _op_lines(script or ""),
+        "cancel_seconds": round(cancelled, 3),
+    }
+
+
+def _op_lines(script: str) -> int:
+    """Lines of operations in the script's function."""
+    body = script.partition("\n):\n")[2].partition("    return ")[0]
+    return sum(bool(line.strip()) for line in body.splitlines())
+
+
+def promises(found: Mapping[str, Any]) -> list[tuple[bool, str]]:
+    """Whether each promise was kept, and what it is."""
+    cases, click = found["cases"], found["click"]
+    ours = statistics.median(case["ours_attempts"] for case in cases)
+    theirs = statistics.median(case["theirs_attempts"] for case in cases)
+    larger = sum(case["ours_nodes"] > case["theirs_nodes"] for case in cases)
+    return [
+        (len(cases) >= FEWEST_CASES, f"{len(cases)} failures, at least {FEWEST_CASES}"),
+        (larger == 0, f"larger than torch's minifier leaves: {larger} of {len(cases)}, none promised"),
+        (ours < theirs, f"attempts, median: {ours:g} against {theirs:g} of torch's minifier, fewer promised"),
+        (
+            bool(click["verified"]) and click["seconds"] <= CLICK_SECONDS,
+            f"a finding in BERT to a verified script: {click['seconds']:.2f} s, at most {CLICK_SECONDS:g} s promised"
+            + ("" if click["verified"] else f" (not verified: {click['why']})"),
+        ),
+        (0 < click["lines"] <= MOST_LINES, f"its lines of operations: {click['lines']}, at most {MOST_LINES} promised"),
+        (
+            click["cancel_seconds"] <= CANCEL_SECONDS,
+            f"a cancelled search is gone: {click['cancel_seconds']:.3f} s, at most {CANCEL_SECONDS:g} s promised",
+        ),
+    ]
+
+
+def render(found: Mapping[str, Any], kept: list[tuple[bool, str]]) -> str:
+    """A table of the cases and the promises."""
+    lines = [f"{'graph':15} {'failure':22} {'nodes':>5} {'left':>9} {'attempts':>11} {'seconds':>13}"]
+    lines += map(_row, found["cases"])
+    lines.append("in parentheses: torch's minifier")
+    return "\n".join([*lines, "", *(f"{'kept  ' if fine else 'BROKEN'} {text}" for fine, text in kept)])
+
+
+def _row(case: Mapping[str, Any]) -> str:
+    left = f"{case['ours_nodes']:3} ({case['theirs_nodes']:3})"
+    attempts = f"{case['ours_attempts']:4} ({case['theirs_attempts']:4})"
+    seconds = f"{case['ours_seconds']:5.2f} ({case['theirs_seconds']:5.2f})"
+    return f"{case['graph']:15} {case['failure']:22} {case['nodes']:5} {left} {attempts} {seconds}"
