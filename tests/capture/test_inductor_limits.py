@@ -8,7 +8,16 @@ from textwrap import dedent
 import pytest
 from forked import Job, analyze
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug_schema import ArtifactMade, GraphDocument, GraphKind, Stage, StageFinished, StageReport, StageState
+from inductor_debug_schema import (
+    ArtifactMade,
+    GraphDocument,
+    GraphKind,
+    NodeRole,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageState,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -152,6 +161,14 @@ def test_it_lowers(tmp_path: Path, text: str, graphs: list[str], kernels: int) -
     document = document_of(job)
     assert set(graphs) <= {graph.name for graph in document.graphs}
     assert len(document.kernels) >= kernels
+
+
+def test_recomputed_nodes_come_from_the_call_that_recomputes_them(tmp_path: Path) -> None:
+    document = document_of(run(tmp_path, CASES["recomputed activations"][0]))
+    backward = next(graph for graph in document.graphs if graph.name == "0.backward")
+    origins = {name for node in backward.nodes if node.role is NodeRole.OP for name in node.origins}
+    called = {node.name for node in document.graphs[0].nodes if node.op.startswith("higher_order.")}
+    assert origins == called
 
 
 def test_a_forward_alone_is_said(tmp_path: Path) -> None:

@@ -3,6 +3,9 @@
     # inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10), train
     class Model(nn.Module): ...
 
+Inputs in a list of tuples, `inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, are several sets: the first is what
+every stage looks at, and calls with the others tell what compiles the model again.
+
 A directive goes on in the next comment line while a bracket is open or after a comma. Values are parsed here, with
 positions in the file, and evaluated elsewhere (`building`): nothing is executed and torch is not imported.
 """

@@ -67,10 +67,21 @@ def table_of(
 
 
 def mark_names(graph_module: GraphModule) -> None:
-    """Notes on every computing node of a graph of Dynamo's its own name, for the graphs made of it to repeat."""
+    """Notes on every computing node of a graph of Dynamo's its own name, for the graphs made of it to repeat.
+
+    Nodes in the body of a higher-order op get the name of the node that calls it.
+    """
     for node in graph_module.graph.nodes:
         if node.op not in ("placeholder", "output"):
-            node.meta["custom"] = {**node.meta.get("custom", {}), NODE_KEY: node.name}
+            _mark(node, node.name)
+            for used in node.all_input_nodes:
+                body = _attribute(graph_module, str(used.target)) if used.op == "get_attr" else None
+                for inner in body.graph.nodes if isinstance(body, GraphModule) else ():
+                    _mark(inner, node.name)
+
+
+def _mark(node: Node, name: str) -> None:
+    node.meta["custom"] = {**node.meta.get("custom", {}), NODE_KEY: name}
 
 
 def origins_of(node: Node) -> list[str]:

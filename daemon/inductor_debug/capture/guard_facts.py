@@ -120,7 +120,9 @@ def lines_of(document: dict[str, Any], shown: Callable[[str], str] = str) -> lis
         lines.append(
             f"graph {graph['number']} of {graph['function']}{_at(graph, shown)}: {_count(graph['calls'], 'operation')}"
         )
-        lines += [f"  {guard['kind']} on {guard['source']}{_at(guard, shown)}" for guard in graph["guards"]]
+        for guard in graph["guards"]:
+            subject = f" on {guard['source']}" if guard["source"] else ""
+            lines.append(f"  {guard['kind']}{subject}{_at(guard, shown)}")
         hidden = graph["bookkeeping_guards"] - sum(guard["bookkeeping"] for guard in graph["guards"])
         lines += [f"  and {_count(hidden, 'guard')} of torch's own"] if hidden else []
     lines += [f"{item['rule']}{_at(item, shown)}: {item['text']}" for item in document["breaks"]]

@@ -43,13 +43,14 @@ _NOTHING_RUN = {
     "benchmark_epilogue_fusion": False,
     "benchmark_combo_kernel": False,
     "triton.autotune_at_compile_time": False,
+    "compile_threads": 1,
     "freezing": False,
     "cpp_wrapper": False,
     "fx_wrapper": False,
     "trace.enabled": False,
     "trace.provenance_tracking_level": 1,
 }
-"""Settings that would measure kernels, need real weights or write files; and kernels say what they come from."""
+"""Settings that would measure kernels, start processes, need real weights or write files; kernels say their origins."""
 
 
 class InductorChangedError(Exception):
