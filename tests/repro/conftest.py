@@ -1,6 +1,10 @@
-"""Lets these tests use the harness of `tests/capture`, which forks a warm process for each job."""
+"""Lets these tests use the helpers of `tests/capture`."""
+
+from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "capture"))
+CAPTURE = str(Path(__file__).resolve().parents[1] / "capture")
+if CAPTURE not in sys.path:
+    sys.path.insert(0, CAPTURE)

@@ -7,6 +7,7 @@ The child inherits everything by copy-on-write, so nothing is sent to it; what c
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import select
@@ -79,6 +80,7 @@ def _here(work: Callable[[], dict[str, Any]]) -> Attempt:
 def _run(work: Callable[[], dict[str, Any]], write_end: int) -> None:
     """The child's life. It never returns into the parent's code."""
     try:
+        faulthandler.disable()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)

@@ -137,7 +137,7 @@ class _Conversion:
             return items if isinstance(value, list) else tuple(items)
         if isinstance(value, dict):
             return {name: self._given(item) for name, item in value.items()}
-        return _literal(value)
+        return literal_of(value)
 
 
 def _target(node: Node) -> tuple[Kind, str]:
@@ -170,7 +170,12 @@ def name_of(function: Any) -> str:
     raise UnprintableError(f"the function {full}, which is not torch's own")
 
 
-def _literal(value: Any) -> Any:
+def literal_of(value: Any) -> Any:
+    """A plain value, dtype, device or slice as it stands in arguments.
+
+    Raises:
+        UnprintableError: it is none of these.
+    """
     if isinstance(value, torch.SymInt):
         return int(value)
     if value is None or isinstance(value, (bool, int, float, complex, str, GraphModule)):
@@ -182,7 +187,7 @@ def _literal(value: Any) -> Any:
     if value is Ellipsis:
         return Code("...")
     if isinstance(value, slice):
-        parts = [_literal(part) for part in (value.start, value.stop, value.step)]
+        parts = [literal_of(part) for part in (value.start, value.stop, value.step)]
         if all(part is None or isinstance(part, int) for part in parts):
             return Code(f"slice({parts[0]}, {parts[1]}, {parts[2]})")
     raise UnprintableError(f"a {type(value).__name__} among the arguments")

@@ -74,7 +74,7 @@ class Minimiser:
         seeded: Callable[[Input], Input] | None = None,
         seconds: float = 300.0,
     ) -> None:
-        self._oracle, self._memo = oracle, memo or Memo(None, "")
+        self._oracle, self._memo = oracle, Memo(None, "") if memo is None else memo
         self._better, self._progress = better, progress
         self._seeded = seeded or (lambda item: item)
         self._started, self._seconds = time.monotonic(), seconds

@@ -15,6 +15,7 @@ from inductor_debug_schema import Finding, JobRequest, Stage
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.building import BuildError
+from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
@@ -25,6 +26,8 @@ from inductor_debug.repro.constraints import findings_of
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
 from inductor_debug.repro.observing import observe, observe_compiled
+from inductor_debug.repro.raising_script import raising_script
+from inductor_debug.repro.safetensors import UnsavableError
 from inductor_debug.repro.selecting import Wanted
 from inductor_debug.repro.writing import Header
 from inductor_debug.rules.ops import Recording
@@ -70,6 +73,8 @@ class Search:
             made = self._constraint(target, offer, load, wanted)
             if made is not None:
                 return made
+        if not wanted.rule or wanted.rule == "capture-error":
+            return self._raised(target, wanted)
         return None
 
     def missing(self, wanted: Wanted) -> str:
@@ -97,6 +102,26 @@ class Search:
         with self._workshop.eagerly():
             again = observe(real, self._sources)
         return self._of_recording(again.recording, Stage.PREVIEW, real, wanted)
+
+    def _raised(self, target: BuiltTarget, wanted: Wanted) -> Made | None:
+        """An exception that the target raises when it runs."""
+        with self._workshop.eagerly():
+            seen = observe(target, self._sources)
+        if seen.error is None:
+            return None
+        fault, message = classify(seen.error, seen.failed, fake=target.fake_mode is not None)
+        if fault is not Fault.USER:
+            return None
+        finding = capture_error(message, frames_of_error(seen.error, self._sources), target, Stage.PREVIEW)
+        self._seen.append(finding)
+        if not wanted.fits(finding):
+            return None
+        header = self._header(finding, target)
+        place = header.place.rsplit(":", 1)[0].rsplit("/", 1)[-1]
+        try:
+            return raising_script(seen, header, self._name(finding), place=place)
+        except (UnprintableError, UnsavableError) as error:
+            raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
 
     def _of_recording(self, recording: Recording, stage: Stage, target: BuiltTarget, wanted: Wanted) -> Made | None:
         found = findings_of(recording, self._profile, stage=stage, target=target.name, fallback=target.location)

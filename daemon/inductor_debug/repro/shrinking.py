@@ -34,17 +34,16 @@ def shrinkings(program: Program) -> Iterator[Shrunk]:
         for smaller in dict.fromkeys((1, 2, size // 2)):
             if not 1 <= smaller < size:
                 continue
-            found = _resized(program, size, smaller)
-            if found is not None:
+            for found in _resized(program, size, smaller):
                 yield Shrunk(found, f"the size {size} becomes {smaller}")
     for dtype in _UNUSUAL:
-        found = _retyped(program, dtype)
-        if found is not None:
-            yield Shrunk(found, f"{dtype} becomes {_ORDINARY}")
+        retyped = _retyped(program, dtype)
+        if retyped is not None:
+            yield Shrunk(retyped, f"{dtype} becomes {_ORDINARY}")
 
 
-def _resized(program: Program, old: int, new: int) -> Program | None:
-    """The program with `old` replaced; multiples of it keep their factor where that fits, or stay as they are."""
+def _resized(program: Program, old: int, new: int) -> Iterator[Program]:
+    """The program with `old` replaced where that fits: with its multiples scaled, and with them as they are."""
 
     def alone(size: int) -> int:
         return new if size == old else size
@@ -57,8 +56,8 @@ def _resized(program: Program, old: int, new: int) -> Program | None:
             candidate = _changed(program, change, literals)
             found = respecified(candidate) if candidate is not None else None
             if found is not None:
-                return found
-    return None
+                yield found
+                break
 
 
 def _changed(program: Program, change: Callable[[int], int], literals: bool) -> Program | None:

@@ -1,0 +1,71 @@
+"""From an exception that an operation of torch raises to its script: the operation alone, on what it was given.
+
+There is nothing to search: the recorder knows which operation failed. What Python code raises by itself is no program
+of operations, and is said to be none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.real_check import real_error
+from inductor_debug.capture.recorder import FailedOp
+from inductor_debug.repro.checks import raise_check
+from inductor_debug.repro.execution import spec_of
+from inductor_debug.repro.from_graph import literal_of
+from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.naming import Names
+from inductor_debug.repro.observing import Observed
+from inductor_debug.repro.oracle import words_of
+from inductor_debug.repro.program import Input, Kind, Program, Ref, Step, Values
+from inductor_debug.repro.writing import Header, script
+
+
+def raising_script(seen: Observed, header: Header, name: str, *, place: str) -> Made:
+    """The script for what a run raised.
+
+    Raises:
+        NotReproducibleError: no operation of torch raised it.
+        UnprintableError: an argument has no form as Python code.
+    """
+    error, failed = seen.error, seen.failed
+    if error is None or failed is None or failed.error is not error:
+        said = f"{type(error).__name__} is raised by Python code" if error is not None else "nothing is raised"
+        raise NotReproducibleError(f"{said}, not by an operation of torch: there is no operation to cut out")
+    program, values = _program(failed, place)
+    shown = real_error(failed) or error
+    check = raise_check(type(shown).__name__, words_of(str(shown)))
+    text = script(program, check, header, name=name, recorded=values)
+    made = Made(text, name, len(seen.recording.ops) + 1, 1, 1)
+    if not works(text):
+        made.why = "on seeded values the operation does not raise the same exception"
+    return made
+
+
+def _program(failed: FailedOp, place: str) -> tuple[Program, dict[str, torch.Tensor]]:
+    names = Names()
+    inputs: dict[int, Input] = {}
+    values: dict[str, torch.Tensor] = {}
+
+    def convert(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return literal_of(leaf)
+        if id(leaf) not in inputs:
+            name = names.take("x")
+            spec = spec_of(leaf)
+            if spec is None:
+                raise NotReproducibleError("an operand of the failing operation has no strides or symbolic sizes")
+            inputs[id(leaf)] = Input(name, dataclasses.replace(spec, requires_grad=False), source=name, bound=2)
+            if type(leaf) in (torch.Tensor, torch.nn.Parameter):
+                inputs[id(leaf)] = dataclasses.replace(inputs[id(leaf)], values=Values.RECORDED)
+                values[name] = leaf.detach()
+        return Ref(inputs[id(leaf)].name)
+
+    args = tuple(pytree.tree_map(convert, list(failed.args)))
+    kwargs = tuple((key, pytree.tree_map(convert, value)) for key, value in failed.kwargs.items())
+    step = Step(Kind.OPERATOR, str(failed.function), args, kwargs, ("result",), (None,), place=place)
+    return Program(tuple(inputs.values()), (step,), ("result",)), values

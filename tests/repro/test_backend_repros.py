@@ -1,0 +1,210 @@
+"""What a backend crashes on or computes wrong becomes the smallest script that shows it, whatever the failure needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from inductor_debug_schema import ArtifactMade
+from repro_jobs import reproduce
+
+pytestmark = pytest.mark.torch
+
+HEAD = """
+from torch._dynamo import register_backend
+
+
+def wrong(name):
+    def decorate(function):
+        register_backend(function, name=name)
+        return function
+    return decorate
+
+
+def get_inputs():
+    torch.manual_seed(0)
+    return [torch.randn(4, 8)]
+
+"""
+NET = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(6)])
+
+    def forward(self, x):
+        for index, layer in enumerate(self.layers):
+            x = torch.tanh(layer(x))
+            if index == 3:
+                x = torch.relu(x)
+        return x.sum(-1)
+"""
+
+
+def source(model: str, backend: str = "") -> str:
+    return HEAD + model + backend
+
+
+def test_a_crash_becomes_the_operation_that_the_backend_crashes_on(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET), backend="relu_compile_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert found.document["nodes_before"] > 10
+    assert found.status() == 0
+    assert found.status(found.script.replace("torch.relu(x)", "torch.tanh(x)")) == 1
+    assert any("nodes left" in event.message for event in found.progress)
+
+
+def test_wrong_numbers_become_the_operation_that_is_wrong(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET), backend="relu_accuracy_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert found.status() == 0
+    assert found.status(found.script.replace("torch.relu(x)", "torch.tanh(x)")) == 1
+    assert "torch.randn" in found.script
+    assert not found.files
+
+
+def test_a_backend_that_does_nothing_wrong_is_said_to(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET), backend="eager")
+    assert found.document["script"] is None
+    assert found.why == "backend eager does nothing wrong to Model"
+
+
+def test_an_unknown_backend_is_said_to_be_unknown(tmp_path: Path) -> None:
+    assert "there is no backend 'nonsense'" in reproduce(tmp_path, source(NET), backend="nonsense").why
+
+
+KILLS = """
+@wrong("kills")
+def kills(graph, inputs):
+    import os, signal
+    if any("relu" in str(node.target) for node in graph.graph.nodes):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return graph.forward
+"""
+
+
+def test_a_backend_that_kills_its_process_is_survived(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET, KILLS), backend="kills")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert "SIGSEGV" in found.script
+
+
+BACKWARD = """
+@wrong("backward")
+def backward(graph, inputs):
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    def run(*args):
+        return tuple(Wrong.apply(out) for out in graph.forward(*args))
+    if any("relu" in str(node.target) for node in graph.graph.nodes):
+        return run
+    return graph.forward
+"""
+
+
+def test_a_failure_of_the_backward_pass_is_found_by_running_it(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET, BACKWARD), backend="backward")
+    assert found.document["nodes_after"] <= 3
+    assert ".backward()" in found.script
+    assert "requires_grad_()" in found.script
+
+
+VALUES = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.exp(torch.sin(x * 2))
+
+
+@wrong("values")
+def values(graph, inputs):
+    def run(*args):
+        found = graph.forward(*args)
+        if any(bool(((arg - 0.123).abs() < 1e-6).any()) for arg in args if isinstance(arg, torch.Tensor)):
+            return tuple(out + 1 for out in found)
+        return found
+    return run
+"""
+
+
+def test_values_that_matter_are_written_down(tmp_path: Path) -> None:
+    text = source(VALUES).replace("torch.randn(4, 8)", "torch.arange(32.).reshape(4, 8).sub(5).mul(0.041)")
+    found = reproduce(tmp_path, text, backend="values")
+    assert "torch.tensor([" in found.script
+    assert "recorded values of" in found.script
+    assert not found.files
+
+
+def test_many_values_that_matter_are_saved_beside_the_script(tmp_path: Path) -> None:
+    text = source(VALUES).replace("torch.randn(4, 8)", "torch.arange(4096.).reshape(64, 64).sub(5).mul(0.041)")
+    found = reproduce(tmp_path, text, backend="values")
+    (name,) = found.files
+    assert name.removesuffix(".safetensors") in found.script
+    (tmp_path / f"kept-{name}").write_bytes(found.files[name])
+    namespace = {"__name__": "script", "__file__": str(tmp_path / "script.py")}
+    exec(compile(found.script, "script.py", "exec"), namespace)
+    (values,) = namespace["make_inputs"]()
+    assert values.flatten()[8].item() == pytest.approx(0.123)
+
+
+MUTATING = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shared = nn.Linear(8, 8)
+        self.tied = nn.Linear(8, 8)
+        self.tied.weight = self.shared.weight
+
+    def forward(self, x):
+        y = self.shared(x)
+        y.add_(1)
+        z = F.dropout(self.tied(y), 0.5)
+        z[:, :2] = 0
+        return torch.relu(z), x[1:3]
+"""
+
+
+def test_mutation_tied_weights_views_and_random_operations_are_no_obstacle(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(MUTATING), backend="relu_compile_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert found.status() == 0
+
+
+CALLS = """
+@wrong("calls")
+def calls(graph, inputs):
+    seen = []
+
+    def run(*args):
+        seen.append(1)
+        if len(seen) > 2:
+            raise RuntimeError("called too often")
+        return graph.forward(*args)
+    return run
+"""
+
+
+def test_a_failure_that_needs_several_calls_is_called_several_times(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET, CALLS), backend="calls")
+    assert "for _ in range(3)" in found.script
+    assert found.document["nodes_after"] == 1
+
+
+BRANCH = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda y: torch.relu(y), lambda y: y.cos(), (x,))
+"""
+
+
+def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(BRANCH), backend="relu_compile_error_TESTING_ONLY")
+    assert found.document["script"] is None
+    assert "cond" in found.why
+    assert [event.suffix for event in found.events if isinstance(event, ArtifactMade)] == [".pt2"]
