@@ -107,6 +107,13 @@ def _environment(folder: str) -> dict[str, str]:
     }
 
 
+def _is_exception(lines: list[str]) -> bool:
+    """Whether Python itself ended the script, which it also does with status 1."""
+    return lines[-1].partition(":")[0].endswith(("Error", "Exception")) and any(
+        line.startswith(("Traceback", "File ")) for line in lines
+    )
+
+
 def _why(status: int | None, output: str, patience: float) -> str:
     """One sentence for an exit status; "" where the failure reproduced."""
     if status == 0:
@@ -114,7 +121,7 @@ def _why(status: int | None, output: str, patience: float) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if status is None:
         return f"the script did not end within {patience:g} s in a clean process"
-    if status == 1:
+    if status == 1 and not (lines and _is_exception(lines)):
         return "the failure does not reproduce in a clean process"
     if status < 0:
         return f"the script was killed by signal {-status} in a clean process"

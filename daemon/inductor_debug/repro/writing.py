@@ -61,7 +61,8 @@ def script(
         standard += ["import json", "import pathlib"]
     if "operator." in body:
         standard.append("import operator")
-    imports = "\n".join([*sorted(standard), "", "import torch", *sorted(named)])
+    needed = indent("\n".join(["import torch", *sorted(named)]), "    ")
+    imports = "\n".join([*sorted(standard), "", "try:", needed, *_WITHOUT_TORCH])
     parts = [
         _docstring(header, check, name, sorted(kept)) + "\n\n" + imports,
         *stand_ins(program),
@@ -73,6 +74,8 @@ def script(
     ]
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
+
+_WITHOUT_TORCH = ("except ImportError:", "    traceback.print_exc()", "    sys.exit(2)")
 
 _MAIN = """\
 if __name__ == "__main__":
