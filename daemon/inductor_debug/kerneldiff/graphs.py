@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from inductor_debug_schema import Location
@@ -50,18 +51,25 @@ class NodePlaces:
 
     def __init__(self, target: BuiltTarget, sources: SourceMap) -> None:
         self._attribution = NodeAttribution(sources, ModulePath(target.module).names, lambda _: ())
+        self._known: WeakKeyDictionary[Node, tuple[Location | None, str]] = WeakKeyDictionary()
 
     def place(self, node: Node) -> Location | None:
         """The expression; None where no frame of the user's is known."""
-        self._attribution.at(node)
-        frames = self._attribution.frames()
-        index = innermost(frames)
-        return None if index is None else frames[index].location
+        return self._of(node)[0]
 
     def module(self, node: Node) -> str:
         """The dotted path of the module that the node was traced in."""
-        self._attribution.at(node)
-        return self._attribution.module()
+        return self._of(node)[1]
+
+    def _of(self, node: Node) -> tuple[Location | None, str]:
+        known = self._known.get(node)
+        if known is None:
+            self._attribution.at(node)
+            frames = self._attribution.frames()
+            index = innermost(frames)
+            place = None if index is None else frames[index].location
+            known = self._known[node] = (place, self._attribution.module())
+        return known
 
 
 @contextlib.contextmanager

@@ -112,7 +112,7 @@ class _Leaf:
         if repeated is not None:
             expected = larger(expected, error_from(left, repeated))
         found = anchor(exact, expected, right, left)
-        if found.ratio > SUSPICIOUS:
+        if found.ratio > SUSPICIOUS / 2:  # measured more closely well before it decides
             moved = [_like(values.get(path), left) for values in self._anchors.moved(_MOVED)]
             errors: list[Error] = [error_from(exact, tensor) for tensor in moved if tensor is not None]
             found = anchor(exact, larger(expected, *errors), right, left)

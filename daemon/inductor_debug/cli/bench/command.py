@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 
-from inductor_debug.cli.bench import artifacts, inductor, inference, latency, numerics, repro, stages
+from inductor_debug.cli.bench import artifacts, inductor, inference, kerneldiff, latency, numerics, repro, stages
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -19,7 +19,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument(
         "benchmark",
-        choices=["latency", "artifacts", "inference", "inductor", "numerics", "repro", "stages"],
+        choices=["latency", "artifacts", "inference", "inductor", "kerneldiff", "numerics", "repro", "stages"],
         help="what to measure",
     )
     parser.add_argument("--corpus", default="tests/inference", help="folder of the inference corpus (%(default)s)")
@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         return stages.run(arguments.models.split(","), arguments.format)
     if arguments.benchmark == "artifacts":
         return artifacts.run(arguments.format)
+    if arguments.benchmark == "kerneldiff":
+        return kerneldiff.run(arguments.format)
     if arguments.benchmark == "numerics":
         return numerics.run(arguments.format)
     models = [name for name in arguments.models.split(",") if name]

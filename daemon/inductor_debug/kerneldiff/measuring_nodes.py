@@ -1,0 +1,74 @@
+"""Measures what comparing every operation of a model costs beside running its graph plainly: `bench kerneldiff`.
+
+Run as a module; prints one JSON object. The model is BERT-base, 1 x 128, with random weights.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from typing import Any
+
+import torch
+
+from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
+from inductor_debug.kerneldiff.backends import emulated
+from inductor_debug.kerneldiff.graphs import (
+    CapturedGraph,
+    Compute,
+    NodePlaces,
+    SharedGraphs,
+    compiling,
+    plainly,
+    run_graph,
+)
+from inductor_debug.kerneldiff.harness import target_of
+from inductor_debug.kerneldiff.nodes import Modes, NodeWalk
+
+REPEATS = 5
+
+
+def measure(repeats: int = REPEATS) -> dict[str, Any]:
+    """Seconds of a plain interpretation and of isolated walks, the median of several, taken in turns."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    model = BertModel(BertConfig())
+    model.train(False)
+    target = target_of(model, {"input_ids": torch.randint(0, 30522, (1, 128))}, "BERT-base, 1 x 128")
+    places = NodePlaces(target, SourceMap("."))
+    spyre = emulated(read_profile(load_document("spyre")))
+    sides: dict[str, Arithmetic] = {"eager": Eager(torch.finfo(torch.float32).eps), spyre.name: spyre}
+    seconds: dict[str, list[float]] = {"plain": [], **{name: [] for name in sides}}
+    nodes = 0
+    with compiling(), torch.no_grad():
+        graphs = SharedGraphs(model)
+        graphs.run_by(_plain(plainly))(**target.kwargs)
+        for _ in range(repeats):
+            seconds["plain"].append(_timed(graphs.run_by(_plain(plainly)), target.kwargs))
+            for name, arithmetic in sides.items():
+                walk = NodeWalk(arithmetic, places, Modes(isolated=True, accumulated=False))
+                seconds[name].append(_timed(graphs.run_by(walk), target.kwargs))
+                nodes = len(walk.results)
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    return {"model": target.name, "nodes": nodes, "threads": torch.get_num_threads(), "seconds": medians}
+
+
+def _plain(compute: Compute) -> Any:
+    def visit(graph: CapturedGraph, args: list[Any]) -> Any:
+        return run_graph(graph, args, compute)
+
+    return visit
+
+
+def _timed(function: Any, kwargs: dict[str, Any]) -> float:
+    started = time.perf_counter()
+    function(**kwargs)
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))
