@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from forked import Job, analyze
+from forked import Job, analyze, excerpt
 from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug_schema import (
     ArtifactMade,
@@ -169,6 +169,33 @@ def test_recomputed_nodes_come_from_the_call_that_recomputes_them(tmp_path: Path
     origins = {name for node in backward.nodes if node.role is NodeRole.OP for name in node.origins}
     called = {node.name for node in document.graphs[0].nodes if node.op.startswith("higher_order.")}
     assert origins == called
+
+
+def test_nodes_that_no_expression_made_belong_to_one_all_the_same(tmp_path: Path) -> None:
+    """Statistics that are written back, sums of gradients, seeds of random numbers."""
+    job = run(
+        tmp_path,
+        """
+        # inductor-debug: inputs=(torch.randn(4, 8, 6),), train
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(8)
+                self.drop = nn.Dropout(0.1)
+                self.fc = nn.Linear(6, 6)
+
+            def forward(self, x):
+                x = self.fc(self.norm(x))
+                return self.drop(x).softmax(-1) + x
+        """,
+    )
+    document = document_of(job)
+    for graph in document.graphs[1:]:
+        assert [node.name for node in graph.nodes if node.role is NodeRole.OP and node.place is None] == []
+        assert [node.name for node in graph.nodes if node.role is NodeRole.OP and not node.origins] == []
+    written = next(node for graph in document.graphs for node in graph.nodes if node.op == "aten.copy_.default")
+    assert written.place is not None
+    assert excerpt(job.text, written.place) == "self.norm(x)"
 
 
 def test_a_forward_alone_is_said(tmp_path: Path) -> None:

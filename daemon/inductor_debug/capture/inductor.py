@@ -198,7 +198,7 @@ class _Lowering:
         for capture in self.captures:
             tables.graphs.append(capture.fx)
             for lowered in capture.lowered:
-                tables.add(lowered)
+                tables.add(lowered, capture.fx)
         _, notes = self.explain()
         document = document_of(self._run.target, Stage.INDUCTOR, tables.graphs, notes)
         return replace(document, kernels=tables.kernels, listings=tables.listings)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inductor_debug_schema import Graph, GraphKind, GraphNode, Kernel, LinePlace, Listing, Location, NodeRole
 
 from inductor_debug.capture.inductor_ir import IrBlock, IrBuffer, IrStep
+from inductor_debug.capture.inductor_places import completed
 
 _DEFINITION = re.compile(
     r"^(?P<name>\w+) = async_compile\.(?P<builder>\w+)\([^\n]*?r?'''\n(?P<source>.*?)'''", re.DOTALL | re.MULTILINE
@@ -52,16 +53,17 @@ class Tables:
     kernels: list[Kernel] = field(default_factory=list)
     listings: list[Listing] = field(default_factory=list)
 
-    def add(self, lowered: LoweredGraph) -> None:
-        """Appends AOTAutograd's graph, the post-grad graph, its IR, kernels and listings."""
-        places = _places(lowered)
+    def add(self, lowered: LoweredGraph, source: Graph) -> None:
+        """Appends AOTAutograd's graph, made of `source`, the post-grad graph, its IR, kernels and listings."""
+        lowered = _completed(lowered, source)
+        places = {node.name: node.place for node in lowered.post_grad.nodes if node.place is not None}
         by_node: dict[str, list[str]] = {}
         for call, names in lowered.calls:
             for name in names:
                 kernels = by_node.setdefault(name, [])
                 if _name_of(call) not in kernels:
                     kernels.append(_name_of(call))
-        nodes = [_joined(node, lowered.origins, places, by_node) for node in lowered.post_grad.nodes]
+        nodes = [_with_kernels(node, by_node.get(node.name)) for node in lowered.post_grad.nodes]
         post_grad = Graph(lowered.post_grad.name, GraphKind.POST_GRAD, nodes, lowered.aot.name)
         self.graphs += [lowered.aot, post_grad]
         if lowered.steps:
@@ -74,39 +76,16 @@ def _name_of(call: str) -> str:
     return call.rpartition(":")[0] or call
 
 
-def _places(lowered: LoweredGraph) -> dict[str, Location]:
-    """The expressions of post-grad nodes: their own, or those of the nodes that they come from."""
-    before = {node.name: node.place for node in lowered.aot.nodes if node.place is not None}
-    found: dict[str, Location] = {}
-    for node in lowered.post_grad.nodes:
-        place = node.place or next(
-            (before[name] for name in lowered.origins.get(node.name, ()) if name in before), None
-        )
-        if place is not None:
-            found[node.name] = place
-    return found
+def _completed(lowered: LoweredGraph, source: Graph) -> LoweredGraph:
+    """The same with a place for every node, and post-grad nodes that name their origins in AOTAutograd's graph."""
+    aot = completed(lowered.aot, source)
+    rows = [replace(node, origins=lowered.origins.get(node.name, [])) for node in lowered.post_grad.nodes]
+    post_grad = completed(Graph(lowered.post_grad.name, GraphKind.POST_GRAD, rows, aot.name), aot)
+    return replace(lowered, aot=aot, post_grad=post_grad)
 
 
-def _joined(
-    node: GraphNode, origins: Mapping[str, list[str]], places: Mapping[str, Location], kernels: Mapping[str, list[str]]
-) -> GraphNode:
-    # `dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes.
-    return GraphNode(
-        node.name,
-        node.op,
-        node.role,
-        node.inputs,
-        node.shape,
-        node.dtype,
-        node.bytes,
-        node.detail,
-        places.get(node.name),
-        node.module,
-        node.seq_nr,
-        origins.get(node.name, []),
-        node.forward,
-        kernels.get(node.name, []),
-    )
+def _with_kernels(node: GraphNode, kernels: list[str] | None) -> GraphNode:
+    return replace(node, kernels=kernels) if kernels else node
 
 
 def _ir_graph(lowered: LoweredGraph, post_grad: Graph, places: Mapping[str, Location]) -> Graph:
@@ -168,16 +147,19 @@ def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
     called for (a constant) has none.
     """
     found: dict[str, list[str]] = {}
-    calls = [(_name_of(call), set(names)) for call, names in lowered.calls]
+    calls = [set(names) for _, names in lowered.calls]
+    computing: dict[str, list[int]] = {}
+    for index, (_, names) in enumerate(lowered.calls):
+        for name in names:
+            computing.setdefault(name, []).append(index)
     at = 0
     for step in lowered.steps:
         origins = set(step.origins)
-        for index in range(at, len(calls)):
-            name, computed = calls[index]
-            if computed & origins and (origins <= computed or computed <= origins):
-                at = index
-                found[step.name] = [name]
-                break
+        near = sorted({index for name in step.origins for index in computing.get(name, ()) if index >= at})
+        here = next((index for index in near if origins <= calls[index] or calls[index] <= origins), None)
+        if here is not None:
+            at = here
+            found[step.name] = [_name_of(lowered.calls[here][0])]
     return found
 
 
