@@ -1,12 +1,15 @@
 """Measures what comparing every operation of a model costs beside running its graph plainly: `bench kerneldiff`.
 
-Run as a module; prints one JSON object. The model is BERT-base, 1 x 128, with random weights.
+Run as a module with the path of a file that has `Model` and `get_inputs`; prints one JSON object.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import statistics
+import sys
 import time
 from typing import Any
 
@@ -31,14 +34,13 @@ from inductor_debug.kerneldiff.nodes import Modes, NodeWalk
 REPEATS = 5
 
 
-def measure(repeats: int = REPEATS) -> dict[str, Any]:
+def measure(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     """Seconds of a plain interpretation and of isolated walks, the median of several, taken in turns."""
-    from transformers import BertConfig, BertModel
-
+    offered = runpy.run_path(path)
     torch.manual_seed(0)
-    model = BertModel(BertConfig())
+    model = offered["Model"]()
     model.train(False)
-    target = target_of(model, {"input_ids": torch.randint(0, 30522, (1, 128))}, "BERT-base, 1 x 128")
+    target = target_of(model, offered["get_inputs"](), os.path.splitext(os.path.basename(path))[0])
     places = NodePlaces(target, SourceMap("."))
     spyre = emulated(read_profile(load_document("spyre")))
     sides: dict[str, Arithmetic] = {"eager": Eager(torch.finfo(torch.float32).eps), spyre.name: spyre}
@@ -46,12 +48,12 @@ def measure(repeats: int = REPEATS) -> dict[str, Any]:
     nodes = 0
     with compiling(), torch.no_grad():
         graphs = SharedGraphs(model)
-        graphs.run_by(_plain(plainly))(**target.kwargs)
+        graphs.run_by(_plain(plainly))(*target.args)
         for _ in range(repeats):
-            seconds["plain"].append(_timed(graphs.run_by(_plain(plainly)), target.kwargs))
+            seconds["plain"].append(_timed(graphs.run_by(_plain(plainly)), target.args))
             for name, arithmetic in sides.items():
                 walk = NodeWalk(arithmetic, places, Modes(isolated=True, accumulated=False))
-                seconds[name].append(_timed(graphs.run_by(walk), target.kwargs))
+                seconds[name].append(_timed(graphs.run_by(walk), target.args))
                 nodes = len(walk.results)
     medians = {name: statistics.median(values) for name, values in seconds.items()}
     return {"model": target.name, "nodes": nodes, "threads": torch.get_num_threads(), "seconds": medians}
@@ -64,11 +66,11 @@ def _plain(compute: Compute) -> Any:
     return visit
 
 
-def _timed(function: Any, kwargs: dict[str, Any]) -> float:
+def _timed(function: Any, args: tuple[Any, ...]) -> float:
     started = time.perf_counter()
-    function(**kwargs)
+    function(*args)
     return time.perf_counter() - started
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure()))
+    print(json.dumps(measure(sys.argv[1])))

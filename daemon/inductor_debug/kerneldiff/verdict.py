@@ -2,9 +2,9 @@
 
 The thresholds come from measurements: over a transformer layer, a convolutional, a recurrent and a deep residual
 network and a loss over embeddings, forward and backward, other orders of the same sums came to ratios of at most 2.2,
-Inductor (transformer layer and convolutional network only) to at most 3.8; emulated arithmetic without faults to at most 1.02, and 1.0 for a single operation. The
-mildest fault (results cut off three bits too early) comes to 5 and more for the operation, and to 3 to 17 for a model.
-atol and rtol play no part: they are a view on the same numbers.
+Inductor (transformer layer and convolutional network only) to at most 3.8; emulated arithmetic without faults to at
+most 1.02, and 1.0 for a single operation. The mildest fault (results cut off three bits too early) comes to 5 and more
+for the operation, and to 3 to 17 for a model. atol and rtol play no part: they are a view on the same numbers.
 """
 
 from __future__ import annotations
