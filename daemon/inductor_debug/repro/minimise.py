@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inductor_debug.repro.bypassing import bypasses
+from inductor_debug.repro.layers import modules
 from inductor_debug.repro.memo import Memo
 from inductor_debug.repro.oracle import Oracle, Verdict
 from inductor_debug.repro.program import Input, Program, Values, cone, cut
@@ -166,7 +167,7 @@ class Minimiser:
     def _removed(self, program: Program) -> Program:
         """Delta debugging: groups of one module, then halves, quarters and so on, until no single step can go."""
         best = program
-        for group in _modules(best):
+        for group in modules(best):
             rest = [index for index in range(len(best.steps)) if best.steps[index].module not in group]
             if rest and len(rest) < len(best.steps):
                 best = self._smaller(best, rest) or best
@@ -306,16 +307,3 @@ class Minimiser:
         if len(best.steps) > 1:
             return f"the step {best.steps[0].target} is left out"
         return f"{best.steps[0].target} is left out" if best.steps else ""
-
-
-def _modules(program: Program) -> list[frozenset[str]]:
-    """Sets of module paths to take out at once: repeated layers before the modules inside of them."""
-    paths = list(dict.fromkeys(step.module for step in program.steps if step.module))
-    depths = sorted({path.count(".") for path in paths})
-    groups: list[frozenset[str]] = []
-    for depth in depths[:3]:
-        heads = list(dict.fromkeys(".".join(path.split(".")[: depth + 1]) for path in paths))
-        if not 1 < len(heads) <= 8:
-            continue
-        groups += [frozenset(path for path in paths if path == head or path.startswith(head + ".")) for head in heads]
-    return list(dict.fromkeys(groups))

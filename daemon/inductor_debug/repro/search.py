@@ -26,12 +26,16 @@ from inductor_debug.repro.constraints import findings_of
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
 from inductor_debug.repro.observing import observe, observe_compiled
+from inductor_debug.repro.python_script import break_script, recompile_script
 from inductor_debug.repro.raising_script import raising_script
 from inductor_debug.repro.safetensors import UnsavableError
 from inductor_debug.repro.selecting import Wanted
 from inductor_debug.repro.writing import Header
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.registry import constraints
+
+_PYTHON = {"graph-break": break_script, "recompile": recompile_script}
+"""Rules about what Python does between operations, and what makes a script of a finding."""
 
 Progress = Callable[..., None]
 Keep = Callable[[Made, str], None]
@@ -74,7 +78,11 @@ class Search:
             if made is not None:
                 return made
         if not wanted.rule or wanted.rule == "capture-error":
-            return self._raised(target, wanted)
+            made = self._raised(target, wanted)
+            if made is not None:
+                return made
+        if not wanted.rule or wanted.rule in _PYTHON:
+            return self._python(target, offer, load, wanted)
         return None
 
     def missing(self, wanted: Wanted) -> str:
@@ -122,6 +130,28 @@ class Search:
             return raising_script(seen, header, self._name(finding), place=place)
         except (UnprintableError, UnsavableError) as error:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
+
+    def _python(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
+        """What Dynamo cannot capture, or compiles again."""
+        with self._workshop.traced():
+            outcome = observe_compiled(target, self._sources)
+        if outcome.retry_real and target.fake_mode is not None:
+            real = self._workshop.rebuild_real(offer, load, target)
+            if not isinstance(real, str):
+                target = real
+                with self._workshop.traced():
+                    outcome = observe_compiled(target, self._sources)
+        found = [finding for finding in outcome.findings if finding.rule in _PYTHON]
+        self._seen += found
+        finding = wanted.choose(found)
+        if finding is None:
+            return None
+        make = _PYTHON[finding.rule]
+        try:
+            header, name = self._header(finding, target), self._name(finding)
+            return make(target, self._sources, finding, header, name, self._workshop.eagerly)
+        except UnprintableError as error:
+            raise NotReproducibleError(f"what the code sees cannot be written down: {error}") from error
 
     def _of_recording(self, recording: Recording, stage: Stage, target: BuiltTarget, wanted: Wanted) -> Made | None:
         found = findings_of(recording, self._profile, stage=stage, target=target.name, fallback=target.location)

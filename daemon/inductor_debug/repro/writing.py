@@ -7,8 +7,8 @@ large ones in a `.safetensors` file beside it.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import indent
 
 import torch
@@ -48,24 +48,45 @@ def script(
     """
     program = tidied(program)
     seen = recorded or {}
-    body = function_source(program)
-    kept = {item.name for item in program.inputs if _embedded(item, seen) is not None}
-    inputs = _inputs(program, seen)
-    text = "\n".join((body, inputs, check.code, check.body))
+    kept = sorted(item.name for item in program.inputs if _embedded(item, seen) is not None)
+    if kept:
+        header = replace(header, notes=[*header.notes, f"the failure needs the recorded values of {', '.join(kept)}"])
+    standard = ["import json", "import pathlib"] if values_beside(program, seen) else []
+    return assembled(
+        function_source(program),
+        _inputs(program, seen),
+        check,
+        header,
+        name=name,
+        definitions=stand_ins(program),
+        standard=standard,
+    )
+
+
+def assembled(
+    body: str,
+    inputs: str,
+    check: Check,
+    header: Header,
+    *,
+    name: str,
+    definitions: Sequence[str] = (),
+    standard: Sequence[str] = (),
+) -> str:
+    """The file made of the sources of `failing` and `make_inputs`; `standard` are imports of the standard library."""
+    text = "\n".join((body, inputs, check.code, check.body, *definitions))
     plain = [line for line in check.imports if line.startswith("import ")]
     named = [line for line in check.imports if not line.startswith("import ")]
     if "functional." in text:
         named.append("from torch.nn import functional")
-    standard = ["import sys", "import traceback", *plain]
-    if values_beside(program, seen):
-        standard += ["import json", "import pathlib"]
+    own = {"import sys", "import traceback", *plain, *standard}
     if "operator." in body:
-        standard.append("import operator")
+        own.add("import operator")
     needed = indent("\n".join(["import torch", *sorted(named)]), "    ")
-    imports = "\n".join([*sorted(standard), "", "try:", needed, *_WITHOUT_TORCH])
+    imports = "\n".join([*sorted(own), "", "try:", needed, *_WITHOUT_TORCH])
     parts = [
-        _docstring(header, check, name, sorted(kept)) + "\n\n" + imports,
-        *stand_ins(program),
+        _docstring(header, check, name) + "\n\n" + imports,
+        *definitions,
         body,
         inputs,
         *([check.code] if check.code else []),
@@ -88,7 +109,7 @@ if __name__ == "__main__":
     sys.exit(0 if found else 1)"""
 
 
-def _docstring(header: Header, check: Check, name: str, kept: list[str]) -> str:
+def _docstring(header: Header, check: Check, name: str) -> str:
     lines = [
         f"Fails:    {header.failure}",
         f"From:     {header.place}" + (f", target {header.target}" if header.target else ""),
@@ -103,8 +124,6 @@ def _docstring(header: Header, check: Check, name: str, kept: list[str]) -> str:
         "Exit:     0 the failure reproduces, 1 it does not, 2 the script cannot run",
         *(f"Note:     {note}" for note in header.notes),
     ]
-    if kept:
-        lines.append(f"Note:     the failure needs the recorded values of {', '.join(kept)}")
     said = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""A minimal reproducer: one function of plain torch, its inputs, and a check.\n\n{said}\n"""'
 
@@ -182,7 +201,7 @@ def _inputs(program: Program, recorded: Mapping[str, torch.Tensor]) -> str:
         mark = mark_of(encode(outside))
         lines.append(f'    saved = load(next(pathlib.Path(__file__).parent.glob("*{mark}*.safetensors")))')
     lines.append("    torch.manual_seed(0)")
-    lines += [f"    {item.name} = {_constructor(item, recorded, item.name in outside)}" for item in program.inputs]
+    lines += [f"    {item.name} = {constructor(item, recorded, item.name in outside)}" for item in program.inputs]
     given = ", ".join(item.name for item in program.inputs)
     lines.append(f"    return [{given}]")
     return ("\n".join(_LOADER.splitlines()) + "\n\n\n" if outside else "") + "\n".join(lines)
@@ -202,7 +221,8 @@ def values_beside(program: Program, recorded: Mapping[str, torch.Tensor]) -> dic
     return {name: seen for name, seen in found.items() if seen is not None and seen.numel() > LARGEST_LITERAL}
 
 
-def _constructor(item: Input, recorded: Mapping[str, torch.Tensor], outside: bool) -> str:
+def constructor(item: Input, recorded: Mapping[str, torch.Tensor], outside: bool) -> str:
+    """The expression that makes an input; `outside` says that its values are in the file beside the script."""
     spec = item.spec
     if spec is None:
         return source_of(item.literal)

@@ -1,0 +1,214 @@
+"""From a graph break or a recompilation to its script: the statement, or the function, with what it saw.
+
+Nothing is searched: Dynamo says which expression it is. What the code saw is read off one eager run of the target.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import torch
+from inductor_debug_schema import Finding
+
+from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.quiet import quiet
+from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.repro.checks import Check
+from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.snippets import Snippet, snippet_of, statement_at
+from inductor_debug.repro.writing import Header, assembled
+
+Around = Callable[[], AbstractContextManager[Any]]
+_MOST_CALLS = 12
+_NAMED = re.compile(r"^`([\w.]+)` ")
+_BREAK = """\
+try:
+    torch.compile(failing, backend="eager", fullgraph=True)(*make_inputs())
+except Exception as error:
+    print(f"{{type(error).__name__}}: {{error}}")
+    if {words} in str(error):
+        return True
+# Some breaks are none with fullgraph=True, which changes what Dynamo captures.
+torch._dynamo.reset()
+found = torch._dynamo.explain(failing)(*make_inputs())
+for item in found.break_reasons:
+    print(item.reason)
+return any({words} in str(item.reason) for item in found.break_reasons)"""
+_RECOMPILE = """\
+first, *others = make_inputs()
+compiled = torch.compile(failing, backend="eager")
+with torch._dynamo.config.patch(error_on_recompile=True):
+    compiled(*first)
+    try:
+        for other in others:
+            compiled(*other)
+    except torch._dynamo.exc.RecompileError as error:
+        print(error)
+        return True
+return False"""
+
+
+@dataclass
+class _Seen:
+    """What the names of a frame stood for: local ones, then global ones."""
+
+    values: dict[str, Any]
+
+
+def break_script(
+    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
+) -> Made:
+    """The script for a `graph-break`; `around` is entered while the target runs eagerly.
+
+    Raises:
+        NotReproducibleError: the statement needs what cannot be written down, or was not reached.
+        UnprintableError: an argument cannot be written down.
+    """
+    statement, function = _place(sources, finding)
+    with around():
+        frames = _frames(target, finding.path, statement.lineno, function)
+    if not frames:
+        raise NotReproducibleError("the statement was not reached when the target ran eagerly")
+    if any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(statement)) and not isinstance(
+        statement, (ast.For, ast.While)
+    ):
+        raise NotReproducibleError("the statement ends or goes on with a loop around it")
+    snippet = snippet_of([statement], frames[0].values)
+    kind = finding.message.removeprefix("Graph break: ").partition(". ")[0].rstrip(".")
+    body = _BREAK.format(words=repr(kind))
+    check = Check(f"torch.compile breaks the graph: {kind}", (), "", body)
+    text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
+    return _tried(Made(text, name, _size(function), 1, 1), "the statement alone does not break a graph")
+
+
+def recompile_script(
+    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
+) -> Made:
+    """The script for a `recompile`: the function around it, called with what it was called with.
+
+    `around` is entered while the target runs eagerly.
+
+    Raises:
+        NotReproducibleError: the function needs what cannot be written down, or is called the same way every time.
+        UnprintableError: an argument cannot be written down.
+    """
+    _, function = _place(sources, finding)
+    function = _told(sources, finding) or function
+    if function is None:
+        raise NotReproducibleError("what is compiled again is no function of the file")
+    with around():
+        frames = _frames(target, finding.path, function.body[0].lineno, function)
+    snippets = [snippet_of(function.body, frame.values, arguments=_arguments(function)) for frame in frames]
+    calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
+    if len(calls) < 2:
+        raise NotReproducibleError("the function was called in one way only when the target ran eagerly")
+    check = Check("torch.compile compiles the function again", (), "", _RECOMPILE)
+    before, after = _size(function), len(function.body)
+    for attempts, shown in enumerate((calls[:2], calls), start=1):
+        inputs = _several(snippets[0], shown)
+        text = assembled(snippets[0].source, inputs, check, header, name=name, **_rest(snippets[0]))
+        made = Made(text, name, before, after, attempts)
+        if works(text):
+            return made
+    made.why = "the function alone is compiled once"
+    return made
+
+
+def _arguments(function: ast.FunctionDef) -> tuple[str, ...]:
+    given = [item.arg for item in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    return tuple(given[1:] if given[:1] == ["self"] else given)
+
+
+def _tried(made: Made, otherwise: str) -> Made:
+    if not works(made.script):
+        made.why = otherwise
+    return made
+
+
+def _place(sources: SourceMap, finding: Finding) -> tuple[ast.stmt, ast.FunctionDef | None]:
+    text = sources.text(finding.path)
+    source = "\n".join(text.lines) if text is not None else ""
+    start = finding.range.start
+    line = source.split("\n")[start.line] if source else ""
+    column = len(line.encode("utf-16-le")[: 2 * start.character].decode("utf-16-le", "ignore").encode())
+    try:
+        statement, function = statement_at(ast.parse(source), start.line, column)
+    except SyntaxError as error:
+        raise NotReproducibleError(f"the source cannot be read: {error}") from error
+    if statement is None:
+        raise NotReproducibleError("there is no statement at the finding's place")
+    return statement, function
+
+
+def _told(sources: SourceMap, finding: Finding) -> ast.FunctionDef | None:
+    """The function of the file that the finding's message names: Dynamo shows where it is called."""
+    match = _NAMED.match(finding.message)
+    text = sources.text(finding.path)
+    if match is None or text is None:
+        return None
+    name = match.group(1).rpartition(".")[2]
+    nodes = ast.walk(ast.parse("\n".join(text.lines)))
+    return next((node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name), None)
+
+
+def _size(function: ast.FunctionDef | None) -> int:
+    """Statements of the function."""
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1 if function is not None else 1
+
+
+def _frames(target: BuiltTarget, path: str, line: int, function: ast.FunctionDef | None) -> list[_Seen]:
+    """What was seen each time that the line was about to run, in one eager run of the target."""
+    found: list[_Seen] = []
+    inside = function.name if function is not None else "<module>"
+
+    def local(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line" and frame.f_lineno == line and len(found) < _MOST_CALLS:
+            found.append(_Seen({**frame.f_globals, **frame.f_locals}))
+        return local
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        return local if code.co_filename == path and code.co_name == inside else None
+
+    snapshot = Snapshot(target)
+    before = sys.gettrace()
+    with quiet(), target.fake_mode or contextlib.nullcontext(), torch.compiler.set_stance("force_eager"):
+        sys.settrace(trace)
+        try:
+            target.function(*target.args, **target.kwargs)
+        except (Exception, SystemExit):
+            pass  # what the code saw until then is what is wanted
+        finally:
+            sys.settrace(before)
+    snapshot.restore()
+    return found
+
+
+def _rest(snippet: Snippet) -> dict[str, Any]:
+    return {"definitions": snippet.definitions, "standard": snippet.imports}
+
+
+def _one(snippet: Snippet) -> str:
+    lines = ["def make_inputs():", '    """What the statement saw."""', "    torch.manual_seed(0)"]
+    pairs = zip(snippet.arguments, snippet.constructors, strict=True)
+    lines += [f"    {name} = {maker}" for name, maker in pairs]
+    return "\n".join([*lines, f"    return [{', '.join(snippet.arguments)}]"])
+
+
+def _several(snippet: Snippet, calls: list[tuple[str, ...]]) -> str:
+    lines = [
+        "def make_inputs():",
+        '    """What the function was called with, call by call."""',
+        "    torch.manual_seed(0)",
+    ]
+    lines += ["    return [", *(f"        [{', '.join(call)}]," for call in calls), "    ]"]
+    return "\n".join([f"# The arguments are {', '.join(snippet.arguments)}.", *lines])

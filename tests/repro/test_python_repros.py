@@ -1,0 +1,117 @@
+"""A graph break becomes the statement that breaks the graph, a recompilation the function with two of its calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from repro_jobs import reproduce
+
+pytestmark = pytest.mark.torch
+
+BREAKS = {
+    "a print": ("print('mean', x.mean() * self.scale)", "print('mean', x.mean() * scale)"),
+    "an item": ("x = x * int(x.sum().item())", "x = x * int(x.sum().item())"),
+    "a branch": ("if self.layer(x).sum() > 0:\n            x = x + 1", "if layer(x).sum() > 0:"),
+    "a helper": ("x = clipped(x, math.pi)", "    print(x)"),
+}
+
+
+@pytest.mark.parametrize(("statement", "line"), BREAKS.values(), ids=BREAKS.keys())
+def test_a_graph_break_becomes_the_statement_that_breaks(statement: str, line: str, tmp_path: Path) -> None:
+    source = f"""
+import math
+
+
+def clipped(x, most):
+    print(x)
+    return x.clamp(max=most)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(8, 8), 3
+
+    def forward(self, x):
+        x = torch.relu(x)
+        {statement}
+        return x.sum()
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+    found = reproduce(tmp_path, source, rule="graph-break")
+    assert line in found.script
+    assert "import inductor_debug" not in found.script
+    assert not found.why
+    assert found.status() == 0
+
+
+RECOMPILED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def step(self, x, factor):
+        y = x * factor
+        return y.relu()
+
+    def forward(self, x):
+        for name in "abcdefghijkl":
+            x = self.step(x, name == "b")
+            torch._dynamo.graph_break()
+            x = self.named(x, name)
+        return x
+
+    def named(self, x, name):
+        return x + ord(name)
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+def test_a_recompilation_becomes_the_function_and_its_calls(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, RECOMPILED, rule="recompile")
+    assert found.document["script"], found.why
+    assert "error_on_recompile" in found.script
+    assert not found.why
+    assert found.status() == 0
+
+
+def test_what_cannot_stand_alone_is_refused_by_name(tmp_path: Path) -> None:
+    source = """
+    class Store:
+        def take(self, x):
+            return x.sum().item()
+
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.store = Store()
+
+        def forward(self, x):
+            return x * self.store.take(self.store)
+
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.store = Store()
+
+        def forward(self, x):
+            print(self.store, x)
+            return x
+
+
+    def get_inputs():
+        return [torch.randn(4, 8)]
+    """
+    found = reproduce(tmp_path, source, rule="graph-break")
+    assert found.document["script"] is None
+    assert "`self.store`, a Store" in found.why
