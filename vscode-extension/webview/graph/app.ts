@@ -7,7 +7,7 @@ import { element } from "../shared/dom.js";
 import type { ToPage } from "../shared/messages.js";
 import { t } from "../shared/words.js";
 import { Comparing } from "./comparing.js";
-import { exportAs, pressed, switchTheme } from "./controls.js";
+import { exportAs, pressed, switchTheme, toggleSide } from "./controls.js";
 import { readAll, textsOf, textsOfSources } from "./documents.js";
 import { Following } from "./following.js";
 import type { Host } from "./host.js";
@@ -64,8 +64,8 @@ export class App {
       zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
       fit: () => { this.pane.drawing.fit(); },
       split: () => { void this.setSplit(!this.split); },
-      outline: () => { this.main.classList.toggle("no-outline"); },
-      details: () => { this.main.classList.toggle("no-details"); },
+      outline: () => { toggleSide(this.main, this.outline.element, "outline"); },
+      details: () => { toggleSide(this.main, this.details.element, "details"); },
       save: (kind) => { void exportAs(this, kind, this.theme); },
       refresh: inCode ? (): void => { host.send({ type: "capture", complete: this.kernelsLoaded }); } : undefined,
       theme: inCode ? undefined : switchTheme,
@@ -114,6 +114,7 @@ export class App {
   /** Takes documents in. A file that cannot be read is told and left out. */
   async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], complete = true): Promise<void> {
     const shown = this.panes.map((pane) => pane.scene?.entry.id);
+    const [texts0, texts1] = this.panes.map((pane) => pane.showsText);
     const { library, problems } = readAll(now, before);
     this.library = library;
     this.kernelsLoaded = complete;
@@ -135,6 +136,8 @@ export class App {
     if (!first) return;
     await this.show(0, first.id);
     if (this.split) await this.show(1, entries.find(({ id }) => id === shown[1])?.id ?? this.partnerOf(first));
+    if (texts0) await this.show(0, TEXTS);
+    if (texts1 && this.split) await this.show(1, TEXTS);
     await restore(this, this.host);
   }
 

@@ -72,3 +72,10 @@ export function switchTheme(): void {
   const dark = (dataset["theme"] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   dataset["theme"] = dark ? "light" : "dark";
 }
+
+/** Shows or hides a side column. Narrow windows hide them by themselves, so what counts is what one sees. */
+export function toggleSide(main: HTMLElement, column: HTMLElement, name: "outline" | "details"): void {
+  const seen = column.offsetParent !== null;
+  main.classList.toggle(`no-${name}`, seen);
+  main.classList.toggle(`with-${name}`, !seen);
+}
