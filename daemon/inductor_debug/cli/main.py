@@ -29,7 +29,7 @@ class Command:
 
 COMMANDS = {
     "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
-    "diff": Command("inductor_debug.cli.diff", "compare what a backend computes with what the model means"),
+    "diff": Command("inductor_debug.cli.diff", "does a backend compute what the model means?"),
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
     "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),
