@@ -20,6 +20,7 @@ OPTIONS: dict[str, tuple[type, ...]] = {
     "inject": (list,),
     "nodes": (bool,),
     "plots": (bool,),
+    "maps": (bool,),
     "time_limit": (int, float),
 }
 """What may be asked for, and what types it has."""

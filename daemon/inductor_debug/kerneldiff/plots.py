@@ -87,7 +87,7 @@ def heatmap(reference: Tensor, actual: Tensor, title: str = "") -> bytes:
 
 def histogram(reference: Tensor, actual: Tensor, title: str = "") -> bytes:
     """How errors are distributed by magnitude, beside how many elements agree exactly or are not finite: a PNG."""
-    errors = _errors(_sample(reference), _sample(actual))
+    errors = errors_of(_sample(reference), _sample(actual))
     finite = errors[torch.isfinite(errors)]
     differing = finite[finite > 0]
     figure = _figure(7.2, 4.2)
@@ -231,7 +231,7 @@ def _reduced(reference: Tensor, actual: Tensor) -> Tensor:
     step = max(-(-rows // _MOST_CELLS), 1)
     found = []
     for start in range(0, rows, step):
-        errors = _errors(reference[start : start + step], actual[start : start + step]).amax(0)
+        errors = errors_of(reference[start : start + step], actual[start : start + step]).amax(0)
         wide = max(-(-columns // _MOST_CELLS), 1)
         missing = -columns % wide
         if missing:
@@ -240,7 +240,7 @@ def _reduced(reference: Tensor, actual: Tensor) -> Tensor:
     return torch.stack(found)
 
 
-def _errors(reference: Tensor, actual: Tensor) -> Tensor:
+def errors_of(reference: Tensor, actual: Tensor) -> Tensor:
     """Absolute errors as float64: 0 where both are the same NaN or infinity, infinite where only one is."""
     left, right = _wide(reference), _wide(actual).to(reference.device)
     same = (left == right) | (left.isnan() & right.isnan())

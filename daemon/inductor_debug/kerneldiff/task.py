@@ -34,6 +34,7 @@ from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.backends import UnknownBackendError, resolve
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.error_maps import MEDIA_TYPE, SUFFIX, error_maps
 from inductor_debug.kerneldiff.precise import precise_dtype
 from inductor_debug.kerneldiff.report import Blame, DiffReport, Verdict
 from inductor_debug.kerneldiff.state import seed_everything
@@ -46,7 +47,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
 
     Options of the request, all of which may be left out: `reference` and `backend` (names), `profile` (the document of
     the accelerator that `backend` names), `atol`, `rtol`, `seed`, `runs`, `gradients`, `inject` (a list), `nodes`,
-    `plots`, `time_limit` (seconds for finding the operation at fault).
+    `plots` (PNGs), `maps` (the errors of outputs as tables), `time_limit` (seconds for finding the operation at fault).
     """
     on_targets(request, emit, _compare)
 
@@ -54,6 +55,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
 def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
     options = opened.request.options
     started = time.perf_counter()
+    comparison: Comparison | None = None
     try:
         target = _real(opened, offer)
         if isinstance(target, str):
@@ -72,6 +74,8 @@ def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
     report.weights = f"as the file makes them; random numbers start from seed {_seed(options)}"
     report.seconds["total"] = time.perf_counter() - started
     _answer(opened, offer, report)
+    if comparison is not None and options.get("maps"):
+        _map(opened, report, comparison)
     return _findings(report, offer.location)
 
 
@@ -160,6 +164,12 @@ def _draw(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
             opened.emit(ArtifactMade(kind, title, ".png", "image/png", picture, target=report.target))
     except PlotsUnavailableError as error:
         report.notes.append(f"There are no pictures: {error}")
+
+
+def _map(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
+    kind, title = ArtifactKind.VISUALIZATIONS, f"Errors, {report.backend}"
+    content = error_maps(report, comparison.compared)
+    opened.emit(ArtifactMade(kind, title, SUFFIX, MEDIA_TYPE, content, target=report.target))
 
 
 def _findings(report: DiffReport, fallback: Location) -> list[Finding]:
