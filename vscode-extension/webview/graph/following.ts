@@ -1,6 +1,6 @@
 /** What follows what: a selection lights up the other panes and the editor, the editor's cursor lights up nodes. */
 
-import type { Kernel, Location } from "../../../shared_schema/generated/wire.js";
+import type { Kernel, Location, Position } from "../../../shared_schema/generated/wire.js";
 import { t } from "../shared/words.js";
 import type { App } from "./app.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
@@ -43,8 +43,8 @@ export class Following {
   /** The editor's cursor is at a place: its nodes light up. What it was told to select itself changes nothing. */
   cursor(path: string, line: number, character: number): void {
     const { app, revealed } = this;
-    const start = revealed?.range.start;
-    if (revealed?.path === path && start?.line === line && start.character === character) return;
+    const at = (end: Position | undefined): boolean => end?.line === line && end.character === character;
+    if (revealed?.path === path && (at(revealed.range.start) || at(revealed.range.end))) return;
     this.revealed = undefined;
     const nodes = new Map(app.panes.flatMap(({ scene }) => (scene ? [[scene.entry.id, nodesAt(scene.entry.table, path, line, character)]] : [])));
     for (const { scene } of app.panes) if (scene) scene.selected = undefined;
