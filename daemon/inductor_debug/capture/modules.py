@@ -142,6 +142,7 @@ class _TensorState:
     def restore(self) -> None:
         tensor = self._tensor
         if _version(tensor) == self._version and tensor.shape == self._before.shape:
+            self._restore_unseen()
             return
         with torch.no_grad():
             if self._values is not None:
@@ -150,6 +151,17 @@ class _TensorState:
             tensor.data = self._before.detach()
         tensor.requires_grad_(self._requires_grad)
         self._version = _version(tensor)
+
+    def _restore_unseen(self) -> None:
+        """BatchNorm in training writes its statistics past the version counter (torch 2.11 to 2.13)."""
+        if self._values is not None and not _equal(self._before, self._values):
+            with torch.no_grad():
+                self._before.copy_(self._values)
+
+
+def _equal(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether the values are the same; sparse and quantised tensors, which cannot be asked, count as the same."""
+    return left.layout is not torch.strided or left.is_quantized or torch.equal(left, right)
 
 
 def _version(tensor: torch.Tensor) -> int:

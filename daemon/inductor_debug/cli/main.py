@@ -107,16 +107,23 @@ def unknown(kind: str, name: str, known: Sequence[str] | dict[str, Any]) -> str:
     return f"unknown {kind} {name!r}; {hint}"
 
 
+def _overview() -> str:
+    """Every command in a line; argparse would break the lines of the longer names."""
+    width = max(map(len, COMMANDS))
+    return "\n".join(["commands:", *(f"    {name:{width}}  {known.summary}" for name, known in COMMANDS.items())])
+
+
 def _parser(name: str | None, module: CommandModule | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="inductor-debug",
-        description=DESCRIPTION,
+        usage="inductor-debug [-h] [--version] COMMAND ...",
+        description=f"{DESCRIPTION}\n\n{_overview()}",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"inductor-debug {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    subparsers = parser.add_subparsers(dest="command", prog="inductor-debug", help=argparse.SUPPRESS)
     for command, known in COMMANDS.items():
         if command == name and module is not None:
             module.add_parser(subparsers)
