@@ -6,6 +6,7 @@ user's compilation is worth more than our opinion of it. Nothing here compiles o
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import warnings
@@ -34,13 +35,18 @@ class MockBackendWarning(UserWarning):
 
 
 class MockBackendError(RuntimeError):
-    """Raised in strict mode: everything in one graph that the accelerator cannot do. `findings` has the details."""
+    """Raised in strict mode: everything in one graph that the accelerator cannot do. `findings` has the details.
 
-    def __init__(self, findings: list[Finding], profile: Profile) -> None:
+    `reproducers` are the paths of scripts that show the first of them; `MOCK_REPROS=0` leaves them out.
+    """
+
+    def __init__(self, findings: list[Finding], profile: Profile, reproducers: Sequence[str] = ()) -> None:
         self.findings = findings
+        self.reproducers = list(reproducers)
         count = f"{len(findings)} problem{'s' if len(findings) != 1 else ''}"
         lines = "\n".join(f"  {_human_place(finding)}: {_words(finding)}" for finding in findings)
-        super().__init__(f"{count} on accelerator {profile.name!r}:\n{lines}")
+        scripts = "".join(f"\n  minimal reproducer: {path}" for path in self.reproducers)
+        super().__init__(f"{count} on accelerator {profile.name!r}:\n{lines}{scripts}")
 
 
 @dataclass(frozen=True)
@@ -75,14 +81,16 @@ class Verdict:
         Raises:
             MockBackendError: strict, and the graph has findings.
         """
-        found = self._findings(graph_module, record)
+        found, recorded = self._findings(graph_module, record)
         problems = [finding for finding in found if finding.severity in (Severity.ERROR, Severity.WARNING)]
         if self.strict and problems:
-            raise MockBackendError(problems, self.profile)
+            raise MockBackendError(problems, self.profile, _reproducers(recorded, self.profile, problems))
         for finding in found:
             _warn(finding, self.profile)
 
-    def _findings(self, graph_module: GraphModule, record: Callable[[GraphModule], GraphRecording]) -> list[Finding]:
+    def _findings(
+        self, graph_module: GraphModule, record: Callable[[GraphModule], GraphRecording]
+    ) -> tuple[list[Finding], GraphRecording | None]:
         try:
             recorded = record(graph_module)
             findings = judge(
@@ -94,10 +102,22 @@ class Verdict:
                 rules=self.rules,
             )
             silent = _Silence(recorded.sources)
-            return [finding for finding in findings if not silent.covers(finding)]
+            return [finding for finding in findings if not silent.covers(finding)], recorded
         except Exception as error:
             warn(f"inductor-debug could not judge this graph ({type(error).__name__}: {error})")
-            return []
+            return [], None
+
+
+def _reproducers(recorded: GraphRecording | None, profile: Profile, problems: list[Finding]) -> list[str]:
+    """Scripts for what is refused; none where they cannot be made, for the error itself is what matters."""
+    if recorded is None or os.environ.get("MOCK_REPROS", "").strip() == "0":
+        return []
+    try:
+        # Named, not imported: that room stands above this one.
+        automatic = importlib.import_module("inductor_debug.repro.automatic")
+        return list(automatic.write_reproducers(recorded, profile, problems))
+    except Exception:
+        return []
 
 
 def warn(message: str) -> None:

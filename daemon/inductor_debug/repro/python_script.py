@@ -166,7 +166,7 @@ def _size(function: ast.FunctionDef | None) -> int:
 
 
 def _frames(target: BuiltTarget, path: str, line: int, function: ast.FunctionDef | None) -> list[_Seen]:
-    """What was seen each time that the line was about to run, in one eager run of the target."""
+    """What was seen each time that the line was about to run, in eager runs, one for each set of inputs."""
     found: list[_Seen] = []
     inside = function.name if function is not None else "<module>"
 
@@ -184,7 +184,8 @@ def _frames(target: BuiltTarget, path: str, line: int, function: ast.FunctionDef
     with quiet(), target.fake_mode or contextlib.nullcontext(), torch.compiler.set_stance("force_eager"):
         sys.settrace(trace)
         try:
-            target.function(*target.args, **target.kwargs)
+            for args, kwargs in ((target.args, target.kwargs), *target.more):
+                target.function(*args, **kwargs)
         except (Exception, SystemExit):
             pass  # what the code saw until then is what is wanted
         finally:

@@ -16,6 +16,7 @@ from inductor_debug_schema import Finding, JobRequest, Stage
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error
+from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
@@ -73,6 +74,8 @@ class Search:
         backend = str(self._request.options.get("backend") or "")
         if backend:
             return self._backend(target, offer, load, backend)
+        if wanted.rule == "numerics":
+            raise NotReproducibleError("which backend computes something else? Name it: --backend NAME")
         if not wanted.rule or wanted.rule in self._constraints:
             made = self._constraint(target, offer, load, wanted)
             if made is not None:
@@ -141,6 +144,7 @@ class Search:
                 target = real
                 with self._workshop.traced():
                     outcome = observe_compiled(target, self._sources)
+        outcome = with_guards(outcome, target, self._sources, self._request, self._workshop.traced)
         found = [finding for finding in outcome.findings if finding.rule in _PYTHON]
         self._seen += found
         finding = wanted.choose(found)
