@@ -6,7 +6,7 @@ import type { GraphNode } from "../../../shared_schema/generated/wire.js";
 import { findingsOf } from "../../webview/graph/model/findings.js";
 import { fold } from "../../webview/graph/model/fold.js";
 import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
-import { labelOf, titleOf } from "../../webview/graph/model/labels.js";
+import { categoryOf, labelOf, titleOf } from "../../webview/graph/model/labels.js";
 import { layoutOf } from "../../webview/graph/model/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
 import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
@@ -240,4 +240,18 @@ test.each([
 
 test.each([[-1, ""], [0, "0 B"], [1023, "1023 B"], [1536, "1.5 KiB"], [3 * 1024 * 1024, "3 MiB"]])("%i bytes are %j", (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
+});
+
+test.each([
+  ["aten.convolution.default", "product"],
+  ["torch.conv2d", "product"],
+  ["aten.addmm.default", "product"],
+  ["aten._scaled_dot_product_flash_attention_for_cpu.default", "product"],
+  ["prims.convert_element_type.default", "conversion"],
+  ["aten._to_copy.default", "conversion"],
+  ["aten._softmax.default", "reduction"],
+  ["aten.permute.default", "shape"],
+  ["aten.relu.default", "other"],
+])("%s is drawn as %s", (name, category) => {
+  expect(categoryOf(name)).toBe(category);
 });

@@ -172,6 +172,7 @@ export class App {
   async setSplit(split: boolean): Promise<void> {
     this.split = split;
     this.panes[1].element.hidden = !split;
+    this.main.classList.toggle("split", split);
     this.toolbar.setSplit(split);
     if (!split) this.active = 0;
     const entry = this.panes[0].scene?.entry;
@@ -185,6 +186,7 @@ export class App {
     } else this.comparing = false;
     this.updateComparison(true);
     this.redraw();
+    for (const { drawing } of this.panes) drawing.startAgain();
   }
 
   setComparing(comparing: boolean): void {

@@ -78,7 +78,7 @@ export function sentenceOf(hierarchy: Hierarchy, modules: Readonly<Record<string
 export type Category = "product" | "reduction" | "shape" | "conversion" | "random" | "other";
 
 const CATEGORIES: readonly (readonly [Category, RegExp])[] = [
-  ["product", /^(?:.*mm|matmul|.*linear|.*conv(?:olution)?\w*|.*attention\w*|einsum|dot|mv|__matmul__)$/u],
+  ["product", /^(?:.*mm|matmul|.*linear|.*conv(?:olution\w*|\d?d|_transpose\w*)?|.*attention\w*|einsum|dot|mv|__matmul__)$/u],
   ["reduction", /norm|softmax|^(?:sum|mean|var|var_mean|std|a?max|a?min|argmax|argmin|prod|any|all|cumsum|topk|sort|logsumexp)$/u],
   ["conversion", /^(?:_to_copy|to|convert_element_type|type_as|float|double|half|bfloat16|int|long|bool|type)$/u],
   ["random", /drop|rand|bernoulli|seed/u],
