@@ -86,7 +86,10 @@ def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) 
     guilty = document["guilty"]
     assert (guilty["backend"], guilty["direction"]) == ("spyre", "forward")
     assert guilty["range"]["start"]["line"] == 9
-    assert [command.split("--backend ")[1] for command in document["commands"]] == ["aot_eager", "spyre"]
+    assert [command.split("--backend ")[1] for command in document["commands"]] == [
+        "aot_eager --gradients",
+        "spyre --gradients --inject zero-output@10",
+    ]
 
 
 def test_values_that_the_accelerator_cannot_hold_are_a_matter_of_transfer(tmp_path: Path) -> None:

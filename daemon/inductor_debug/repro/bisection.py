@@ -257,7 +257,9 @@ class Climb:
         """What reproduces each side: the last rung that is right and the first that is not."""
         path = self._target.location.path
         subject = shlex.quote(f"{_relative(path)}::{self._target.name}")
-        seed = f" --seed {self._wishes.seed}" if self._wishes.seed else ""
+        more = f" --seed {self._wishes.seed}" if self._wishes.seed else ""
+        more += " --gradients" if self._gradients else ""
+        faults = "".join(f" --inject {shlex.quote(fault)}" for fault in self._wishes.inject)
         made = []
         for climbed in (before, guilty):
             if climbed is None or climbed.rung is EAGER:
@@ -265,9 +267,10 @@ class Climb:
             elif climbed.rung.backend == TRANSFERS:
                 made.append(f"inductor-debug transfers {subject} --accelerator {shlex.quote(self._profile.name)}")
             else:
+                emulated = faults if climbed.rung.backend in self._documents else ""
                 made.append(
                     f"inductor-debug diff {subject} --reference {shlex.quote(self._wishes.reference)} "
-                    f"--backend {shlex.quote(climbed.rung.backend)}{seed}"
+                    f"--backend {shlex.quote(climbed.rung.backend)}{more}{emulated}"
                 )
         return made
 
