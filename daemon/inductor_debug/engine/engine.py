@@ -213,7 +213,16 @@ class Engine:
         report = self._runner.report(results, settings)
         kept = self._keeper.keep(settings, path, newest(results.artifacts))
         found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
-        return Performed(report, results.text, *found)
+        return Performed(report, results.text, *found, found=results.findings())
+
+    def judged(self, path: str, findings: Sequence[Finding], text: str | None) -> list[Finding]:
+        """What policy makes of findings that stand beside an analysis. `text` is what their positions in `path` are in.
+
+        Raises:
+            ConfigurationError: the settings for the file cannot be used.
+        """
+        results = Results(path, text or "", general=list(findings))
+        return self._runner.report(results, self._settings_for(path)).findings
 
     def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
         """Keeps what came of an order that was cancelled before it could be kept.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Answered, ArtifactMade, ArtifactReference, Event, FileReport, Stage, Task
+from inductor_debug_schema import Answered, ArtifactMade, ArtifactReference, Event, FileReport, Finding, Stage, Task
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Performed:
     """What came of an order: the file's report (with findings, and why nothing came of it), answers and artifacts.
 
     `broken` says that the run itself failed (a crash, a timeout); what had come until then is here all the same. `text`
-    is what ran. `references` are the artifacts that could be kept; `notes` say why others could not.
+    is what ran. `references` are the artifacts that could be kept; `notes` say why others could not. `found` are the
+    report's findings before policy: for whoever keeps them while settings and comments change.
     """
 
     report: FileReport
@@ -42,6 +43,7 @@ class Performed:
     broken: bool = False
     references: list[ArtifactReference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    found: list[Finding] = field(default_factory=list)
 
 
 Listener = Callable[[Event], None]

@@ -19,6 +19,8 @@ from inductor_debug.engine.sources import Source
 CONSTRAINT_RULES = frozenset({"dtype", "alignment", "layout", "memory", "rank", "unsupported-op"})
 """Rules about what the accelerator can do: strict mode makes their warnings errors."""
 UNUSED_IGNORE_RULE = "unused-ignore"
+BESIDE_RULES = frozenset({"numerics"})
+"""Rules of orders: no analysis finds them, so it cannot tell whether a comment silences something."""
 
 
 def apply_policy(
@@ -87,7 +89,8 @@ def _unused(
     source = source_for(path)
     hints = []
     for comment in source.ignores if source is not None else ():
-        idle = [rule for rule in comment.rules or ("",) if (comment, rule) not in used]
+        rules = [rule for rule in comment.rules if rule not in BESIDE_RULES] if comment.rules else [""]
+        idle = [rule for rule in rules if (comment, rule) not in used]
         if idle:
             hint = Finding(UNUSED_IGNORE_RULE, Severity.HINT, _sentence(idle), path, comment.range, Stage.LOAD)
             severity = severity_of(hint, settings)

@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.server.expression_text import plural
+from inductor_debug.server.numerics import Measured
 from inductor_debug.server.outline import Outline, outline_of
 from inductor_debug.server.refreshing import Refresher
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 SET_INPUTS = "inductorDebug.setExampleInputs"
 """The client's command that asks for a class's inputs and writes the directive; arguments: URI, class name."""
+COMPARE = "inductorDebug.compare"
+"""The client's command that compares a backend and shows what came of it; arguments: URI, target."""
 CHECK = "inductorDebug.check"
 MOST_LENSES = 200
 _LONGEST = 120
@@ -40,7 +43,11 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
     lenses = []
     for target in update.report.targets:
         line = outline.line_of(target.name)
-        lenses.append(_lens(min(target.line, last_line) if line is None else line, target_title(target, update), uri))
+        line = min(target.line, last_line) if line is None else line
+        lenses.append(_lens(line, target_title(target, update), uri))
+        if COMPARE in server.client.commands:
+            title = _compare_title(server.numerics.of(document.path, target.name))
+            lenses.append(_lens(line, title, uri, COMPARE, [uri, target.name]))
     if not lenses and update.report.status in _BROKEN:
         first = outline.modules[0].line if outline.modules else 0
         lenses.append(_lens(first, _prefixed(update, _failure(update, "")), uri))
@@ -48,6 +55,11 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses += _invitations(update, outline, uri)
     lenses.sort(key=lambda lens: lens.range.start.line)
     return lenses[:MOST_LENSES]
+
+
+def _compare_title(measured: Measured | None) -> str:
+    """`compare`, or what the last comparison said."""
+    return "compare" if measured is None else _shortened(f"compare ({measured.backend}: {measured.verdict})")
 
 
 def _invitations(update: AnalysisUpdate, outline: Outline, uri: str) -> list[types.CodeLens]:
@@ -140,6 +152,7 @@ def register(server: Server) -> None:
 
     server.listeners.append(hear)
     server.settings_listeners.append(refresh)
+    server.numerics.listeners.append(lambda paths: refresh())
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:

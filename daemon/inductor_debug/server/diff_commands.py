@@ -17,10 +17,11 @@ _MOST_BLAMED = 10
 
 
 async def diff(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Compares: `{uri, target?, reference?, backend?, atol?, rtol?, seed?, runs?, gradients?, inject?}` in.
+    """Compares: `{uri, target?, reference?, backend?, atol?, rtol?, seed?, runs?, gradients?, inject?, maps?}`.
 
     The result has the outcome of the order and, for each target, `{target, reference, backend, verdict, why, blame}`.
-    The whole document is an artifact: it may be larger than a message should be.
+    The whole document is an artifact: it may be larger than a message should be. With `maps` the errors of outputs are
+    one, too. The findings become diagnostics of the file, beside those of its analysis.
     """
     options = options_of(arguments)
     target = options.get("target") or ""
@@ -37,6 +38,7 @@ async def diff(server: Server, arguments: Sequence[Any], token: Token | None = N
     except ProfileError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
     performed = await perform(server, arguments, order, token=token, title="Comparing")
+    server.numerics.take(performed.report.path, performed)
     return {
         **outcome(options, performed.report, performed),
         "comparisons": [_short(answer.document) for answer in performed.answers],

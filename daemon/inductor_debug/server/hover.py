@@ -13,6 +13,7 @@ from lsprotocol import types
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.server.diagnostics import range_of
 from inductor_debug.server.expression_text import Wording
+from inductor_debug.server.numerics_text import hover_lines
 from inductor_debug.server.outline import outline_of
 
 if TYPE_CHECKING:
@@ -28,13 +29,25 @@ def hover_at(server: Server, uri: str, position: Position) -> types.Hover | None
     if document is None or not server.ready.is_set() or not server.configuration.shows("hover", document.path):
         return None
     known = _at(server.engine.expressions(uri), position) or _assigned_at(server, uri, document.text, position)
-    if known is None:
-        return None
     markdown = server.client.markdown_hover
+    measured = _measured(server, document.path, position, markdown)
+    kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+    if known is None:
+        return types.Hover(contents=types.MarkupContent(kind=kind, value=measured)) if measured else None
     wording = Wording(markdown=markdown, explain=EXPLAIN if EXPLAIN in server.client.commands else None)
     text = wording.hover(known, _findings(server, document.path, position), server.accelerator_of(document.path))
-    kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+    text = "\n\n".join(filter(None, (text, measured)))
     return types.Hover(contents=types.MarkupContent(kind=kind, value=text), range=range_of(known.range))
+
+
+def _measured(server: Server, path: str, position: Position, markdown: bool) -> str:
+    """The errors that comparisons have measured at a position."""
+    lines = [
+        line
+        for measured, nodes in server.numerics.nodes_at(path, position)
+        for line in hover_lines(measured, nodes, markdown=markdown)
+    ]
+    return ("  \n" if markdown else "\n").join(lines)
 
 
 def _at(expressions: list[KnownExpression], position: Position) -> KnownExpression | None:
@@ -58,13 +71,13 @@ def _extent(span: Range) -> tuple[int, int]:
 
 
 def _findings(server: Server, path: str, position: Position) -> list[Finding]:
-    """The findings of all open documents that stand at a position of one file."""
+    """The findings of all open documents and of comparisons that stand at a position of one file."""
+    updates = filter(None, map(server.engine.latest, server.documents))
+    known = [*(finding for update in updates for finding in update.report.findings), *server.numerics.findings(path)]
     found: dict[tuple[str, str], Finding] = {}
-    for uri in server.documents:
-        update = server.engine.latest(uri)
-        for finding in update.report.findings if update is not None else ():
-            if finding.path == path and finding.range.start <= position <= finding.range.end:
-                found.setdefault((finding.rule, finding.message), finding)
+    for finding in known:
+        if finding.path == path and finding.range.start <= position <= finding.range.end:
+            found.setdefault((finding.rule, finding.message), finding)
     return sorted(found.values(), key=lambda finding: finding.severity.rank)
 
 

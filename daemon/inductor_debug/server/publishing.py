@@ -2,7 +2,7 @@
 
 A document shows the findings of its own analysis and those that analyses of other open documents have in it (a helper
 module that a model imports), so the ledger here is kept by document that found and document that shows. Closing the
-finder clears what it found, everywhere.
+finder clears what it found, everywhere. What comparisons have found (`numerics`) is shown beside them.
 
 A client that can pull *and* be told to pull again (`Client.pulls`) gets the diagnostics of its open documents only by
 pulling, as in other servers: editors keep pushed and pulled ones side by side and would show each twice. Documents
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inductor_debug_schema import Finding
@@ -22,6 +23,7 @@ from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.server.diagnostics import diagnostics_of, uri_of_path
+from inductor_debug.server.synchronisation import path_of
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
@@ -42,6 +44,7 @@ class Publisher:
         self._answered: dict[str, str] = {}
         self._waiting: dict[str, list[asyncio.Event]] = {}
         self._refreshing = False
+        self._beside: dict[str, int] = {}
 
     # From the engine and the documents.
 
@@ -53,7 +56,8 @@ class Publisher:
         after: dict[str, list[Finding]] = {}
         for finding in update.report.findings:
             after.setdefault(self.uri_of(finding.path), []).append(finding)
-        if before == after and (update.state is AnalysisState.STALE or self._repeats(update)):
+        quiet = update.state is AnalysisState.STALE or self._repeats(update)
+        if before == after and quiet and len(self._numerics(update.uri)) == self._beside.get(update.uri, 0):
             return
         self._found[update.uri] = after
         self._versions[update.uri] = update.version
@@ -76,12 +80,18 @@ class Publisher:
         if self._server.client.pulls and uri in self._pushed:
             self._push(uri, [])
 
+    def compared(self, paths: Iterable[str]) -> None:
+        """Comparisons have found more, or less, in these files."""
+        for path in paths:
+            self._show(self.uri_of(path))
+
     def closed(self, uri: str) -> None:
         """Forgets a document and clears what it found, everywhere."""
         affected = {uri, *self._found.pop(uri, {})}
         self._versions.pop(uri, None)
         self._generations.pop(uri, None)
         self._answered.pop(uri, None)
+        self._beside.pop(uri, None)
         for shown in affected:
             self._show(shown)
 
@@ -97,7 +107,14 @@ class Publisher:
     def current(self, uri: str) -> list[types.Diagnostic]:
         """What a document shows now."""
         findings = [finding for found in self._found.values() for finding in found.get(uri, ())]
-        return diagnostics_of(findings, self._server.client, self.uri_of)
+        beside = self._numerics(uri)
+        self._beside[uri] = len(beside)
+        return diagnostics_of([*findings, *beside], self._server.client, self.uri_of)
+
+    def _numerics(self, uri: str) -> list[Finding]:
+        document = self._server.documents.get(uri)
+        path = document.path if document is not None else path_of(uri)
+        return self._server.numerics.findings(path) if path else []
 
     def _show(self, uri: str) -> None:
         if self._server.client.pulls and uri in self._server.documents:
@@ -182,6 +199,7 @@ def register(server: Server) -> Publisher:
     server.listeners.append(publisher.hear)
     server.opened_listeners.append(publisher.opened)
     server.closed_listeners.append(publisher.closed)
+    server.numerics.listeners.append(publisher.compared)
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)
     async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:

@@ -25,6 +25,7 @@ from inductor_debug.server.documents import Document
 from inductor_debug.server.notices import Notices
 from inductor_debug.server.notification import METHOD as ANALYSIS
 from inductor_debug.server.notification import analysis_notification
+from inductor_debug.server.numerics import Numerics
 from inductor_debug.server.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Server(LanguageServer):
         self.documents: dict[str, Document] = {}
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
+        self.numerics = Numerics(self)
         self.listeners: list[Listener] = []
         self.opened_listeners: list[Callable[[str], None]] = []
         self.closed_listeners: list[Callable[[str], None]] = []
