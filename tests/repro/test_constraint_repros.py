@@ -195,6 +195,26 @@ def test_what_python_code_raises_is_said_to_be_no_operation(tmp_path: Path) -> N
     assert "ValueError is raised by Python code" in found.why
 
 
+def test_a_finding_in_the_backward_pass_is_shown_as_well(tmp_path: Path) -> None:
+    source = """
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Conv2d(4, 4, 3)
+
+        def forward(self, x):
+            return self.layer(x).sum()
+
+
+    def get_inputs():
+        return [torch.randn(1, 4, 8, 8)]
+    """
+    denied = [{"match": ["aten.convolution_backward"], "reason": "there is no backward kernel"}]
+    found = reproduce(tmp_path, source, accelerator=profile(operators=denied), rule="unsupported-op")
+    assert "convolution_backward" in found.lines[0]
+    assert found.status() == 0
+
+
 def test_a_file_that_does_not_parse_gets_no_reproducer(tmp_path: Path) -> None:
     path = reproduce(tmp_path, "def broken(:\n    pass\n")
     assert path.finished.findings[0].rule == "syntax-error"

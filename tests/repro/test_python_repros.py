@@ -83,6 +83,18 @@ def test_a_recompilation_becomes_the_function_and_its_calls(tmp_path: Path) -> N
     assert found.status() == 0
 
 
+def test_a_recompilation_between_two_sets_of_inputs_shows_both(tmp_path: Path) -> None:
+    source = """
+# inductor-debug: inputs=[(torch.randn(4, 8), 1), (torch.randn(4, 8).half(), 2)]
+def scaled(x, factor):
+    return torch.relu(x) * factor
+"""
+    found = reproduce(tmp_path, source, rule="recompile")
+    assert "[torch.randn(4, 8), 1]," in found.script
+    assert "[torch.randn(4, 8, dtype=torch.float16), 2]," in found.script
+    assert found.status() == 0
+
+
 def test_what_cannot_stand_alone_is_refused_by_name(tmp_path: Path) -> None:
     source = """
     class Store:

@@ -14,6 +14,7 @@ import torch._dynamo
 from inductor_debug_schema import Finding, JobRequest, Stage
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error
 from inductor_debug.capture.guard_stage import with_guards
@@ -105,6 +106,11 @@ class Search:
         with self._workshop.traced():
             outcome = observe_compiled(target, self._sources)
         made = self._of_recording(outcome.recording, Stage.MOCK, target, wanted)
+        if made is None and seen.error is None:
+            # Backward passes are seen by this stage alone.
+            with self._workshop.traced():
+                backward = run_aot(target, self._sources)
+            made = self._of_recording(backward.recording, Stage.AOT, target, wanted)
         if made is not None or target.fake_mode is None or not (outcome.retry_real or seen.error is not None):
             return made
         real = self._workshop.rebuild_real(offer, load, target)
@@ -163,6 +169,8 @@ class Search:
         finding = wanted.choose(found)
         if finding is None:
             return None
+        if finding.rule == "peak-memory":
+            raise NotReproducibleError("peak-memory is about all tensors that are alive together: no part shows it")
         header = self._header(finding, target)
         try:
             return constraint_script(recording, self._profile, finding, target.location, header, self._name(finding))
