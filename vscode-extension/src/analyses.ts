@@ -124,6 +124,8 @@ export function isOutdated(analysis: Analysis): boolean {
 
 /** What a finding carries beside its diagnostic (`server/diagnostics.py`). */
 export interface FindingData {
+  /** Stays the same under edits elsewhere. */
+  readonly fingerprint: string;
   readonly target: string;
   readonly stage: string;
   readonly op: string | null;

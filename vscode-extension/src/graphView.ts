@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 import type { Context } from "./context.js";
 import { GraphPanel, type Subject } from "./graph/panel.js";
 import { Texts } from "./graph/texts.js";
-import { SessionState } from "./server/state.js";
+import { targetOf } from "./subjects.js";
 
 const { t } = vscode.l10n;
 const VIEW = "inductorDebug.graph";
@@ -24,8 +24,8 @@ export function activate(context: Context): void {
   context.extension.subscriptions.push(
     texts,
     { dispose: () => { for (const panel of [...open.values()]) panel.dispose(); } },
-    vscode.commands.registerCommand("inductorDebug.showGraph", async (uri?: unknown, target?: unknown) => {
-      const subject = await subjectOf(context, typeof uri === "string" ? uri : undefined, typeof target === "string" ? target : undefined);
+    vscode.commands.registerCommand("inductorDebug.showGraph", async (given?: unknown, target?: unknown) => {
+      const subject = await targetOf(context, t("Show Graph"), given, target);
       if (!subject) return;
       const known = open.get(keyOf(subject));
       if (known) known.show();
@@ -44,28 +44,4 @@ export function activate(context: Context): void {
 
 function keyOf({ uri, target }: Subject): string {
   return `${uri}\n${target}`;
-}
-
-/** The target to show: the one given, the only one of the file, or the one that the user picks. */
-async function subjectOf(context: Context, given: string | undefined, target: string | undefined): Promise<Subject | undefined> {
-  const uri = given === undefined ? vscode.window.activeTextEditor?.document.uri : vscode.Uri.parse(given);
-  const document = uri && (await vscode.workspace.openTextDocument(uri));
-  if (document?.languageId !== "python" || document.isUntitled) {
-    context.notifications.answer(t("Open the Python file whose graph you want to see first, and save it."));
-    return undefined;
-  }
-  if (target !== undefined) return { uri: document.uri.toString(), target };
-  if (context.session.state !== SessionState.Running) {
-    context.notifications.answer(t("The graph cannot be shown: the daemon is not running."));
-    return undefined;
-  }
-  if (document.isDirty) await document.save();
-  const analysis = context.analyses.get(document.uri);
-  const names = [...new Set((analysis?.targets ?? []).map(({ name }) => name))];
-  if (names.length === 0) {
-    context.notifications.answer(t("There is nothing to compile in this file, or its check is not through yet."));
-    return undefined;
-  }
-  const name = names.length === 1 ? names[0] : await vscode.window.showQuickPick(names, { title: t("Show Graph"), placeHolder: t("The target") });
-  return name === undefined ? undefined : { uri: document.uri.toString(), target: name };
 }

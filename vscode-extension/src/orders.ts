@@ -1,0 +1,68 @@
+/**
+ * Orders that take their time: a bar with what the daemon says and a Cancel button, and words for whatever goes wrong. What is cancelled is not
+ * an error: nobody is told what they have just done themselves.
+ */
+
+import * as vscode from "vscode";
+
+import type { ArtifactReference } from "../../shared_schema/generated/wire.js";
+import type { Context } from "./context.js";
+import { SessionState } from "./server/state.js";
+
+const { t } = vscode.l10n;
+
+/** What every order's answer says (`server/ordering.py: outcome`). */
+export interface Outcome {
+  readonly uri: string;
+  readonly status: string;
+  /** Why nothing came of it. */
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+}
+
+export interface Order {
+  /** Stands above the bar, and begins the sentence where it fails. */
+  readonly title: string;
+  /** The daemon's command. */
+  readonly command: string;
+  readonly argument: Readonly<Record<string, unknown>>;
+}
+
+/** Has the daemon carry out an order. Undefined where nothing came of it: it was cancelled, or the user has been told why. */
+export async function carryOut<T>(context: Context, { title, command, argument }: Order): Promise<T | undefined> {
+  if (!isRunning(context)) {
+    context.notifications.answer(t("{0}: the daemon is not running.", title), restart(context));
+    return undefined;
+  }
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  try {
+    return await vscode.window.withProgress(options, (progress, token) => {
+      let done = 0;
+      return context.session.perform<T>(command, [argument], token, (message, percentage = done) => {
+        progress.report({ message, increment: Math.max(0, percentage - done) });
+        done = Math.max(done, percentage);
+      });
+    });
+  } catch (error) {
+    if (error instanceof vscode.CancellationError) {
+      context.log.info(`${title}: cancelled`);
+      return undefined;
+    }
+    const why = isRunning(context) ? messageOf(error) : t("the daemon ended.");
+    context.notifications.answer(t("{0}: {1}", title, why), { title: t("Show Output"), run: () => { context.log.show(true); } });
+    return undefined;
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function isRunning({ session }: Context): boolean {
+  return session.state === SessionState.Running;
+}
+
+function restart(context: Context): { title: string; run: () => unknown } {
+  return { title: t("Restart"), run: () => context.session.restartByUser() };
+}
