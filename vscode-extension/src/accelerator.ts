@@ -39,12 +39,16 @@ async function choose(context: Context): Promise<void> {
   await configuration.update("accelerator", value, targetFor(scope));
 }
 
+/** The names of the profiles that come with the daemon. */
+export async function accelerators(context: Context): Promise<string[]> {
+  const files = await readdir(context.extension.asAbsolutePath(PROFILES));
+  return files.filter((name) => name.endsWith(".toml")).map((file) => basename(file, ".toml")).sort();
+}
+
 async function choices(context: Context, current: string): Promise<Choice[]> {
   const folder = context.extension.asAbsolutePath(PROFILES);
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".toml")).sort();
-  const profiles = names.map(async (file): Promise<Choice> => {
-    const name = basename(file, ".toml");
-    const title = titleOf(await readFile(join(folder, file), "utf8"));
+  const profiles = (await accelerators(context)).map(async (name): Promise<Choice> => {
+    const title = titleOf(await readFile(join(folder, `${name}.toml`), "utf8"));
     return { label: name, description: title, value: name, ...mark(current === name) };
   });
   return [

@@ -8,6 +8,8 @@ import * as vscode from "vscode";
 
 import * as accelerator from "./accelerator.js";
 import { Analyses } from "./analyses.js";
+import * as bisect from "./bisect.js";
+import * as bugReport from "./bugReport.js";
 import * as commands from "./commands.js";
 import type { Context } from "./context.js";
 import * as exampleInputs from "./exampleInputs.js";
@@ -15,6 +17,7 @@ import * as graphView from "./graphView.js";
 import { InterpreterService } from "./interpreter/service.js";
 import { Notifications } from "./notifications.js";
 import * as outdated from "./outdated.js";
+import * as repro from "./repro.js";
 import * as rules from "./rules.js";
 import { Session } from "./server/session.js";
 import * as status from "./status.js";
@@ -24,7 +27,7 @@ import * as troubleshooting from "./troubleshooting.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, repro, bisect, bugReport, troubleshooting];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

@@ -89,10 +89,15 @@ export function findingAtCursor(context: Context, { uri, target }: Subject): str
   return here.length === 1 && here[0] ? dataOf(here[0]).fingerprint : undefined;
 }
 
+/** Whether something can be cut out for a finding. */
+export function isReproducible(finding: vscode.Diagnostic): boolean {
+  return !NOTHING_TO_RUN.has(ruleNameOf(finding)) && dataOf(finding).fingerprint !== undefined;
+}
+
 function reproducible(context: Context, uri: vscode.Uri): vscode.Diagnostic[] {
   return context.analyses
     .findings(uri)
-    .filter((finding) => !NOTHING_TO_RUN.has(ruleNameOf(finding)) && dataOf(finding).fingerprint !== undefined)
+    .filter(isReproducible)
     .sort((left, right) => left.range.start.line - right.range.start.line);
 }
 

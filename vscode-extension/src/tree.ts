@@ -9,6 +9,7 @@ import type { Inferred, StageReport, TargetReport } from "../../shared_schema/ge
 import { type Analyses, type Analysis, dataOf, isBusy, isOutdated, ruleNameOf } from "./analyses.js";
 import type { Context } from "./context.js";
 import { Soon } from "./soon.js";
+import { isReproducible } from "./subjects.js";
 import * as words from "./words.js";
 
 const { t } = vscode.l10n;
@@ -122,6 +123,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     item.iconPath = icon("symbol-class", analysis);
     item.description = words.findings(count);
     item.accessibilityInformation = { label: t("Target {0}, {1}", target.name, item.description) };
+    item.contextValue = target.inferred?.reason ? "unready" : "target";
     item.command = open(analysis.uri, new vscode.Range(target.line, 0, target.line, 0));
     return item;
   }
@@ -175,6 +177,7 @@ function findingItem(analysis: Analysis, finding: vscode.Diagnostic): vscode.Tre
   item.iconPath = severityIcon(finding.severity, analysis);
   item.accessibilityInformation = { label: t("{0} at line {1}: {2}", rule, line, finding.message) };
   item.command = open(analysis.uri, finding.range);
+  item.contextValue = isReproducible(finding) ? "finding" : "note";
   return item;
 }
 

@@ -44,3 +44,11 @@ export function graphs(count: number): string {
 export function graphBreaks(count: number): string {
   return count === 1 ? t("1 graph break") : t("{0} graph breaks", count);
 }
+
+/** `512 B`, `4 KiB`, `1.5 MiB`. */
+export function bytes(count: number): string {
+  const units = [t("B"), t("KiB"), t("MiB"), t("GiB")];
+  let [value, unit] = [count, 0];
+  while (value >= 1024 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
+  return `${unit === 0 || value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit] ?? ""}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * The commands "Bisect" and "Show Transfers": which layer of the compiler first goes wrong, and what crosses to the accelerator. The daemon
+ * works; the answers are pages beside the editor.
+ */
+
+import { readFile } from "node:fs/promises";
+import * as vscode from "vscode";
+
+import { accelerators } from "./accelerator.js";
+import { type Bisection, bisectionPage, guiltyPlace, placeWords, verdictWords } from "./bisectPage.js";
+import type { Context } from "./context.js";
+import { revealPlace } from "./graph/places.js";
+import type { Action } from "./notifications.js";
+import { carryOut, messageOf, type Outcome } from "./orders.js";
+import { ReportPages } from "./reportPages.js";
+import { targetOf } from "./subjects.js";
+import { type TransfersOf, transfersIn, transfersPage } from "./transfersPage.js";
+
+const { t } = vscode.l10n;
+
+export function activate(context: Context): void {
+  const pages = new ReportPages();
+  context.extension.subscriptions.push(
+    pages,
+    vscode.commands.registerCommand("inductorDebug.bisectTarget", (given?: unknown, name?: unknown) => bisect(context, pages, given, name)),
+    vscode.commands.registerCommand("inductorDebug.showTransfers", (given?: unknown, name?: unknown) => transfers(context, pages, given, name)),
+  );
+}
+
+async function bisect(context: Context, pages: ReportPages, given: unknown, name: unknown): Promise<void> {
+  const subject = await targetOf(context, t("Bisect"), given, name);
+  const options = subject && (await askForLadder(context));
+  if (!subject || !options) return;
+  const answer = await carryOut<Outcome & { readonly bisections: readonly Bisection[] }>(context, {
+    title: t("Bisecting {0}", subject.target),
+    command: "inductorDebug.bisect",
+    argument: { ...subject, ...options },
+  });
+  if (!answer) return;
+  const [first] = answer.bisections;
+  if (!first) {
+    tellNothing(context, t("Bisecting {0}", subject.target), answer);
+    return;
+  }
+  await pages.show(t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
+  context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
+}
+
+/** What one does next: look at the expression, and run either side by hand. */
+function actionsFor(bisection: Bisection): Action[] {
+  const place = guiltyPlace(bisection);
+  const range = bisection.guilty?.range;
+  const [right, wrong] = bisection.commands;
+  const copy = (title: string, text: string): Action => ({ title, run: () => vscode.env.clipboard.writeText(text) });
+  return [
+    ...(place && range ? [{ title: t("Go to {0}", placeWords(place)), run: () => revealPlace({ path: place.path, range }, true) }] : []),
+    ...(right === undefined ? [] : [copy(t("Copy the Command That Is Right"), right)]),
+    ...(wrong === undefined ? [] : [copy(t("Copy the Command That Goes Wrong"), wrong)]),
+  ];
+}
+
+interface Ladder extends vscode.QuickPickItem {
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** What is climbed; undefined where the user has had enough. */
+async function askForLadder(context: Context): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const ladders: Ladder[] = [
+    { label: t("The usual ladder"), detail: t("Dynamo, AOTAutograd, decompositions, Inductor, transfers, the accelerator; then passes and operations of the guilty one"), options: {} },
+    { label: t("The usual ladder, without Inductor's passes"), detail: t("Quicker: passes and lowerings are not searched"), options: { passes: false } },
+    { label: t("Choose backends…") },
+  ];
+  const chosen = await vscode.window.showQuickPick(ladders, { title: t("Bisect"), placeHolder: t("What is compared with eager") });
+  if (!chosen || chosen.options) return chosen?.options;
+  const names = ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor", "transfers", ...(await accelerators(context))];
+  const items = names.map((label) => ({ label }));
+  const picked = await vscode.window.showQuickPick(items, { title: t("Bisect"), placeHolder: t("Climbed in this order"), canPickMany: true });
+  return picked && picked.length > 0 ? { backends: picked.map(({ label }) => label) } : undefined;
+}
+
+async function transfers(context: Context, pages: ReportPages, given: unknown, name: unknown): Promise<void> {
+  const subject = await targetOf(context, t("Show Transfers"), given, name);
+  if (!subject) return;
+  const title = t("Logging transfers of {0}", subject.target);
+  const argument = { ...subject };
+  const answer = await carryOut<Outcome & { readonly transfers: readonly TransfersOf[] }>(context, { title, command: "inductorDebug.transfers", argument });
+  if (!answer) return;
+  const [first] = answer.transfers;
+  if (!first) {
+    tellNothing(context, title, answer);
+    return;
+  }
+  const path = answer.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
+  const log = path === undefined ? "" : await readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
+  await pages.show(t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
+  if (log === "" && first.summary.transfers > 0) {
+    context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", answer.notes[0] ?? t("artifacts are switched off")));
+  }
+}
+
+function tellNothing(context: Context, title: string, { reason, notes }: Outcome): void {
+  context.notifications.answer(t("{0}: {1}", title, reason ?? notes[0] ?? t("the run brought nothing")));
+}

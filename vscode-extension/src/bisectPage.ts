@@ -1,0 +1,115 @@
+/** A bisection as a page: what goes wrong, the ladder, the guilty part, and the commands for both sides. Works on the contract's document. Pure. */
+
+import { basename } from "node:path";
+import * as vscode from "vscode";
+
+import { block, code, link, plain, type Place, table } from "./markdown.js";
+import * as words from "./words.js";
+
+const { t } = vscode.l10n;
+
+/** The contract's `bisect` document. */
+export interface Bisection {
+  readonly target: string;
+  readonly ladder: readonly Rung[];
+  readonly verdict: "none" | "front-end" | "back-end" | "environment" | "data-transfer";
+  readonly guilty: Guilty | null;
+  readonly commands: readonly string[];
+  readonly notes?: readonly string[];
+}
+
+export interface Rung {
+  readonly backend: string;
+  readonly adds?: string;
+  readonly state: "ok" | "wrong" | "failed";
+  readonly why: string;
+  readonly seconds?: number;
+}
+
+export interface Guilty {
+  readonly backend: string;
+  readonly graph: string | null;
+  readonly direction: string | null;
+  readonly pass: string | null;
+  readonly node: string | null;
+  readonly op: string | null;
+  readonly path: string | null;
+  readonly range: { readonly start: Position; readonly end: Position } | null;
+}
+
+interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+/** What went wrong, in one sentence. */
+export function verdictWords(verdict: Bisection["verdict"]): string {
+  switch (verdict) {
+    case "none":
+      return t("no layer goes wrong");
+    case "front-end":
+      return t("the front end goes wrong: what captures and rewrites graphs");
+    case "back-end":
+      return t("the back end goes wrong: what generates and runs code");
+    case "environment":
+      return t("the environment is to blame: the model itself, or what is installed");
+    case "data-transfer":
+      return t("values change on their way to the accelerator or back");
+  }
+}
+
+export function bisectionPage(documents: readonly Bisection[]): string {
+  return `${documents.map(one).join("\n\n---\n\n")}\n`;
+}
+
+/** The place of the guilty expression. */
+export function guiltyPlace({ guilty }: Bisection): Place | undefined {
+  return guilty?.path === null || guilty?.path === undefined ? undefined : { path: guilty.path, range: guilty.range };
+}
+
+function one(document: Bisection): string {
+  const { target, ladder, verdict, guilty, commands, notes = [] } = document;
+  return [
+    `# ${plain(t("Bisection of {0}", target))}`,
+    `**${plain(sentence(verdictWords(verdict)))}**`,
+    ladderTable(ladder),
+    ...(guilty ? [`## ${t("Where")}`, guiltyTable(guilty, guiltyPlace(document))] : []),
+    ...(commands.length > 0 ? [`## ${t("To see both sides")}`, t("The last that is right, and the first that is not:"), ...commands.map((line) => block([line], "sh"))] : []),
+    ...(notes.length > 0 ? [`## ${t("Notes")}`, notes.map((note) => `- ${plain(note)}`).join("\n")] : []),
+  ].join("\n\n");
+}
+
+function ladderTable(ladder: readonly Rung[]): string {
+  const rows = ladder.map(({ backend, adds = "", state, why, seconds }) => [
+    code(backend), plain(adds), stateWords(state), plain(why), seconds === undefined ? "" : plain(words.seconds(seconds)),
+  ]);
+  return table([t("Backend"), t("Adds"), t("Result"), t("Why"), t("Time")], rows);
+}
+
+function stateWords(state: Rung["state"]): string {
+  if (state === "ok") return t("right");
+  return state === "wrong" ? `**${t("wrong")}**` : `**${t("failed")}**`;
+}
+
+function guiltyTable(guilty: Guilty, place: Place | undefined): string {
+  const { backend, direction, graph, pass, op, node } = guilty;
+  const parts: (readonly [string, string | null])[] = [
+    [t("Backend"), code(backend)],
+    [t("Direction"), direction && plain(direction)],
+    [t("Graph"), graph && code(graph)],
+    [t("Pass or lowering"), pass && code(pass)],
+    [t("Operation"), op && code(op)],
+    [t("Node"), node && code(node)],
+    [t("Expression"), place ? link(plain(placeWords(place)), place) : null],
+  ];
+  return table(["", ""], parts.filter((part): part is readonly [string, string] => part[1] !== null && part[1] !== ""));
+}
+
+/** `model.py, line 13`. */
+export function placeWords({ path, range }: Place): string {
+  return range ? t("{0}, line {1}", basename(path), range.start.line + 1) : basename(path);
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
