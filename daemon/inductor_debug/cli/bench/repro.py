@@ -19,15 +19,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inductor_debug_schema import Event
+
 from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.reproducing import made_of, order_for, proved
+from inductor_debug.worker.processes import descendants
 
 CLICK_SECONDS = 5.0
 MOST_LINES = 5
 CANCEL_SECONDS = 0.2
 FEWEST_CASES = 20
+_GIVE_UP_SECONDS = 5.0
 _MODELS = Path(__file__).with_name("models")
 _TOGGLE = "x = x  # toggle"
 _TROUBLE = "x = x.double().float()  # toggle"
@@ -70,13 +74,7 @@ async def _clicks() -> dict[str, Any]:
             found = await proved(performed, settings_for(str(path)))
             seconds = time.perf_counter() - started
             script, _ = made_of(performed.artifacts)
-            task = asyncio.ensure_future(engine.perform(str(path), order))
-            await asyncio.sleep(0.3)
-            started = time.perf_counter()
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            cancelled = time.perf_counter() - started
+            cancelled = await _cancelled(engine, str(path), order)
         finally:
             await engine.shutdown()
     return {
@@ -86,6 +84,22 @@ async def _clicks() -> dict[str, Any]:
         "lines": _op_lines(script or ""),
         "cancel_seconds": round(cancelled, 3),
     }
+
+
+async def _cancelled(engine: Engine, path: str, order: Order) -> float:
+    """Seconds from cancelling a search that runs until its worker is gone."""
+    heard: list[Event] = []
+    task = asyncio.ensure_future(engine.perform(path, order, heard.append))
+    while not heard and not task.done():
+        await asyncio.sleep(0.002)  # the first event says that a worker is at work
+    working = set(descendants(os.getpid()))
+    started = time.perf_counter()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    while working <= set(descendants(os.getpid())) and time.perf_counter() - started < _GIVE_UP_SECONDS:
+        await asyncio.sleep(0.002)
+    return time.perf_counter() - started
 
 
 def _op_lines(script: str) -> int:
