@@ -6,11 +6,11 @@ Shared by the command line and the language server. What it knows of a script is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, Event, Finding, Task
+from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, ArtifactReference, Event, Finding, Task
 
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.proving import prove
@@ -72,9 +72,7 @@ async def proved(
     script, files = made_of(performed.artifacts)
     if performed.broken and script is not None and not document["why"]:
         document["why"] = "the search broke off before it was done; this is the smallest script until then"
-    document["script"] = next(
-        (reference.path for reference in reversed(performed.references) if reference.path.endswith(".py")), None
-    )
+    document["script"] = script_of(performed.references)
     if script is None:
         document["why"] = document["why"] or "there is no reproducer: the run failed"
         return Reproduction(document, None, {})
@@ -104,6 +102,11 @@ def document_of(answers: Iterable[Answered]) -> dict[str, Any]:
     for answer in answers:
         empty |= answer.document
     return {**empty, "script": None}
+
+
+def script_of(references: Sequence[ArtifactReference]) -> str | None:
+    """The path of the newest script among artifacts that were kept."""
+    return next((reference.path for reference in reversed(references) if reference.path.endswith(".py")), None)
 
 
 def made_of(artifacts: Iterable[Event]) -> tuple[str | None, dict[str, bytes]]:

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from inductor_debug_schema import Finding
-
 from inductor_debug.engine.bug_report import BugReport, Wanted, gather, write
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server.bisect_commands import target_of
 from inductor_debug.server.ordering import Bar, Token, options_of
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.repro_commands import shown_finding
 from inductor_debug.server.synchronisation import path_of
 
 if TYPE_CHECKING:
@@ -38,10 +37,10 @@ async def bug_report(server: Server, arguments: Sequence[Any], token: Token | No
     if isinstance(first, dict) and "write" in first:
         return _write(server, first)
     options = options_of(arguments)
-    path = path_of(options["uri"])
+    uri, finding = shown_finding(server, options)
+    path = path_of(uri)
     if not path:
-        raise RequestError(f"{options['uri']} is not the URI of a file.", INVALID_PARAMS)
-    finding = _finding(server, options)
+        raise RequestError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
     bar = Bar(server, token, "Gathering a bug report")
 
     async def perform(order: Order) -> Performed:
@@ -91,16 +90,3 @@ def _keep(server: Server, report: BugReport) -> str:
     while len(reports) > _MOST_KEPT:
         reports.popitem(last=False)
     return name
-
-
-def _finding(server: Server, options: dict[str, Any]) -> Finding | None:
-    """The finding with the fingerprint that the options name, among those that are shown now."""
-    fingerprint = options.get("fingerprint")
-    if not fingerprint:
-        return None
-    update = server.engine.latest(options["uri"])
-    findings = update.report.findings if update is not None else []
-    found = next((finding for finding in findings if finding.fingerprint == fingerprint), None)
-    if found is None:
-        raise RequestError(f"There is no finding {fingerprint} any more.", INVALID_PARAMS)
-    return found

@@ -1,11 +1,13 @@
 """The command `inductorDebug.repro`, and the code action that leads to it: a finding in, a proved script out.
 
-The answer names files; the script's text never travels. A search that is cancelled leaves its smallest script behind.
+The answer names files; a script's text travels only where it could not be kept. A search that is cancelled is answered
+with its smallest script so far, where it has one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,8 @@ from inductor_debug_schema import ArtifactMade, Event, Finding
 from lsprotocol import types
 
 from inductor_debug.engine.folders import cache_folder
-from inductor_debug.engine.reproducing import document_of, order_for, proved
-from inductor_debug.server.ordering import Token, options_of, outcome, perform
+from inductor_debug.engine.reproducing import document_of, made_of, order_for, proved, script_of
+from inductor_debug.server.ordering import Token, options_of, outcome, perform, references
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 
@@ -25,6 +27,8 @@ COMMAND = "inductorDebug.repro"
 CLIENT_COMMAND = "inductorDebug.makeReproducer"
 """The command of clients that show progress and open the script themselves."""
 TITLE = "Make a minimal reproducer"
+_LONGEST_TEXT = 48 << 10
+"""Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
 _NOT_CUT_OUT = frozenset(
     {"unused-ignore", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment",
      "internal-error", "timeout"}
@@ -36,17 +40,19 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
     """Makes a reproducer: `{uri, target?, rule?, line?, fingerprint?, backend?}` in, the `repro` document out.
 
     `line` is zero-based; `fingerprint` is that of a finding that is shown. The document comes with the artifacts'
-    references and, as every order's result, with `status`, `reason` and `notes`.
+    references and, as every order's result, with `status` ("cancelled" where somebody had enough), `reason` and
+    `notes`; and with `text`, the script, where it could not be kept in a file.
     """
     options = options_of(arguments)
-    path = path_of(options["uri"])
-    finding = _named(server, options)
+    uri, finding = shown_finding(server, options)
+    options = {**options, "uri": uri}
+    path = path_of(uri)
     order = order_for(
-        rule=_text(options, "rule"),
+        rule=_word(options, "rule"),
         line=options["line"] if isinstance(options.get("line"), int) else None,
         finding=finding,
-        target=_text(options, "target"),
-        backend=_text(options, "backend"),
+        target=_word(options, "target"),
+        backend=_word(options, "backend"),
         memo=str(cache_folder() / "repro"),
     )
     made: list[ArtifactMade] = []
@@ -56,14 +62,34 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
             made.append(event)
 
     try:
-        performed = await perform(server, arguments, order, token=token, title=TITLE, on_event=note)
+        performed = await perform(server, [options], order, token=token, title=TITLE, on_event=note)
         found = await proved(performed, server.configuration.settings_for(path))
     except asyncio.CancelledError:
-        server.engine.keep(path, made)
-        raise
+        best = _best(server, path, made)
+        if best is None:
+            raise
+        return {**best, "uri": uri}
     result = outcome(options, performed.report, performed)
     document = found.document if performed.answers or found.script else {**document_of([]), "why": result["reason"]}
-    return {**result, **document}
+    return {**result, **document, **_text(document, found.script)}
+
+
+def _best(server: Server, path: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
+    """The answer of a search that was cancelled: the smallest script until then; None where there was none yet."""
+    script, _ = made_of(made)
+    if script is None:
+        return None
+    kept = server.engine.keep(path, made)
+    document = {**document_of([]), "script": script_of(kept.references), "why": "the search was cancelled"}
+    about = {"status": "cancelled", "reason": None, "notes": kept.notes, "artifacts": references(kept.references)}
+    return {**about, **document, **_text(document, script)}
+
+
+def _text(document: dict[str, Any], script: str | None) -> dict[str, str]:
+    """The script itself where no file has it, unless a message could not carry it."""
+    if script is None or document["script"] is not None or len(json.dumps(script)) > _LONGEST_TEXT:
+        return {}
+    return {"text": script}
 
 
 def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[tuple[types.Command, Finding]]:
@@ -76,24 +102,26 @@ def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[t
             yield types.Command(title, CLIENT_COMMAND if known else COMMAND, arguments=[asked]), finding
 
 
-def _named(server: Server, options: dict[str, Any]) -> Finding | None:
-    """The finding with the fingerprint that is asked for, among those that are shown.
+def shown_finding(server: Server, options: dict[str, Any]) -> tuple[str, Finding | None]:
+    """The finding whose `fingerprint` the options name, and the document whose analysis found it.
+
+    The finding may stand in another file than the one that is run: a module that it imports.
 
     Raises:
         RequestError: none of them has it.
     """
-    wanted = _text(options, "fingerprint")
+    wanted = _word(options, "fingerprint")
     if not wanted:
-        return None
+        return options["uri"], None
     for uri in (options["uri"], *server.documents):
         latest = server.engine.latest(uri)
         for finding in latest.report.findings if latest is not None else ():
             if finding.fingerprint == wanted:
-                return finding
+                return uri, finding
     raise RequestError("The finding is not there any more.")
 
 
-def _text(options: dict[str, Any], name: str) -> str:
+def _word(options: dict[str, Any], name: str) -> str:
     value = options.get(name) or ""
     if not isinstance(value, str):
         raise RequestError(f"`{name}` must be a string.", INVALID_PARAMS)

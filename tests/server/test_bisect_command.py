@@ -1,0 +1,111 @@
+"""The commands for bisections and transfers: what they ask for, what they answer, and what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from inductor_debug.engine.orders import Performed
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactReference,
+    FileReport,
+    FileStatus,
+    Progressed,
+    Task,
+)
+from server_harness import Editor
+
+Make = Callable[..., Awaitable[Editor]]
+URI = "file:///project/model.py"
+DOCUMENT = {
+    "schema": 1,
+    "target": "Net",
+    "ladder": [{"backend": "eager", "state": "ok", "why": "The model runs."}],
+    "verdict": "none",
+    "guilty": None,
+    "commands": [],
+}
+TRANSFERS = {
+    "target": "Net",
+    "accelerator": "spyre",
+    "transfers": [{"name": "x"}],
+    "summary": {"transfers": 1, "host_bytes": 4, "device_bytes": 128, "changed": 0},
+    "problem": None,
+    "error": None,
+}
+LOG = ArtifactReference(ArtifactKind.REPORTS, "/cache/transfers.jsonl", 9, "application/jsonl")
+
+
+def answered(document: dict[str, Any]) -> Performed:
+    return Performed(
+        FileReport("/project/model.py", FileStatus.CLEAN), "", [Answered("Net", document)], references=[LOG]
+    )
+
+
+def ask(editor: Editor, command: str, **options: Any) -> int:
+    params = {"command": f"inductorDebug.{command}", "arguments": [{"uri": URI, **options}], "workDoneToken": 3}
+    return editor.ask("workspace/executeCommand", params)
+
+
+async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_document(make_editor: Make) -> None:
+    editor = await make_editor()
+    await editor.start()
+    editor.engine.performed = answered(DOCUMENT)
+    editor.engine.events = [Progressed("Net: inductor: Inductor's passes")]
+    asked = ask(editor, "bisect", target="Net", backends=["dynamo", "spyre"], passes=False)
+    result = (await editor.answer(asked))["result"]
+    assert (result["bisections"], result["reason"], result["status"]) == ([DOCUMENT], None, "clean")
+    order = editor.engine.calls[-1][2]
+    assert (order.task, order.target) == (Task.BISECT, "Net")
+    assert (order.options["backends"], order.options["passes"]) == (["dynamo", "spyre"], False)
+    assert order.options["profiles"]["spyre"]["name"] == "spyre", "workers read no TOML"
+    values = [params["value"] for params in editor.messages.of("$/progress")]
+    assert [value["kind"] for value in values] == ["begin", "report", "end"]
+    assert values[1]["message"] == "Net: inductor: Inductor's passes"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"backends": "dynamo"}, "`backends` must be of type list."),
+        ({"seed": True}, "`seed` must be of type int."),
+        ({"target": 3}, "`target` must be the name of a target."),
+        ({"reference": "/nowhere/chip.toml"}, "/nowhere/chip.toml"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+async def test_options_that_make_no_sense_are_refused(
+    make_editor: Make, options: dict[str, Any], complaint: str
+) -> None:
+    editor = await make_editor()
+    await editor.start()
+    error = (await editor.answer(ask(editor, "bisect", **options)))["error"]
+    assert complaint in error["message"]
+    assert not any(call[0] == "perform" for call in editor.engine.calls), "nothing runs"
+
+
+async def test_transfers_answer_with_the_summary_and_name_the_log(make_editor: Make) -> None:
+    editor = await make_editor()
+    await editor.start()
+    editor.engine.performed = answered(TRANSFERS)
+    result = (await editor.answer(ask(editor, "transfers", target="Net")))["result"]
+    assert result["transfers"] == [{name: TRANSFERS[name] for name in TRANSFERS if name != "transfers"}]
+    assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path]
+    assert (editor.engine.calls[-1][2].task, editor.engine.calls[-1][2].target) == (Task.TRANSFERS, "Net")
+
+
+@pytest.mark.parametrize("command", ["bisect", "transfers"])
+async def test_cancelling_ends_the_worker(make_editor: Make, command: str) -> None:
+    editor = await make_editor()
+    await editor.start()
+    editor.engine.check_gate = asyncio.Event()
+    editor.engine.events = [Progressed("climbing")]
+    asked = ask(editor, command)
+    await editor.messages.first(lambda message: message.get("method") == "$/progress")
+    editor.notify("$/cancelRequest", {"id": asked})
+    assert (await editor.answer(asked))["error"]["code"] == -32800
+    assert editor.engine.calls[-1] == ("perform cancelled", "/project/model.py")
