@@ -8,6 +8,7 @@ here with random weights, small enough to run; nothing of the user's is looked a
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import runpy
@@ -64,11 +65,10 @@ def graphs(examples: Path) -> Iterator[tuple[str, GraphModule, list[Any]]]:
     """Name, graph and inputs: a branching one, BERT with twelve layers, and examples."""
     yield "branching", *captured(Branching(), (torch.randn(16, 16),))
     with contextlib.suppress(ImportError):
-        from transformers import BertConfig, BertModel
-
-        small = BertConfig(hidden_size=32, num_hidden_layers=12, num_attention_heads=4, intermediate_size=64)
+        library = importlib.import_module("transformers")  # not every interpreter has it
+        small = library.BertConfig(hidden_size=32, num_hidden_layers=12, num_attention_heads=4, intermediate_size=64)
         small.vocab_size = 128
-        yield "bert-12", *captured(BertModel(small).train(False), (torch.randint(0, 128, (1, 16)),))
+        yield "bert-12", *captured(library.BertModel(small).train(False), (torch.randint(0, 128, (1, 16)),))
     for name, (kind, arguments, inputs) in _EXAMPLES.items():
         path = examples / f"{name}.py"
         if path.is_file():

@@ -66,7 +66,7 @@ def sliced(recording: Recording, profile: Profile, finding: Finding, fallback: L
             culprit = _culprit(rule, recording, profile, root, kept, fallback)
             if culprit is not None:
                 cause = root.cause if isinstance(root.cause, Op) else None
-                program = cut(whole.program, kept)
+                program = cut(whole.program, kept, whole.program.steps[kept[-1]].outputs)
                 return Slice(program, rule, root, cause, culprit, _symbols_in(whole), len(recording.ops), attempts)
     return None
 

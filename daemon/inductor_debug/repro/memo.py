@@ -11,6 +11,8 @@ import hashlib
 from pathlib import Path
 
 LARGEST_BYTES = 1 << 22
+MOST_FILES = 200
+"""Memories of failures that are kept; the oldest go."""
 
 
 class Memo:
@@ -23,6 +25,7 @@ class Memo:
             name = hashlib.blake2b(failure.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
             self._path = folder / f"{name}.memo"
             self._read()
+            _thin_out(folder)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -59,3 +62,10 @@ class Memo:
                 key, _, said = line.partition(" ")
                 if said in ("0", "1"):
                     self._known[key] = said == "1"
+
+
+def _thin_out(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        files = sorted(folder.glob("*.memo"), key=lambda file: file.stat().st_mtime)
+        for file in files[: max(0, len(files) - MOST_FILES)]:
+            file.unlink()
