@@ -46,7 +46,7 @@ def settled(trials: Trials, guess: Guess, deadline: float) -> Found:
         if clash != name and name in changed and time.process_time() < deadline:
             for factor in (3, 2, 5):
                 distinct = guess.with_sizes(**{name: sizes[name] * factor})
-                if sizes[name] * factor not in sizes.values() and trials.also_runs(distinct):
+                if sizes[name] * factor not in sizes.values() and trials.run(distinct).error is None:
                     guess = distinct
                     break
             sizes = guess.size_of()
@@ -75,7 +75,7 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
     for name in names:
         apart[name] = next(_others(name, sizes[name], {*taken, *apart.values()}))
     for changed in (apart, {name: sizes[name] * 2 for name in names}):
-        if trials.also_runs(guess.with_sizes(**changed)):
+        if trials.run(guess.with_sizes(**changed)).error is None:
             return changed
     free: dict[str, int] = {}
     for name in names:
@@ -88,7 +88,7 @@ def _changeable(trials: Trials, guess: Guess, names: list[str], deadline: float)
         if len(tied) > 1 and free.keys().isdisjoint(tied):
             other = _one_of(trials, guess, tied, [next(_others(tied[0], value, taken)), value * 2], deadline)
             free.update(dict.fromkeys(tied, other) if other is not None else {})
-    if len(free) > 1 and not trials.also_runs(guess.with_sizes(**free)):
+    if len(free) > 1 and trials.run(guess.with_sizes(**free)).error is not None:
         free = {name: size for name, size in free.items() if name == "B"}
     return free
 
@@ -98,7 +98,7 @@ def _one_of(trials: Trials, guess: Guess, names: list[str], others: list[int], d
     for other in others:
         if time.process_time() > deadline:
             return None
-        if trials.also_runs(guess.with_sizes(**dict.fromkeys(names, other))):
+        if trials.run(guess.with_sizes(**dict.fromkeys(names, other))).error is None:
             return other
     return None
 

@@ -37,19 +37,26 @@ from inductor_debug.capture.inference.walk import usages
 _KINDS = inspect.Parameter
 
 
-def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan | None:
-    """The plan for a model or a function; None where it has no signature.
+class NoSignatureError(TypeError):
+    """Nobody can tell which arguments something takes."""
+
+
+def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan:
+    """The plan for a model or a function.
 
     Args:
         subject: the built model, or a function.
         hints: integers of the constructor that look like sizes of images or lengths.
+
+    Raises:
+        NoSignatureError: it has no signature.
     """
     owner = subject if isinstance(subject, nn.Module) else None
     function = subject.forward if owner is not None else subject
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return None
+        raise NoSignatureError("it has no signature") from None
     reader = _Reader(function, owner)
     parameters: list[Parameter] = []
     skipped = False
@@ -67,9 +74,25 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan | None:
         skipped = skipped or not required
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
-    numbers = (*reader.numbers(), *hints)
+    return sized_plan(parameters, owner, hints)
+
+
+def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> Plan:
+    """A plan for these arguments, with the sizes that numbers of the model and of its constructor tell."""
+    numbers = (*_numbers(owner), *hints)
     images = tuple(dict.fromkeys(number for number in numbers if 8 <= number <= 1024))
     return Plan(parameters, images, tuple(dict.fromkeys(numbers)))
+
+
+def _numbers(owner: nn.Module | None) -> list[int]:
+    """Integers of the model that are called like sizes of images or lengths."""
+    found = []
+    for source in (owner, getattr(owner, "config", None), getattr(owner, "cfg", None)):
+        for name, given in getattr(source, "__dict__", {}).items():
+            value = given[0] if isinstance(given, tuple | list) and given else given
+            if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
+                found.append(value)
+    return found
 
 
 def _require_one(parameters: list[Parameter]) -> None:
@@ -127,16 +150,6 @@ class _Reader:
             part = usage.parts.get(index, usage.parts.get(0, Usage()))
             specs: list[Spec] = list(self._tensors(parameter.name, part, None, ""))
             found.append(Parameter(f"{parameter.name}[{index}]", specs, False, True))
-        return found
-
-    def numbers(self) -> list[int]:
-        """Integers of the model that are called like sizes of images or lengths."""
-        found = []
-        for source in (self.owner, getattr(self.owner, "config", None), getattr(self.owner, "cfg", None)):
-            for name, given in getattr(source, "__dict__", {}).items():
-                value = given[0] if isinstance(given, tuple | list) and given else given
-                if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
-                    found.append(value)
         return found
 
     def _tensors(self, name: str, usage: Usage, annotation: ast.expr | None, text: str) -> list[TensorSpec]:

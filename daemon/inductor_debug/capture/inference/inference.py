@@ -24,7 +24,8 @@ from inductor_debug.capture.inference import hints, pretrained
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
-from inductor_debug.capture.inference.guesses import plan_for
+from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
+from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.rendering import (
     arguments_of,
     directive_of,
@@ -223,14 +224,24 @@ class Inference:
         raise failure or NotInferableError("there is no way to build it")
 
     def _search(self, trials: Trials, way: _Way) -> Found | NotFound:
-        plan = plan_for(trials.subject, way.construction.numbers)
-        if plan is None:
-            return NotFound(TypeError("it has no signature"), 0, 0.0)
-        if pretrained.is_pretrained(trials.subject):
-            pretrained.refine(plan, trials.subject)
+        subject, numbers = trials.subject, way.construction.numbers
+        known = pretrained.is_pretrained(subject)
+
+        @functools.cache
+        def plan() -> Plan:
+            made = plan_for(subject, numbers)
+            if known:
+                pretrained.refine(made, subject)
+            return made
+
+        start = pretrained.likeliest(subject, numbers) if known else None
+        try:
+            start = start or plan().first()
+        except NoSignatureError as error:
+            return NotFound(error, 0, 0.0)
         try:
             with at_most(_LONGEST_SEARCH):
-                return search(trials, plan, [plan.first()])
+                return search(trials, plan, [start])
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)

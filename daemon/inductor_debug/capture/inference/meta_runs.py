@@ -1,11 +1,15 @@
 """Runs a model on torch's `meta` device: shapes only, without what fake tensors do besides, and many times as fast.
 
-A model that is known to run on fake tensors is called once more with other sizes. That it runs is believed; that it
-does not may be due to the device, so nothing is concluded from it. The caller puts the model's attributes back.
+That a model runs there is believed: fake tensors get their shapes from the same kernels. That it does not may be due to
+the device alone, so the caller runs it on fake tensors before it believes that. The caller puts the model's attributes
+back.
 """
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -15,18 +19,36 @@ from inductor_debug.capture.fake_mode import is_fake, without_modes
 from inductor_debug.capture.inference.specs import Guess, make_call
 
 
-def runs_on_meta(model: nn.Module, guess: Guess) -> bool:
-    """Whether `model`, whose tensors are fake, takes `guess`. Leaves meta tensors in place of the model's own."""
+def call_on_meta(model: nn.Module, guess: Guess) -> None:
+    """Calls `model`, whose tensors are fake, with `guess`. Leaves meta tensors in place of the model's own.
+
+    Raises:
+        Exception: what the model raises; `TypeError` where a tensor of it is not fake.
+    """
     known: dict[int, torch.Tensor] = {}
+    with without_modes(), torch.no_grad(), torch.device("meta"), _without_values():
+        for part in model.modules():
+            _move(part, known)
+        args, kwargs = make_call(guess)
+        model(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _without_values() -> Iterator[None]:
+    """Lets transformers know that tensors have no values, as it knows of fake ones: it then does not look at them.
+
+    `transformers.utils.import_utils.is_fake_tensor` (read in 5.x; where there is none, nothing is changed).
+    """
+    utilities = sys.modules.get("transformers.utils.import_utils")
+    original = getattr(utilities, "is_fake_tensor", None)
+    if utilities is None or original is None:
+        yield
+        return
+    utilities.is_fake_tensor = lambda x: True  # type: ignore[attr-defined]
     try:
-        with without_modes(), torch.no_grad(), torch.device("meta"):
-            for part in model.modules():
-                _move(part, known)
-            args, kwargs = make_call(guess)
-            model(*args, **kwargs)
-    except (Exception, SystemExit):
-        return False
-    return True
+        yield
+    finally:
+        utilities.is_fake_tensor = original  # type: ignore[attr-defined]
 
 
 def _move(part: nn.Module, known: dict[int, torch.Tensor]) -> None:

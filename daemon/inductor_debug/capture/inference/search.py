@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from inductor_debug.capture.fake_mode import is_limitation
@@ -35,13 +35,18 @@ class NotFound:
 
 
 def search(
-    trials: Trials, plan: Plan, starts: list[Guess], *, runs: int = MOST_RUNS, seconds: float = MOST_SECONDS
+    trials: Trials,
+    plan: Callable[[], Plan],
+    starts: list[Guess],
+    *,
+    runs: int = MOST_RUNS,
+    seconds: float = MOST_SECONDS,
 ) -> Found | NotFound:
     """Looks for a call that runs.
 
     Args:
         trials: runs calls.
-        plan: the candidates of every argument.
+        plan: gives the candidates of every argument, which take time to find; not asked where a start runs.
         starts: calls to try first, likeliest first.
         runs: most trials.
         seconds: most time of the processor, so that a busy machine does not change what is found.
@@ -66,7 +71,7 @@ def search(
         rank = tuple(-number for number in outcome.progress)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
-        for order, following in enumerate(itertools.islice(_new(outcome, plan, seen), _BRANCHES)):
+        for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen), _BRANCHES)):
             heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
     return NotFound(best.error if best is not None else None, trials.runs, time.process_time() - started)
 

@@ -16,12 +16,14 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
-from inductor_debug.capture.inference.meta_runs import runs_on_meta
+from inductor_debug.capture.fake_mode import is_fake
+from inductor_debug.capture.inference.meta_runs import call_on_meta
 from inductor_debug.capture.inference.specs import Guess, make_call
 from inductor_debug.capture.inference.state import ModuleState
 
 _NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
-_OWN = __name__
+_DIGITS = re.compile(r"\d+")
+_OWN = __name__.rpartition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +65,33 @@ class Trials:
         self.success: Guess | None = None
         """The last call that ran."""
         self._lazy = _is_lazy(self.subject)
+        self._used = False
         self._grad = False
+        self._meta = isinstance(self.subject, nn.Module) and not self._lazy and is_fake(torch.empty(0))
+        """Whether the meta device is good enough, as far as is known."""
+        self._agreed: set[str] = set()
+        """What fake tensors raised, too, when the meta device did."""
         self._stack: list[tuple[nn.Module, Any, Any]] = []
         self._completed = 0
 
     def run(self, guess: Guess) -> Outcome:
-        """Runs the model on `guess`, which leaves it as it was."""
-        outcome = self._run(guess)
+        """Runs the model on `guess`, which leaves it as it was.
+
+        A run on the meta device is enough where it succeeds, or fails as one on fake tensors did before.
+        """
+        self.runs += 1
+        quick = self._run(guess, self._call_on_meta) if self._meta and not self._grad else None
+        if quick is not None and (quick.error is None or _kind(quick) in self._agreed):
+            return quick
+        outcome = self._run(guess, self._call)
         if outcome.error is not None and not self._grad and _NEEDS_GRADIENT.search(str(outcome.error)):
             self._grad = True
-            outcome = self._run(guess)
+            outcome = self._run(guess, self._call)
+        if quick is not None:
+            self._meta = outcome.progress == quick.progress and type(outcome.error) is type(quick.error)
+            if _kind(outcome) == _kind(quick):
+                self._agreed.add(_kind(outcome))
         return outcome
-
-    def also_runs(self, guess: Guess) -> bool:
-        """Whether the model takes `guess`, too, which has the arguments of a call that ran, in other sizes."""
-        subject = self.subject
-        if isinstance(subject, nn.Module) and not self._lazy and not self._grad:
-            state = ModuleState(subject)
-            try:
-                self.runs += 1
-                if runs_on_meta(subject, guess):
-                    self.success = guess
-                    return True
-            finally:
-                state.restore()
-        return self.run(guess).error is None
 
     def fresh(self) -> Any:
         """The model as it was before any trial."""
@@ -95,17 +99,15 @@ class Trials:
             self.subject = self._build()
         return self.subject
 
-    def _run(self, guess: Guess) -> Outcome:
-        self.runs += 1
+    def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> Outcome:
         self._stack, self._completed = [], 0
-        subject = self.fresh() if self.runs > 1 else self.subject
+        subject = self.fresh() if self._used else self.subject
+        self._used = True
         state = ModuleState(subject) if isinstance(subject, nn.Module) else None
         before = register_module_forward_pre_hook(self._enter)
         after = register_module_forward_hook(self._leave)
         try:
-            args, kwargs = make_call(guess)
-            with torch.set_grad_enabled(self._grad):
-                subject(*args, **kwargs)
+            call(subject, guess)
         except (Exception, SystemExit) as error:
             return self._failed(guess, error)
         finally:
@@ -115,6 +117,14 @@ class Trials:
                 state.restore()
         self.success = guess
         return Outcome(guess, None, (1 << 30,))
+
+    def _call(self, subject: Any, guess: Guess) -> None:
+        args, kwargs = make_call(guess)
+        with torch.set_grad_enabled(self._grad):
+            subject(*args, **kwargs)
+
+    def _call_on_meta(self, subject: Any, guess: Guess) -> None:
+        call_on_meta(subject, guess)
 
     def _enter(self, module: nn.Module, args: Any) -> None:
         self._stack.append((module, args, None))
@@ -142,9 +152,14 @@ def _lines(error: BaseException) -> list[int]:
     found: list[int] = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        if frame.f_globals.get("__name__") != _OWN and "site-packages" not in file and len(found) < 4:
+        if not str(frame.f_globals.get("__name__")).startswith(_OWN) and "site-packages" not in file and len(found) < 4:
             found.append(line)
     return found
+
+
+def _kind(outcome: Outcome) -> str:
+    """What was raised, whatever numbers the message names."""
+    return _DIGITS.sub("0", outcome.message)
 
 
 def _is_lazy(subject: Any) -> bool:
