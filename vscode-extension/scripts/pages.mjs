@@ -1,5 +1,5 @@
-// Bundles the graph page: `out/graph.js` and `out/graph.css` for the webview, and the same in one HTML file for any browser, which the
-// daemon puts data into (`daemon/inductor_debug/report/pages/graph.html`, committed; `--check` says when it is stale).
+// Bundles the pages: `out/graph.js`, `out/kerneldiff.js` and their `.css` for the webviews, and the graph page in one HTML file for any
+// browser, which the daemon puts data into (`daemon/inductor_debug/report/pages/graph.html`, committed; `--check` says when it is stale).
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
@@ -11,6 +11,7 @@ const EXTENSION = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUT = join(EXTENSION, "out");
 export const PAGE = join(EXTENSION, "..", "daemon", "inductor_debug", "report", "pages", "graph.html");
 const LARGEST = 400_000;
+const LARGEST_KERNELDIFF = 300_000;
 
 async function bundle(entry, options = {}) {
   const result = await build({
@@ -57,11 +58,24 @@ export async function writePages() {
   mkdirSync(dirname(PAGE), { recursive: true });
   writeFileSync(join(OUT, "graph.js"), script);
   writeFileSync(join(OUT, "graph.css"), style);
+  await writeKernelDiff();
   if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== html) writeFileSync(PAGE, html);
   const size = Buffer.byteLength(html);
   console.log(`graph.html: ${size} bytes`);
   if (size <= LARGEST) return;
   console.error(`error: the page may have ${LARGEST} bytes`);
+  process.exit(1);
+}
+
+async function writeKernelDiff() {
+  const script = await bundle("webview/kerneldiff/main.ts");
+  const style = await bundle("webview/kerneldiff/kerneldiff.css", { format: undefined });
+  writeFileSync(join(OUT, "kerneldiff.js"), script);
+  writeFileSync(join(OUT, "kerneldiff.css"), style);
+  const size = Buffer.byteLength(script) + Buffer.byteLength(style);
+  console.log(`kerneldiff.js and .css: ${size} bytes`);
+  if (size <= LARGEST_KERNELDIFF) return;
+  console.error(`error: the KernelDiff page may have ${LARGEST_KERNELDIFF} bytes`);
   process.exit(1);
 }
 

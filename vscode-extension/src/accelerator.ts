@@ -45,14 +45,17 @@ export async function accelerators(context: Context): Promise<string[]> {
   return files.filter((name) => name.endsWith(".toml")).map((file) => basename(file, ".toml")).sort();
 }
 
-async function choices(context: Context, current: string): Promise<Choice[]> {
+/** The same, with their titles. */
+export async function profilesOf(context: Context): Promise<{ name: string; title: string }[]> {
   const folder = context.extension.asAbsolutePath(PROFILES);
-  const profiles = (await accelerators(context)).map(async (name): Promise<Choice> => {
-    const title = titleOf(await readFile(join(folder, `${name}.toml`), "utf8"));
-    return { label: name, description: title, value: name, ...mark(current === name) };
-  });
+  const profiles = (await accelerators(context)).map(async (name) => ({ name, title: titleOf(await readFile(join(folder, `${name}.toml`), "utf8")) }));
+  return Promise.all(profiles);
+}
+
+async function choices(context: Context, current: string): Promise<Choice[]> {
+  const profiles = (await profilesOf(context)).map(({ name, title }): Choice => ({ label: name, description: title, value: name, ...mark(current === name) }));
   return [
-    ...(await Promise.all(profiles)),
+    ...profiles,
     { label: "", kind: vscode.QuickPickItemKind.Separator, value: undefined },
     {
       label: t("As pyproject.toml says"),

@@ -8,6 +8,7 @@ import type * as vscode from "vscode";
 
 import type { Analyses } from "./analyses.js";
 import type { InterpreterService } from "./interpreter/service.js";
+import type { Comparisons } from "./kernelDiff/comparisons.js";
 import type { Notifications } from "./notifications.js";
 import type { Session } from "./server/session.js";
 
@@ -18,4 +19,5 @@ export interface Context {
   readonly interpreters: InterpreterService;
   readonly session: Session;
   readonly analyses: Analyses;
+  readonly comparisons: Comparisons;
 }

@@ -15,6 +15,8 @@ import type { Context } from "./context.js";
 import * as exampleInputs from "./exampleInputs.js";
 import * as graphView from "./graphView.js";
 import { InterpreterService } from "./interpreter/service.js";
+import * as kernelDiff from "./kernelDiff.js";
+import { Comparisons } from "./kernelDiff/comparisons.js";
 import { Notifications } from "./notifications.js";
 import * as outdated from "./outdated.js";
 import * as repro from "./repro.js";
@@ -27,7 +29,7 @@ import * as troubleshooting from "./troubleshooting.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, repro, bisect, bugReport, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, repro, bisect, bugReport, troubleshooting];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;
@@ -40,8 +42,9 @@ export function activate(extension: vscode.ExtensionContext): void {
   const notifications = new Notifications(log);
   const interpreters = new InterpreterService(log);
   session = new Session(extension, log, notifications, interpreters, () => LOADING + performance.now() - began);
-  const context: Context = { extension, log, notifications, interpreters, session, analyses: new Analyses(session) };
-  extension.subscriptions.push(log, interpreters, session, context.analyses);
+  const shared = { analyses: new Analyses(session), comparisons: new Comparisons() };
+  const context: Context = { extension, log, notifications, interpreters, session, ...shared };
+  extension.subscriptions.push(log, interpreters, session, context.analyses, context.comparisons);
   for (const feature of FEATURES) feature.activate(context);
   interpreters.watch();
   log.info(`loaded in ${LOADING.toFixed(1)} ms, activated in ${(performance.now() - began).toFixed(1)} ms`);

@@ -11,7 +11,7 @@ export const PROTOCOL_VERSION = 1;
 export const ANALYSIS = "inductorDebug/analysis";
 
 /** Commands that the daemon may put into code lenses and code actions, because the extension has them. */
-export const CLIENT_COMMANDS = ["inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showGraph", "inductorDebug.makeReproducer"] as const;
+export const CLIENT_COMMANDS = ["inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
 
 /** Who answered `initialize`. */
 export interface Peer {

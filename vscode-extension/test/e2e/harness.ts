@@ -84,12 +84,13 @@ export class Workbench {
     private readonly browser: Browser,
   ) {}
 
-  /** Starts everything. `settings` are the user's, added to those that keep the window quiet; `environment` likewise. */
-  static async start(settings: Settings = {}, environment: NodeJS.ProcessEnv = {}): Promise<Workbench> {
+  /** Starts everything. `settings` are the user's, added to those that keep the window quiet; `environment` likewise; `keys` are key bindings. */
+  static async start(settings: Settings = {}, environment: NodeJS.ProcessEnv = {}, keys: readonly unknown[] = []): Promise<Workbench> {
     const home = mkdtempSync(join(tmpdir(), "inductor-debug-e2e-"));
     const [user, extensions] = [join(home, "user"), join(home, "extensions")];
     mkdirSync(join(user, "User"), { recursive: true });
     writeFileSync(join(user, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+    writeFileSync(join(user, "User", "keybindings.json"), JSON.stringify(keys));
     const common = ["--user-data-dir", user, "--extensions-dir", extensions, "--config", join(home, "config.yaml")];
     writeFileSync(join(home, "config.yaml"), "");
     const installed = spawnSync(process.execPath, [ENTRY, ...common, "--install-extension", VSIX], { encoding: "utf8" });

@@ -1,0 +1,91 @@
+/**
+ * Comparisons of targets: asked of the daemon (`inductorDebug.diff`), read from the files that it names. The newest of each target is
+ * kept for whoever shows it: the page, the colours on the lines, the tests.
+ */
+
+import { readFile } from "node:fs/promises";
+import * as vscode from "vscode";
+
+import type { DiffDocument } from "../../webview/kerneldiff/document.js";
+import type { Subject } from "../graph/panel.js";
+import type { Outcome } from "../orders.js";
+
+const { t } = vscode.l10n;
+const REPORT = "application/json";
+const MAPS = "application/vnd.inductor-debug.diff-maps+msgpack";
+
+/** What may be said about a comparison (`server/diff_commands.py`). */
+export interface CompareOptions {
+  readonly backend: string;
+  readonly reference?: string;
+  readonly gradients?: boolean;
+  readonly runs?: number;
+  readonly seed?: number;
+  readonly inject?: readonly string[];
+}
+
+export interface Comparison {
+  readonly subject: Subject;
+  readonly options: CompareOptions;
+  readonly document: DiffDocument;
+  /** Paths of the files that it is in. */
+  readonly report: string;
+  readonly maps: string | undefined;
+}
+
+/** What a tab keeps of it over a restart. */
+export type Kept = Pick<Comparison, "subject" | "options"> & Partial<Pick<Comparison, "report" | "maps">>;
+
+/** Nothing came of it; the message says why. */
+export class CompareError extends Error {}
+
+/** Asks the daemon; undefined where there is no answer, and the user knows. */
+export type Ask = (command: string, argument: Readonly<Record<string, unknown>>) => Promise<Outcome | undefined>;
+
+export class Comparisons implements vscode.Disposable {
+  private readonly known = new Map<string, Comparison>();
+  private readonly changed = new vscode.EventEmitter<Comparison>();
+
+  /** A comparison has ended. */
+  readonly onDidChange = this.changed.event;
+
+  /** The newest first. */
+  all(): readonly Comparison[] {
+    return [...this.known.values()].reverse();
+  }
+
+  /** @throws CompareError, and what `ask` throws. */
+  async compare(subject: Subject, options: CompareOptions, ask: Ask): Promise<Comparison | undefined> {
+    const answer = await ask("inductorDebug.diff", { ...subject, ...options, maps: true });
+    if (!answer) return undefined;
+    const pathOf = (type: string): string | undefined => answer.artifacts.find((artifact) => artifact.media_type === type)?.path;
+    const report = pathOf(REPORT);
+    const comparison = report === undefined ? undefined : await this.read({ subject, options, report, maps: pathOf(MAPS) });
+    if (!comparison) throw new CompareError(answer.reason ?? answer.notes[0] ?? t("Nothing was compared."));
+    return comparison;
+  }
+
+  /** The comparison that a tab has kept; undefined where its files are gone. */
+  async read({ subject, options, report, maps }: Kept): Promise<Comparison | undefined> {
+    if (report === undefined) return undefined;
+    try {
+      const document = JSON.parse(await readFile(report, "utf8")) as DiffDocument;
+      const comparison = { subject, options, document, report, maps };
+      const key = keyOf(subject);
+      this.known.delete(key); // so that it becomes the newest
+      this.known.set(key, comparison);
+      this.changed.fire(comparison);
+      return comparison;
+    } catch {
+      return undefined;
+    }
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+export function keyOf({ uri, target }: Subject): string {
+  return `${uri}\n${target}`;
+}

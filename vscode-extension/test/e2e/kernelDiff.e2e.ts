@@ -1,0 +1,133 @@
+/** KernelDiff in a real VS Code: a fault in the backend's arithmetic is found, blamed on its expression, and shown in every place. */
+
+import type { Frame } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import type { Window } from "./window.js";
+
+const MODEL = `import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner = nn.Linear(width, 2 * width)
+        self.outer = nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        hidden = torch.nn.functional.gelu(self.inner(x))
+        return x + self.outer(hidden)
+
+
+# inductor-debug: inputs=(torch.randn(4, 32, 96),)
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(96) for _ in range(3)])
+        self.norm = nn.LayerNorm(96)
+        self.head = nn.Linear(96, 10)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        pooled = self.norm(x).mean(dim=1)
+        return {"logits": self.head(pooled), "states": x}
+`;
+const GELU = "torch.nn.functional.gelu(self.inner(x))";
+const FAULT = { backend: "spyre", inject: ["drop-last-stick@12"] };
+
+let bench: Workbench;
+let window: Window;
+
+beforeAll(async () => {
+  const keys = [{ key: "ctrl+alt+k", command: "inductorDebug.compare", args: { ...FAULT, target: "Encoder" } }];
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false }, {}, keys);
+  window = await bench.open(bench.folder({ "encoder.py": MODEL }));
+  await window.page.setViewportSize({ width: 1600, height: 950 });
+  await window.openFile("encoder.py");
+  await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));
+});
+afterAll(async () => {
+  await window.screenshot("kerneldiff-last");
+  await bench.close();
+});
+
+/** The frame of the page, once it shows a comparison. */
+function diffFrame(): Promise<Frame> {
+  return until("the comparison is shown", async () => {
+    for (const frame of window.page.frames()) if ((await frame.locator("header .badge").count().catch(() => 0)) > 0) return frame;
+    return undefined;
+  }, 120_000);
+}
+
+const blamedLines = async (): Promise<number[]> => [...new Set((await window.squiggles()).filter(({ severity }) => severity === "error").map(({ line }) => line))];
+
+test("the command compares, and shows what is wrong and who is to blame", async () => {
+  await window.page.locator(".editor-instance .view-line").first().click();
+  await window.page.keyboard.press("Control+Alt+K");
+  const frame = await diffFrame();
+  expect(await frame.locator("h1").innerText()).toMatch(/^wrong\s+Encoder: spyre with drop-last-stick@12 against eager$/u);
+  expect(await frame.locator(".blame li").first().innerText()).toMatch(/encoder\.py:12.*aten\.gelu/u);
+  const outputs = await frame.locator("main > section table").first().locator("tbody tr").allInnerTexts();
+  expect(outputs.map((row) => row.split(/\s+/u)[0])).toEqual(["output['logits']", "output['states']"]);
+  expect(await frame.locator("canvas.heatmap").count()).toBe(1);
+  expect(await window.notifications()).toEqual([]);
+  await window.screenshot("kerneldiff-dark");
+});
+
+test("the blamed expression is underlined, and its hover has the errors", async () => {
+  await until("line 12 is underlined", async () => JSON.stringify(await blamedLines()) === "[12]");
+  const column = (MODEL.split("\n")[11]?.indexOf("gelu") ?? 0) + 1;
+  const text = await window.hover(12, column, /times what is to be expected/u);
+  expect(text).toContain("aten.gelu: error of its own");
+  await window.screenshot("kerneldiff-hover");
+  await window.page.keyboard.press("Escape");
+});
+
+test("an output with three dimensions has a slider, and every cell says what it is", async () => {
+  const frame = await diffFrame();
+  await frame.locator("button.link", { hasText: "output['states']" }).click();
+  const slider = frame.locator(".slider input");
+  await slider.focus();
+  await slider.press("Home");
+  expect(await frame.locator(".slider output").innerText()).toBe("0");
+  await slider.press("ArrowRight");
+  expect(await frame.locator(".slider output").innerText()).toBe("1");
+  await frame.locator("canvas.heatmap").focus();
+  await frame.locator("canvas.heatmap").press("ArrowRight");
+  expect(await frame.locator("canvas.heatmap + .said").innerText()).toMatch(/^\[1, 0, 1\]: /u);
+  await frame.locator(".details").scrollIntoViewIfNeeded();
+  await window.screenshot("kerneldiff-states-dark");
+});
+
+test("operations are sorted by blame, and lead to their source", async () => {
+  const frame = await diffFrame();
+  const rows = frame.locator("main > section").filter({ has: frame.locator("h2", { hasText: "Operations" }) }).locator("tbody tr");
+  expect(await rows.first().getAttribute("class")).toBe("blamed");
+  await rows.first().locator("button.link").click();
+  await until("the expression is selected", async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.startsWith("Ln 12"));
+  await rows.first().scrollIntoViewIfNeeded();
+  await window.screenshot("kerneldiff-nodes-dark");
+});
+
+test("an edit of the blamed line takes the finding away, another one moves it", async () => {
+  await window.page.locator('.tab[data-resource-name="encoder.py"]').click();
+  const moved = await window.replace(MODEL, "        hidden = ", "        scale = 1\n        hidden = ");
+  await until("line 13 is underlined", async () => JSON.stringify(await blamedLines()) === "[13]");
+  const other = await window.replace(moved, GELU, "torch.relu(self.inner(x))");
+  await until("nothing is underlined", async () => (await blamedLines()).length === 0);
+  await window.replace(other, "torch.relu(self.inner(x))", GELU);
+  await until("it is underlined again", async () => JSON.stringify(await blamedLines()) === "[13]");
+  await window.save();
+});
+
+test("a reload of the window brings the tab back, in the other theme", async () => {
+  await window.run("Preferences: Toggle between Light/Dark Themes");
+  await window.page.reload();
+  await window.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+  const frame = await diffFrame();
+  expect(await frame.locator(".blame li").first().innerText()).toMatch(/encoder\.py:12/u);
+  await window.screenshot("kerneldiff-light");
+});

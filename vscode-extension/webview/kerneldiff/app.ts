@@ -1,0 +1,235 @@
+/** The page: what was compared and what came of it, its outputs, one output in detail, and the graph's operations. */
+
+import type { Location } from "../../../shared_schema/generated/wire.js";
+import { button, element } from "../shared/dom.js";
+import { numberText, t } from "../shared/words.js";
+import { growthChart, histogramChart } from "./charts.js";
+import type { DiffDocument, NodeRow, OutputResult, Placed, Verdict } from "./document.js";
+import { heatmap } from "./heatmap.js";
+import { type ErrorMap, MapsError, readMaps } from "./maps.js";
+import type { ToHost, ToPage } from "./messages.js";
+import { type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { type Header, table } from "./table.js";
+
+export class App {
+  private readonly status = element("p", { class: "status", role: "status" });
+  private readonly main = element("main");
+  private readonly details = element("section", { class: "details", "aria-label": t("One result") });
+  private readonly nodes = element("div");
+  private document: DiffDocument | undefined;
+  private maps: readonly ErrorMap[] = [];
+  private chosen: string | undefined;
+  private order: { column: Column; descending: boolean } = { column: "blame", descending: true };
+
+  constructor(private readonly send: (message: ToHost) => void) {
+    this.status.hidden = true;
+    document.body.append(this.status, this.main);
+  }
+
+  hear(message: ToPage): void {
+    switch (message.type) {
+      case "status":
+        this.status.textContent = message.text;
+        this.status.hidden = message.text === "";
+        return;
+      case "comparison":
+        this.show(message.document, message.maps);
+    }
+  }
+
+  private show(shown: DiffDocument, maps: ArrayBuffer | undefined): void {
+    this.document = shown;
+    try {
+      this.maps = maps ? readMaps(maps) : [];
+    } catch (error) {
+      if (!(error instanceof MapsError)) throw error;
+      this.maps = [];
+    }
+    const results = resultsOf(shown);
+    if (!results.some(({ name }) => name === this.chosen)) this.chosen = (results.find(({ verdict }) => verdict !== "pass") ?? results[0])?.name;
+    this.draw();
+  }
+
+  private draw(): void {
+    const shown = this.document;
+    if (!shown) return;
+    const ranked = rankedNodes(shown);
+    this.main.replaceChildren(this.head(shown));
+    if (shown.blame.length > 0) this.main.append(section(t("To blame"), this.blame(shown)));
+    if (resultsOf(shown).length > 0) this.main.append(section(t("Outputs"), this.outputs(shown)), this.details);
+    this.showResult();
+    if (ranked.length > 0) {
+      this.drawNodes(ranked);
+      this.main.append(
+        section(t("Errors along the graph"), growthChart(ranked, ({ row }) => { this.reveal(row); })),
+        section(t("Operations"), this.nodes),
+      );
+    }
+    this.main.append(section(t("About this comparison"), facts(shown)));
+  }
+
+  private head(shown: DiffDocument): HTMLElement {
+    return element(
+      "header", {},
+      element("h1", {}, badge(shown.verdict), " ", t("{0}: {1} against {2}", shown.target, shown.backend, shown.reference)),
+      button(t("Compare Again"), t("Compare again, with the file as it is now"), () => { this.send({ type: "compare" }); }, { class: "primary" }),
+      element("p", { class: "why" }, shown.why),
+    );
+  }
+
+  private blame(shown: DiffDocument): HTMLElement {
+    return element("ol", { class: "blame" }, ...shown.blame.map((blame) =>
+      element(
+        "li", {},
+        this.link(blame), " ", element("code", {}, opText(blame.op)), blame.module === "" ? "" : ` ${t("in {0}", blame.module)}`,
+        element("span", { class: "pale" }, ` ${blame.why}`),
+      )));
+  }
+
+  private outputs(shown: DiffDocument): HTMLElement {
+    const headers: Header[] = [
+      { title: t("Result") },
+      { title: t("Type") },
+      { title: t("Verdict") },
+      { title: t("× expected"), hint: t("The error, as a multiple of what this precision makes of it anyway"), numeric: true },
+      ...[t("Max error"), t("Mean error"), t("RMSE"), t("Max relative"), t("SNR dB"), t("Cosine"), t("Max ULP"), t("Outside tolerances")].map((title) => ({ title, numeric: true })),
+      { title: t("Not finite"), hint: t("Elements where only one side is a finite number"), numeric: true },
+    ];
+    const row = (result: OutputResult): { cells: (string | Node)[]; chosen: boolean } => {
+      const { metrics } = result;
+      const choose = (): void => { this.choose(result.name); };
+      const percent = metrics.mismatch_percent === null ? "–" : `${short(metrics.mismatch_percent)} %`;
+      return {
+        chosen: result.name === this.chosen,
+        cells: [
+          element("button", { type: "button", class: "link", onclick: choose }, result.name),
+          element("code", {}, typeText(result.dtype, result.shape)),
+          badge(result.verdict),
+          short(metrics.anchored_ratio), short(metrics.max_abs), short(metrics.mean_abs), short(metrics.rmse), short(metrics.max_rel),
+          short(metrics.snr_db), metrics.cosine === null ? "–" : metrics.cosine.toFixed(6), short(metrics.max_ulp), percent, short(metrics.nonfinite_mismatches),
+        ],
+      };
+    };
+    return table(t("Outputs and gradients with their metrics"), headers, resultsOf(shown).map(row));
+  }
+
+  private choose(name: string): void {
+    this.chosen = name;
+    this.draw();
+    this.details.scrollIntoView({ block: "nearest" });
+  }
+
+  private showResult(): void {
+    const result = this.document && resultsOf(this.document).find(({ name }) => name === this.chosen);
+    this.details.replaceChildren();
+    if (!result) return;
+    const map = this.maps.find(({ name }) => name === result.name);
+    const where = map ? heatmap(map) : element("p", { class: "pale" }, t("There is no map of the errors of this result."));
+    this.details.append(
+      element("h2", {}, t("Errors of {0}", result.name)),
+      result.why === "" ? "" : element("p", { class: "why" }, result.why),
+      element(
+        "div", { class: "columns" },
+        element("div", {}, element("h3", {}, t("Where")), where),
+        element("div", {}, ...(map ? [element("h3", {}, t("How large")), histogramChart(map)] : []), element("h3", {}, t("Worst elements")), worst(result)),
+      ),
+    );
+  }
+
+  private drawNodes(ranked: readonly Ranked[]): void {
+    const { column, descending } = this.order;
+    const header = (of: Column, title: string, hint: string, numeric = true): Header => ({
+      title, hint, numeric,
+      sorted: of === column ? (descending ? "descending" : "ascending") : undefined,
+      sort: () => {
+        this.order = { column: of, descending: of === column ? !descending : of !== "order" && of !== "op" };
+        this.drawNodes(ranked);
+        this.nodes.querySelector<HTMLElement>(`[data-column="${of}"] button, th[aria-sort$="cending"] button`)?.focus();
+      },
+    });
+    const headers = [
+      header("blame", t("Blame"), t("Those that compute something wrong, in the order of how likely it is their fault"), false),
+      header("order", "#", t("The order of the graph")),
+      header("op", t("Operation"), t("The ATen operation"), false),
+      { title: t("Source") },
+      { title: t("Module") },
+      header("isolated", t("Own error"), t("Relative error on the reference's inputs")),
+      header("ratio", t("× expected"), t("Its own error, as a multiple of what this precision makes of it anyway")),
+      header("accumulated", t("Accumulated"), t("Relative error of everything up to here")),
+      header("growth", t("Growth"), t("The accumulated error over the largest one among the inputs")),
+      header("replaced", t("Left if fixed"), t("The error of the graph's results that is left when this one result is put right")),
+    ];
+    const rows = sorted(ranked, column, descending).map(({ row, order, blame }) => ({
+      style: blame === undefined ? undefined : "blamed",
+      cells: [
+        blame === undefined ? "" : String(blame + 1), String(order + 1),
+        element("span", { title: row.node }, opText(row.op)), this.link(row), row.module,
+        errorCell(row.isolated), short(row.isolated?.anchored_ratio), errorCell(row.accumulated), short(row.growth), short(row.replaced),
+      ],
+    }));
+    this.nodes.replaceChildren(table(t("Operations with their errors"), headers, rows));
+  }
+
+  private link(placed: Placed): Node {
+    const place = placeOf(placed);
+    if (!place) return element("span", { class: "pale" }, "–");
+    return element("button", { type: "button", class: "link", title: place.path, onclick: () => { this.select(place); } }, placeText(place));
+  }
+
+  private reveal(row: NodeRow): void {
+    const place = placeOf(row);
+    if (place) this.select(place);
+  }
+
+  private select(place: Location): void {
+    this.send({ type: "reveal", place, focus: false });
+  }
+}
+
+function resultsOf(shown: DiffDocument): readonly OutputResult[] {
+  return [...shown.outputs, ...shown.gradients];
+}
+
+function section(title: string, ...content: Node[]): HTMLElement {
+  return element("section", { "aria-label": title }, element("h2", {}, title), ...content);
+}
+
+function badge(verdict: Verdict): HTMLElement {
+  const words: Readonly<Record<Verdict, string>> = { pass: t("pass"), suspicious: t("suspicious"), wrong: t("wrong"), failed: t("failed") };
+  return element("span", { class: `badge ${verdict}` }, words[verdict]);
+}
+
+function errorCell(error: NodeRow["isolated"]): string {
+  return error ? short(error.invalid ? "inf" : (error.relative ?? "inf")) : "–";
+}
+
+function worst({ worst: found, passes_with: passes }: OutputResult): HTMLElement {
+  const headers: Header[] = [{ title: t("Index") }, { title: t("Reference"), numeric: true }, { title: t("Backend"), numeric: true }];
+  const rows = found.map(({ index, reference, actual }) => ({ cells: [`[${index.join(", ")}]`, exact(reference), exact(actual)] }));
+  const tolerances = [passes.atol === null ? "" : `atol ${short(passes.atol)}`, passes.rtol === null ? "" : `rtol ${short(passes.rtol)}`].filter((text) => text !== "");
+  return element(
+    "div", {},
+    rows.length > 0 ? table(t("The elements that differ most"), headers, rows) : element("p", { class: "pale" }, t("no difference")),
+    tolerances.length > 0 && element("p", { class: "pale" }, t("It would pass with {0}.", tolerances.join(t(" or ")))),
+  );
+}
+
+/** Seven digits, as many as a float32 has. */
+function exact(value: unknown): string {
+  return typeof value === "number" ? String(Number(value.toPrecision(7))) : short(value);
+}
+
+function facts(shown: DiffDocument): HTMLElement {
+  const { deterministic, seconds } = shown;
+  const repeated = deterministic === null ? "" : deterministic ? t("The reference gives the same each time.") : t("The reference itself gives other results each time.");
+  const total = seconds["total"];
+  const lines = [
+    t("Seed {0}, {1} runs, {2} operations measured.", shown.seed, shown.runs, numberText(shown.nodes.length)),
+    shown.weights === "" ? "" : t("Weights: {0}.", shown.weights),
+    repeated,
+    shown.first_divergent === null ? "" : t("Errors begin to grow at {0}.", shown.first_divergent),
+    total === undefined ? "" : t("It took {0} s.", total.toFixed(1)),
+    ...shown.notes,
+  ];
+  return element("ul", { class: "facts" }, ...lines.filter((line) => line !== "").map((line) => element("li", {}, line)));
+}

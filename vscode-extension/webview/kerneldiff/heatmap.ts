@@ -1,0 +1,118 @@
+/**
+ * Where one output is wrong: a table of cells in the colours of the absolute error (log scale), with a slider for each dimension before
+ * the last two. Pointer and arrow keys say what a cell stands for.
+ */
+
+import { element } from "../shared/dom.js";
+import { t } from "../shared/words.js";
+import { elementsOf, type ErrorMap, leadingOf, scaleOf, sliceOf, worstSlice } from "./maps.js";
+import { short } from "./model.js";
+
+/** Viridis, from few points: even steps for the eye, and readable without colour vision. */
+const POINTS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
+const WIDEST = 520;
+const TALLEST = 360;
+
+export function colourOf(part: number): readonly [number, number, number] {
+  const place = Math.max(0, Math.min(1, part)) * (POINTS.length - 1);
+  const index = Math.min(Math.floor(place), POINTS.length - 2);
+  const [low, high] = [POINTS[index] ?? POINTS[0], POINTS[index + 1] ?? POINTS[0]];
+  const mix = (channel: 0 | 1 | 2): number => Math.round(low[channel] + (high[channel] - low[channel]) * (place - index));
+  return [mix(0), mix(1), mix(2)];
+}
+
+export function heatmap(map: ErrorMap): HTMLElement {
+  return map.cells.length === 0 ? element("p", { class: "pale" }, t("There are no elements.")) : new Heatmap(map).root;
+}
+
+class Heatmap {
+  readonly root: HTMLElement;
+  private readonly canvas = element("canvas", { class: "heatmap", tabindex: 0, role: "img" });
+  private readonly said = element("p", { class: "said", "aria-live": "polite" });
+  private readonly at: number[];
+  private cursor: readonly [number, number] = [0, 0];
+
+  constructor(private readonly map: ErrorMap) {
+    this.at = worstSlice(map);
+    const sliders = leadingOf(map).flatMap((bins, dimension) => (bins > 1 ? [this.slider(bins, dimension)] : []));
+    this.root = element("div", {}, ...sliders, this.canvas, this.said, this.scale());
+    this.canvas.addEventListener("pointermove", (event) => { this.point(event); });
+    this.canvas.addEventListener("keydown", (event) => { this.key(event); });
+    this.draw();
+    this.said.textContent = t("Point at a cell, or use the arrow keys.");
+  }
+
+  private slider(bins: number, dimension: number): HTMLElement {
+    const value = element("output", {}, elementsOf(this.map, dimension, this.at[dimension] ?? 0));
+    const input = element("input", {
+      type: "range", min: 0, max: bins - 1, step: 1, value: this.at[dimension] ?? 0,
+      oninput: () => {
+        this.at[dimension] = Number(input.value);
+        value.textContent = elementsOf(this.map, dimension, Number(input.value));
+        input.setAttribute("aria-valuetext", value.textContent);
+        this.draw();
+      },
+    });
+    return element("label", { class: "slider" }, t("Dimension {0} (of {1})", dimension, this.map.shape[dimension] ?? 0), input, value);
+  }
+
+  private draw(): void {
+    const { rows, columns, cells } = sliceOf(this.map, this.at);
+    const scale = scaleOf(this.map);
+    this.canvas.width = columns;
+    this.canvas.height = rows;
+    const zoom = Math.max(1, Math.min(WIDEST / columns, TALLEST / rows, 24));
+    this.canvas.style.width = `${Math.min(columns * zoom, WIDEST)}px`;
+    this.canvas.style.height = `${Math.max(Math.min(rows * zoom, TALLEST), rows === 1 ? 36 : 4)}px`;
+    const type = `${this.map.name} [${this.map.shape.join(", ")}]`;
+    this.canvas.setAttribute("aria-label", t("Absolute error of {0}, largest {1}", type, short(scale?.high ?? 0)));
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    const image = context.createImageData(columns, rows);
+    cells.forEach((value, index) => {
+      const [red, green, blue, alpha] = this.pixel(value, scale);
+      image.data.set([red, green, blue, alpha], index * 4);
+    });
+    context.putImageData(image, 0, 0);
+  }
+
+  private pixel(value: number, scale: { low: number; high: number } | undefined): readonly [number, number, number, number] {
+    if (value === Infinity) return [224, 45, 45, 255];
+    if (!(value > 0) || !scale) return [128, 128, 128, 40];
+    return [...colourOf(Math.log(value / scale.low) / Math.log(scale.high / scale.low)), 255];
+  }
+
+  private point(event: PointerEvent): void {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    this.tell(Math.floor(y * this.canvas.height), Math.floor(x * this.canvas.width));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    this.tell(this.cursor[0] + (step[0] ?? 0), this.cursor[1] + (step[1] ?? 0));
+  }
+
+  private tell(row: number, column: number): void {
+    const { rows, columns, cells } = sliceOf(this.map, this.at);
+    this.cursor = [Math.max(0, Math.min(rows - 1, row)), Math.max(0, Math.min(columns - 1, column))];
+    const value = cells[this.cursor[0] * columns + this.cursor[1]] ?? 0;
+    const { length } = this.map.shape;
+    const cell = length === 0 ? [] : length === 1 ? [this.cursor[1]] : [...this.at, ...this.cursor];
+    const index = cell.map((one, dimension) => elementsOf(this.map, dimension, one)).join(", ");
+    this.said.textContent = `[${index}]: ${value === Infinity ? t("only one side is a finite number") : value > 0 ? short(value) : t("no difference")}`;
+  }
+
+  private scale(): HTMLElement {
+    const scale = scaleOf(this.map);
+    const same = element("span", { class: "key same" }, t("no difference"));
+    const invalid = this.map.invalid > 0 && element("span", { class: "key invalid" }, t("only one side is a finite number"));
+    if (!scale) return element("p", { class: "legend" }, same, invalid);
+    const stops = POINTS.map((colour) => `rgb(${colour.join(" ")})`).join(", ");
+    const bar = element("span", { class: "scale", "aria-hidden": "true" });
+    bar.style.background = `linear-gradient(to right, ${stops})`;
+    return element("p", { class: "legend" }, element("span", {}, short(scale.low)), bar, element("span", {}, t("{0} absolute error", short(scale.high))), same, invalid);
+  }
+}

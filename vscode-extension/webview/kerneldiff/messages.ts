@@ -1,0 +1,19 @@
+/** What the extension and the KernelDiff page say to each other. Types only. */
+
+import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { DiffDocument } from "./document.js";
+
+/** From the extension. It sends nothing before the page has said `ready`. */
+export type ToPage =
+  /** `maps` is the content of a `.maps` file, where there is one; `subject` is what VS Code shall keep over a restart. */
+  | { readonly type: "comparison"; readonly document: DiffDocument; readonly maps: ArrayBuffer | undefined; readonly subject: unknown }
+  /** What goes on, "" for nothing. */
+  | { readonly type: "status"; readonly text: string };
+
+/** From the page. */
+export type ToHost =
+  | { readonly type: "ready" }
+  /** Select an expression in the editor; `focus` takes the keyboard there. */
+  | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean }
+  /** Compare again, as before. */
+  | { readonly type: "compare" };
