@@ -23,6 +23,7 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.dynamo_positions import NODE_KEY, stack_of_node
 from inductor_debug.capture.graph_arguments import Argument
 from inductor_debug.capture.graph_breaks import frames_of
+from inductor_debug.capture.graph_homes import homes_of
 from inductor_debug.capture.metadata import dtype_name
 from inductor_debug.capture.modules import NodeModules
 from inductor_debug.capture.spans import SourceMap
@@ -59,7 +60,8 @@ def table_of(
         arguments: what placeholders are to the model, by their names (`graph_arguments`).
         forward: for a backward graph the table of its forward graph.
     """
-    reader = _Reader(sources, NodeModules(module_names), arguments or {}, bool(made_from))
+    homes = homes_of(graph_module.graph, NodeModules(module_names))
+    reader = _Reader(sources, homes, arguments or {}, bool(made_from))
     nodes = [reader.row(node, graph_module) for node in graph_module.graph.nodes]
     if forward is not None:
         nodes = _tied(nodes, forward)
@@ -128,10 +130,10 @@ def op_name(node: Node, root: GraphModule) -> str:
 
 class _Reader:
     def __init__(
-        self, sources: SourceMap, modules: NodeModules, arguments: Mapping[str, Argument], has_origins: bool
+        self, sources: SourceMap, homes: Mapping[Node, str], arguments: Mapping[str, Argument], has_origins: bool
     ) -> None:
         self._sources = sources
-        self._modules = modules
+        self._homes = homes
         self._arguments = arguments
         self._has_origins = has_origins
 
@@ -156,7 +158,7 @@ class _Reader:
             bytes=size,
             detail=detail,
             place=(argument.place if argument is not None else None) or self._place(node),
-            module=_owner(argument) if argument is not None else self._modules.path(node),
+            module=_owner(argument) if argument is not None else self._homes.get(node, ""),
             seq_nr=_sequence_number(node),
             origins=origins_of(node) if self._has_origins and not (saved and "desc" in node.meta) else [],
         )
@@ -213,7 +215,8 @@ def _with_forward(node: GraphNode, names: list[str]) -> GraphNode:
 
 
 def _sequence_number(node: Node) -> int | None:
-    number = node.meta.get("seq_nr")
+    """What ties a backward node to its forward one; sums of gradients all carry the last number, of another node."""
+    number = None if node.meta.get("is_gradient_acc") else node.meta.get("seq_nr")
     return number if isinstance(number, int) and number >= 0 else None
 
 

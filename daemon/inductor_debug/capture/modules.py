@@ -67,7 +67,11 @@ class NodeModules:
         self._paths = frozenset(names.values()) if names is not None else None
 
     def path(self, node: Any) -> str:
-        """The dotted path of the innermost module known; for a node of the backward pass that of its forward node."""
+        """The dotted path of the innermost module known, empty for the root and where none is."""
+        return self.find(node) or ""
+
+    def find(self, node: Any) -> str | None:
+        """As `path`, but None where none is known; for a node of the backward pass that of its forward node."""
         stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
         for key, (path, _) in reversed((stack or {}).items()):
             # The keys are the modules' identities; paths are Dynamo's own words for how it reached them.
@@ -77,7 +81,7 @@ class NodeModules:
                 name = dotted if self._paths is None or dotted in self._paths else None
             if name is not None:
                 return name
-        return ""
+        return None
 
 
 class Snapshot:

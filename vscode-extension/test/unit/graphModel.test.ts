@@ -56,6 +56,15 @@ function isAcyclic(hierarchy: Hierarchy, scope: Scope): boolean {
 }
 
 describe("scopes", () => {
+  test.each([["forward", "inductor_lookup_seed.default", 1], ["ir", "Pointwise", 1], ["forward", "aten.sum.dim_IntList", 0]] as const)("layers whose operations are only numbered differently fold as one (%s, %s)", (kind, counted, folds) => {
+    const layer = (index: number): GraphNode[] => [
+      op(`seed${index}`, index > 0 ? [`relu${index - 1}`] : [], `layer.${index}`, { op: counted, detail: String(index) }),
+      op(`relu${index}`, [`seed${index}`], `layer.${index}`),
+    ];
+    const [forward] = read(document([{ ...graph([0, 1, 2].flatMap(layer)), kind }])).graphs;
+    expect(outline(hierarchyOf(forward!)).some((line) => line.includes("× 2"))).toBe(folds === 1);
+  });
+
   test("identical layers fold as one, and a module that is one operation is that operation", () => {
     const [forward] = read(document([transformer(12)], { modules: TRANSFORMER_CLASSES })).graphs;
     const hierarchy = hierarchyOf(forward!);

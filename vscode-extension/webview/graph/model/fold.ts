@@ -14,6 +14,8 @@ const MOST_CHILDREN = 300;
 const PART = 200;
 /** Siblings that are no list (`layer.0`, `layer.1`) fold only if they are worth it: query, key and value stay apart. */
 const WORTH_FOLDING = 8;
+/** Operations whose arguments count through the graph (which of its random seeds), as do those of all IR (names of buffers). */
+const NUMBERED = "lookup_seed";
 
 /** Folds in place and returns the same hierarchy. */
 export function fold(hierarchy: Hierarchy): Hierarchy {
@@ -28,6 +30,7 @@ export function fold(hierarchy: Hierarchy): Hierarchy {
 /** For each scope a hash of all that is in it. Linear in nodes × depth. */
 export function structureOf(hierarchy: Hierarchy): string[] {
   const { table, scopes, scopeOf } = hierarchy;
+  const tokens = tokensOf(table);
   const [one, two] = [new Uint32Array(scopes.length), new Uint32Array(scopes.length)];
   const mix = (scope: number, value: number): void => {
     one[scope] = Math.imul((one[scope] ?? 0) ^ value, 0x01000193) >>> 0;
@@ -41,7 +44,7 @@ export function structureOf(hierarchy: Hierarchy): string[] {
   for (let node = 0; node < table.count; node += 1) {
     const home = scopeOf[node] ?? -1;
     if (home < 0) continue;
-    const own = tokenOf(table, node);
+    const own = tokens[node] ?? 0;
     const inputs = row(table.inputs, node);
     for (let scope = scopes[home], below = 0; scope; scope = scopes[scope.parent], below += 1) {
       const depth = depths[scope.id] ?? 0;
@@ -52,7 +55,7 @@ export function structureOf(hierarchy: Hierarchy): string[] {
       mix(scope.id, below);
       for (const input of inputs) {
         const from = scopeOf[input] ?? -1;
-        if (from < 0) mix(scope.id, tokenOf(table, input));
+        if (from < 0) mix(scope.id, tokens[input] ?? 0);
         else mix(scope.id, isInside(scopes, depths, from, scope.id) ? place - (places[input * deepest + depth] ?? 0) : OUTSIDE);
       }
     }
@@ -75,13 +78,21 @@ function isInside(scopes: readonly Scope[], depths: Int32Array, scope: number, a
   return id === around;
 }
 
-function tokenOf(table: GraphTable, node: number): number {
-  const isOp = table.roles[node] === ROLE_OP;
-  let token = (table.roles[node] ?? 0) + 1;
-  const codes = [table.ops.codes[node], table.shapes.codes[node], table.dtypes.codes[node], isOp ? table.details.codes[node] : 0];
-  if (!isOp) codes[0] = 0; // the op of an input or parameter is its name in some graphs
-  for (const code of codes) token = (Math.imul(token ^ (code ?? 0), 0x9e3779b1) + 0x7f4a7c15) >>> 0;
-  return token;
+/** For each node a hash of what it is. The op of an input or parameter is its name in some graphs, and does not count. */
+function tokensOf(table: GraphTable): Uint32Array {
+  const { ops, shapes, dtypes, details, roles } = table;
+  const numbered = ops.words.map((op) => table.kind === "ir" || op.includes(NUMBERED));
+  const tokens = new Uint32Array(table.count);
+  for (let node = 0; node < table.count; node += 1) {
+    const isOp = roles[node] === ROLE_OP;
+    const op = ops.codes[node] ?? 0;
+    let token = (roles[node] ?? 0) + 1;
+    for (const code of [isOp ? op : 0, shapes.codes[node], dtypes.codes[node], isOp && numbered[op] !== true ? details.codes[node] : 0]) {
+      token = (Math.imul(token ^ (code ?? 0), 0x9e3779b1) + 0x7f4a7c15) >>> 0;
+    }
+    tokens[node] = token;
+  }
+  return tokens;
 }
 
 function foldRepeats(hierarchy: Hierarchy, id: number, hashes: readonly string[]): void {
