@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from pathlib import Path
 
 import msgpack
 import pytest
@@ -85,3 +86,23 @@ def test_the_file_has_the_worst_outputs_first_and_leaves_out_what_is_no_pair() -
     assert (first["shape"], first["bins"], first["steps"]) == ([4], [4], [1])
     assert array("f", first["cells"]).tolist() == [0, 0, 0, 0.5]
     assert (first["first_decade"], sum(array("d", first["counts"])), first["equal"]) == (-1, 1, 3)
+
+
+def golden_content() -> bytes:
+    """What the golden file has, which TypeScript reads, too: two outputs, the first with three dimensions."""
+    values = torch.arange(2 * 2 * 3, dtype=torch.float32).reshape(2, 2, 3)
+    other = values.clone()
+    other[1, 0, 2] += 0.5
+    other[0, 1, 1] = math.nan
+    ones = torch.ones(3)
+    report = DiffReport("Net", "eager", "spyre")
+    report.outputs = [
+        TensorResult("output['a']", Verdict.WRONG, comparison=compare_tensors(values, other)),
+        TensorResult("output['b']", Verdict.PASS, comparison=compare_tensors(ones, ones)),
+    ]
+    return error_maps.error_maps(report, [Pair("output['a']", values, other), Pair("output['b']", ones, ones)])
+
+
+def test_the_golden_file_is_what_is_written() -> None:
+    golden = Path(__file__).resolve().parents[2] / "shared_schema" / "golden" / "ErrorMaps.maps"
+    assert golden.read_bytes() == golden_content()

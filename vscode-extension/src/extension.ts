@@ -12,6 +12,7 @@ import * as bisect from "./bisect.js";
 import * as bugReport from "./bugReport.js";
 import * as commands from "./commands.js";
 import type { Context } from "./context.js";
+import * as errorHeat from "./errorHeat.js";
 import * as exampleInputs from "./exampleInputs.js";
 import * as graphView from "./graphView.js";
 import { InterpreterService } from "./interpreter/service.js";
@@ -23,13 +24,14 @@ import * as repro from "./repro.js";
 import * as rules from "./rules.js";
 import { Session } from "./server/session.js";
 import * as status from "./status.js";
+import * as testExplorer from "./testExplorer.js";
 import * as tree from "./tree.js";
 import * as troubleshooting from "./troubleshooting.js";
 
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, repro, bisect, bugReport, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, troubleshooting];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

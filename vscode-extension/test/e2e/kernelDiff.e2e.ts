@@ -107,9 +107,25 @@ test("operations are sorted by blame, and lead to their source", async () => {
   const rows = frame.locator("main > section").filter({ has: frame.locator("h2", { hasText: "Operations" }) }).locator("tbody tr");
   expect(await rows.first().getAttribute("class")).toBe("blamed");
   await rows.first().locator("button.link").click();
-  await until("the expression is selected", async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.startsWith("Ln 12"));
+  await until("the expression is selected", async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
+  expect(await window.page.locator(".editor-instance .line-numbers.active-line-number").innerText()).toBe("12");
   await rows.first().scrollIntoViewIfNeeded();
   await window.screenshot("kerneldiff-nodes-dark");
+});
+
+test("the error heat colours lines, hottest where the fault is, and goes as it came", async () => {
+  await window.page.locator('.tab[data-resource-name="encoder.py"]').click();
+  const colours = (): Promise<string[]> =>
+    window.page.locator(".editor-instance .view-overlays .cdr").evaluateAll((all) =>
+      [...new Set(all.filter((one) => (one.getAttribute("class") ?? "").includes("TextEditorDecorationType")).map((one) => getComputedStyle(one).backgroundColor))].filter((colour) => colour.includes("rgba(255")));
+  await window.run("Inductor Debug: Toggle Error Heat");
+  await until("lines are coloured", async () => (await colours()).length > 1);
+  await window.screenshot("kerneldiff-heat-dark");
+  await window.hover(12, 5, /Error heat.*spyre.*aten\.gelu in blocks/u);
+  await window.screenshot("kerneldiff-heat-hover");
+  await window.page.keyboard.press("Escape");
+  await window.run("Inductor Debug: Toggle Error Heat");
+  await until("no line is coloured", async () => (await colours()).length === 0);
 });
 
 test("an edit of the blamed line takes the finding away, another one moves it", async () => {
@@ -123,11 +139,23 @@ test("an edit of the blamed line takes the finding away, another one moves it", 
   await window.save();
 });
 
+test("a target is a test: it passes with a backend that is right", async () => {
+  await window.run("Test: Run All Tests");
+  await until("it has passed", async () => /1\/1|1 \/ 1/u.test(await window.page.locator(".test-explorer .result-summary, .result-summary").first().innerText()), 120_000);
+  await window.screenshot("kerneldiff-tests");
+  await window.run("View: Show Explorer");
+  expect(await blamedLines()).toEqual([]);
+});
+
 test("a reload of the window brings the tab back, in the other theme", async () => {
   await window.run("Preferences: Toggle between Light/Dark Themes");
+  await window.page.locator(".monaco-workbench.vs").waitFor();
   await window.page.reload();
   await window.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
   const frame = await diffFrame();
-  expect(await frame.locator(".blame li").first().innerText()).toMatch(/encoder\.py:12/u);
+  expect(await frame.locator("h1").innerText()).toContain("Encoder: inductor against eager");
+  await window.page.keyboard.press("Control+Alt+K");
+  await until("the fault is back", async () => (await frame.locator("h1").innerText()).includes("spyre"), 120_000);
+  await until("the bar is gone", async () => (await window.page.locator(".notification-toast").count()) === 0);
   await window.screenshot("kerneldiff-light");
 });

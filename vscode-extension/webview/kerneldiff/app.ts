@@ -8,7 +8,7 @@ import type { DiffDocument, NodeRow, OutputResult, Placed, Verdict } from "./doc
 import { heatmap } from "./heatmap.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
-import { type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { blameGroups, type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { type Header, table } from "./table.js";
 
 export class App {
@@ -78,11 +78,11 @@ export class App {
   }
 
   private blame(shown: DiffDocument): HTMLElement {
-    return element("ol", { class: "blame" }, ...shown.blame.map((blame) =>
+    return element("ol", { class: "blame" }, ...blameGroups(shown).map(({ first, modules }) =>
       element(
         "li", {},
-        this.link(blame), " ", element("code", {}, opText(blame.op)), blame.module === "" ? "" : ` ${t("in {0}", blame.module)}`,
-        element("span", { class: "pale" }, ` ${blame.why}`),
+        this.link(first), " ", element("code", {}, opText(first.op)), modules.length === 0 ? "" : ` ${t("in {0}", modules.join(", "))}`,
+        element("span", { class: "pale" }, ` ${first.why}`),
       )));
   }
 

@@ -5,21 +5,12 @@
 
 import { element } from "../shared/dom.js";
 import { t } from "../shared/words.js";
+import { colourOf, POINTS } from "./colours.js";
 import { elementsOf, type ErrorMap, leadingOf, scaleOf, sliceOf, worstSlice } from "./maps.js";
 import { short } from "./model.js";
 
-/** Viridis, from few points: even steps for the eye, and readable without colour vision. */
-const POINTS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
 const WIDEST = 520;
 const TALLEST = 360;
-
-export function colourOf(part: number): readonly [number, number, number] {
-  const place = Math.max(0, Math.min(1, part)) * (POINTS.length - 1);
-  const index = Math.min(Math.floor(place), POINTS.length - 2);
-  const [low, high] = [POINTS[index] ?? POINTS[0], POINTS[index + 1] ?? POINTS[0]];
-  const mix = (channel: 0 | 1 | 2): number => Math.round(low[channel] + (high[channel] - low[channel]) * (place - index));
-  return [mix(0), mix(1), mix(2)];
-}
 
 export function heatmap(map: ErrorMap): HTMLElement {
   return map.cells.length === 0 ? element("p", { class: "pale" }, t("There are no elements.")) : new Heatmap(map).root;

@@ -1,7 +1,7 @@
 /** What the page works out of a document before it draws: order, levels and words. Pure. */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { DiffDocument, NodeError, NodeRow, Placed } from "./document.js";
+import type { BlameRow, DiffDocument, NodeError, NodeRow, Placed } from "./document.js";
 
 export type Column = "order" | "blame" | "op" | "isolated" | "ratio" | "accumulated" | "growth" | "replaced";
 
@@ -23,6 +23,24 @@ export function rankedNodes(document: DiffDocument): Ranked[] {
 }
 
 const key = (graph: string, node: string): string => `${graph}\n${node}`;
+
+/** Blames of one expression and operation together: a layer that is repeated says the same for each of its copies. */
+export interface BlameGroup {
+  readonly first: BlameRow;
+  /** Paths of the modules, the most blamed first. */
+  readonly modules: readonly string[];
+}
+
+export function blameGroups(document: DiffDocument): BlameGroup[] {
+  const groups = new Map<string, BlameRow[]>();
+  for (const blame of document.blame) {
+    const name = JSON.stringify([blame.op, blame.path, blame.range]);
+    const known = groups.get(name);
+    if (known) known.push(blame);
+    else groups.set(name, [blame]);
+  }
+  return [...groups.values()].flatMap((blames) => (blames[0] ? [{ first: blames[0], modules: [...new Set(blames.map(({ module }) => module))].filter((module) => module !== "") }] : []));
+}
 
 /** By blame: those that are blamed, then by how much worse than to be expected their own error is, then by the error. */
 export function sorted(nodes: readonly Ranked[], column: Column, descending: boolean): Ranked[] {

@@ -1,0 +1,141 @@
+/** KernelDiff in the editor: what is read of the daemon's files, how nodes are ordered, which lines are hot, what commands may say. */
+
+import { encode } from "@msgpack/msgpack";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { afterEdit, type HeatLine, heatOf, LEVELS } from "../../src/heatLines.js";
+import { optionsIn } from "../../src/kernelDiff.js";
+import { colourOf } from "../../webview/kerneldiff/colours.js";
+import type { BlameRow, DiffDocument, NodeError, NodeRow } from "../../webview/kerneldiff/document.js";
+import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";
+import { blameGroups, placeOf, placeText, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
+
+const golden = readFileSync(join(import.meta.dirname, "..", "..", "..", "shared_schema", "golden", "ErrorMaps.maps"));
+
+test("the golden file, written by Python, is read as it was sent", () => {
+  const [first, second] = readMaps(golden);
+  expect(first).toMatchObject({ name: "output['a']", shape: [2, 2, 3], bins: [2, 2, 3], steps: [1, 1, 1], equal: 10, invalid: 1, firstDecade: -1, binsPerDecade: 5 });
+  expect([...first!.cells]).toEqual([0, 0, 0, 0, Infinity, 0, 0, 0, 0.5, 0, 0, 0]);
+  expect(first!.counts.reduce((all, count) => all + count, 0)).toBe(1);
+  expect(second).toMatchObject({ name: "output['b']", shape: [3], equal: 3 });
+  expect(scaleOf(second!)).toBeUndefined();
+});
+
+test("slices of a map, the worst one first, and what their cells stand for", () => {
+  const map = readMaps(golden)[0]!;
+  expect(leadingOf(map)).toEqual([2]);
+  expect(worstSlice(map)).toEqual([0]);
+  expect([...sliceOf(map, [1]).cells]).toEqual([0, 0, 0.5, 0, 0, 0]);
+  expect(sliceOf(map, [1])).toMatchObject({ rows: 2, columns: 3 });
+  expect(scaleOf(map)).toEqual({ low: 0.5, high: 5 });
+  const coarse = { ...map, shape: [7, 2, 3], steps: [4, 1, 1] };
+  expect([0, 1].map((cell) => elementsOf(coarse, 0, cell))).toEqual(["0–3", "4–6"]);
+  expect(elementsOf(coarse, 2, 2)).toBe("2");
+  const one = { ...map, shape: [], bins: [], steps: [], cells: Float32Array.of(2) };
+  expect([sliceOf(one, []), leadingOf(one), worstSlice(one)]).toEqual([{ rows: 1, columns: 1, cells: one.cells }, [], []]);
+});
+
+test.each([
+  ["nothing", new Uint8Array()],
+  ["half a file", golden.subarray(0, golden.length / 2)],
+  ["another format", encode({ format: "other" })],
+  ["another schema", encode({ format: "inductor-debug-diff-maps", schema: 2, outputs: [] })],
+  ["no list", encode({ format: "inductor-debug-diff-maps", schema: 1, outputs: 3 })],
+  ["cells that do not fit", encode({ format: "inductor-debug-diff-maps", schema: 1, outputs: [{ shape: [2], bins: [2], steps: [1], cells: new Uint8Array(4) }] })],
+  ["a negative size", encode({ format: "inductor-debug-diff-maps", schema: 1, outputs: [{ shape: [-2], bins: [-2], steps: [1], cells: new Uint8Array(4) }] })],
+])("%s is refused", (_what, content) => {
+  expect(() => readMaps(content)).toThrow(MapsError);
+});
+
+test("colours go from dark to bright", () => {
+  const brightness = [-1, 0, 0.2, 0.5, 0.9, 1, 2].map((part) => colourOf(part).reduce((all, channel) => all + channel, 0));
+  expect([...brightness].sort((left, right) => left - right)).toEqual(brightness);
+});
+
+const PATH = "/work/model.py";
+
+function error(relative: number | null, ratio: number | string | null = null, invalid = false): NodeError {
+  return { max_abs: 1, rmse: 1, relative, anchored_ratio: ratio, invalid };
+}
+
+function node(name: string, line: number | null, more: Partial<NodeRow> = {}): NodeRow {
+  const range = line === null ? null : { start: { line, character: 4 }, end: { line, character: 9 } };
+  return { node: name, graph: "0", op: `aten.${name}.default`, module: "", isolated: null, accumulated: null, growth: null, replaced: null, path: line === null ? null : PATH, range, ...more };
+}
+
+function blame(row: NodeRow, module: string): BlameRow {
+  return { op: row.op, node: row.node, graph: row.graph, module, nodes: [row.node], why: "because", path: row.path, range: row.range };
+}
+
+function diff(nodes: readonly NodeRow[], blames: readonly BlameRow[] = []): DiffDocument {
+  return {
+    schema: 1, target: "Net", reference: "eager", backend: "spyre", verdict: "wrong", why: "", outputs: [], gradients: [], nodes, blame: blames,
+    first_divergent: null, largest_growth: null, deterministic: true, seed: 0, runs: 1, weights: "", notes: [], seconds: {},
+  };
+}
+
+test("nodes come by blame: the blamed, then what is worse than to be expected, then the larger error", () => {
+  const nodes = [
+    node("small", 1, { isolated: error(0.1) }), node("large", 2, { isolated: error(0.2) }), node("odd", 3, { isolated: error(0.01, 90) }),
+    node("guilty", 4, { isolated: error(0.001, 5) }), node("broken", 5, { isolated: error(null, "inf", true) }), node("none", 6),
+  ];
+  const ranked = rankedNodes(diff(nodes, [blame(nodes[3]!, "")]));
+  const names = (...how: Parameters<typeof sorted> extends [unknown, ...infer Rest] ? Rest : never): string[] => sorted(ranked, ...how).map(({ row }) => row.node);
+  expect(names("blame", true)).toEqual(["guilty", "broken", "odd", "large", "small", "none"]);
+  expect(names("order", false)).toEqual(nodes.map((one) => one.node));
+  expect(names("isolated", true)).toEqual(["broken", "large", "small", "odd", "guilty", "none"]);
+  expect(names("op", false)[0]).toBe("broken");
+});
+
+test("a layer that is repeated is blamed once, with all its modules", () => {
+  const [first, second, other] = [node("gelu", 3), node("gelu_1", 3, { op: "aten.gelu.default" }), node("add", 3)];
+  const groups = blameGroups(diff([], [blame(first, "blocks.1"), blame(second, "blocks.0"), blame(other, "")]));
+  expect(groups.map(({ first: { op }, modules }) => [op, modules])).toEqual([["aten.gelu.default", ["blocks.1", "blocks.0"]], ["aten.add.default", []]]);
+});
+
+test.each([
+  [null, "–"], [undefined, "–"], ["inf", "∞"], [Infinity, "∞"], [0, "0"], [40, "40"], [0.123456, "0.123"], [1234.5, "1230"], [2054637019, "2.1e9"], [-3e-7, "-3.0e-7"], ["nan", "nan"],
+])("%s is written %s", (value, text) => {
+  expect(short(value)).toBe(text);
+});
+
+test("places and types in words", () => {
+  expect(placeText(placeOf(node("a", 3))!)).toBe("model.py:4");
+  expect(placeOf(node("a", null))).toBeUndefined();
+  expect([typeText("float32", [4, 10]), typeText("int", null)]).toEqual(["float32[4, 10]", "int"]);
+  expect([relativeOf(null), relativeOf(error(null)), relativeOf(error(0.5))]).toEqual([-1, Infinity, 0.5]);
+});
+
+test("lines are as hot as the logarithm of their largest error", () => {
+  const nodes = [
+    node("a", 1, { isolated: error(1e-6) }), node("b", 2, { isolated: error(1e-3) }), node("c", 2, { isolated: error(1e-5) }),
+    node("d", 3, { isolated: error(1) }), node("e", 4, { isolated: error(null, null, true) }), node("f", 5, { isolated: error(0) }), node("g", null, { isolated: error(1) }),
+  ];
+  const heat = heatOf(diff(nodes), PATH);
+  expect(heat.lines.map(({ line, level, op }) => [line, level, op])).toEqual([[1, 0, "aten.a"], [2, 2, "aten.b"], [3, LEVELS - 1, "aten.d"], [4, LEVELS - 1, "aten.e"]]);
+  expect(heat).toMatchObject({ low: 1e-6, high: 1, own: true });
+  expect(heatOf(diff(nodes), "/other.py").lines).toEqual([]);
+  expect(heatOf(diff([node("a", 1, { accumulated: error(0.5) })]), PATH)).toMatchObject({ own: false, lines: [{ line: 1, level: LEVELS - 1 }] });
+});
+
+const HOT: HeatLine[] = [2, 5, 9].map((line) => ({ line, error: 1, op: "", module: "", level: 0 }));
+
+test.each<[string, [number, number, number, number, string], number[]]>([
+  ["typing in a hot line cools it", [5, 3, 5, 3, "x"], [2, 9]],
+  ["typing in another line changes nothing", [4, 3, 4, 8, "x"], [2, 5, 9]],
+  ["a new line above moves those below", [3, 4, 3, 4, "\n    y = 1"], [2, 6, 10]],
+  ["whole lines before a hot line move it", [5, 0, 5, 0, "a\nb\n"], [2, 7, 11]],
+  ["deleted lines go, the rest moves up", [4, 0, 6, 0, ""], [2, 7]],
+  ["joined lines are others", [4, 3, 5, 0, " "], [2, 8]],
+])("%s", (_what, [startLine, startCharacter, endLine, endCharacter, text], lines) => {
+  expect(afterEdit(HOT, { startLine, startCharacter, endLine, endCharacter, text }).map(({ line }) => line)).toEqual(lines);
+});
+
+test("a key binding may say how to compare; what it does not know is left out", () => {
+  expect(optionsIn({ uri: "file:///a.py", backend: "spyre", inject: ["drop-last-stick@12", 3], runs: 2, gradients: true, seed: "1" })).toEqual({
+    backend: "spyre", inject: ["drop-last-stick@12"], runs: 2, gradients: true,
+  });
+  expect([optionsIn("file:///a.py"), optionsIn(undefined), optionsIn({ backend: "" })]).toEqual([{}, {}, {}]);
+});
