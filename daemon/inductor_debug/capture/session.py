@@ -162,6 +162,8 @@ class _Session:
                 if item.offer.inference is not None:
                     item.refused = refusal(error.cause)
                     self._skip(item, stage, item.refused)
+                    if (kept := item.offer.inference.refusal(error.cause)) is not None:
+                        self._emit(kept)
                     return
                 where = error.location
                 finding = raised_finding(error.cause, f"in {error.what}", self._sources, where, item.offer.name)

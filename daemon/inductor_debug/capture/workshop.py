@@ -72,7 +72,9 @@ class Workshop:
         self._names_devices = mentions(self._text)
         self.devices = Redirector()
         self._inferring = (
-            Inferring(self._text, request.path, request.project_root, hints=request.hints) if request.infer else None
+            Inferring(self._text, request.path, request.project_root, hints=request.hints, retry=bool(request.only))
+            if request.infer
+            else None
         )
 
     @contextlib.contextmanager

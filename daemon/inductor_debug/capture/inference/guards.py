@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -31,7 +32,14 @@ class SideEffectError(PermissionError):
 
 
 class TooLongError(BaseException):
-    """Code that was run to infer something took too long. Not an `Exception`, so that user code lets it pass."""
+    """Code that was run to infer something took too long. Not an `Exception`, so that user code lets it pass.
+
+    `worked` says that the processor was busy with it for most of the time, so that it would take too long again.
+    """
+
+    def __init__(self, message: str, *, worked: bool = False) -> None:
+        super().__init__(message)
+        self.worked = worked
 
 
 class _State:
@@ -73,8 +81,11 @@ def at_most(seconds: float) -> Iterator[None]:
         yield
         return
 
+    started = time.process_time()
+
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TooLongError(f"it took more than {seconds:g} s")
+        busy = time.process_time() - started > seconds / 2
+        raise TooLongError(f"it took more than {seconds:g} s", worked=busy)
 
     handler = signal.signal(signal.SIGALRM, ring)
     before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from inductor_debug_schema import Finding, Related
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.inference.inference import NotInferableError
+from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
 def refusal(cause: BaseException) -> str:
     """The note of a target for which nothing was inferred."""
-    why = str(cause) if isinstance(cause, NotInferableError) else describe(cause).rstrip(".")
+    why = cause.reason if isinstance(cause, NotInferableError) else describe(cause).rstrip(".")
     return f"Inputs could not be inferred ({why}); set them with a directive."
 
 

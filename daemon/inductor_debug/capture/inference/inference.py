@@ -6,13 +6,11 @@ fault: users are asked for a directive, never shown the failures of our guesses.
 
 from __future__ import annotations
 
-import ast
 import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from types import ModuleType
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,12 +18,13 @@ from inductor_debug_schema import InferenceHint, Inferred
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
-from inductor_debug.capture.inference import hints, pretrained
+from inductor_debug.capture.inference import hints, pretrained, refusals
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
 from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.refusals import KnownRefusalError, NotInferableError
 from inductor_debug.capture.inference.rendering import (
     arguments_of,
     directive_of,
@@ -36,6 +35,7 @@ from inductor_debug.capture.inference.rendering import (
 )
 from inductor_debug.capture.inference.search import NotFound, search
 from inductor_debug.capture.inference.specs import SequenceSpec, make_call
+from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
 from inductor_debug.capture.inference.trial import Trials
 
 CONSTRUCTION_SECONDS = 3.0
@@ -44,44 +44,6 @@ _LONGEST_SEARCH = 5.0
 """Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
-
-
-class NotInferableError(Exception):
-    """Nothing could be inferred; the message says why. `__cause__` is what user code raised, if it did."""
-
-
-@dataclass
-class Answer:
-    """What was inferred for one target, so that it need not be inferred again on another rung of the ladder."""
-
-    way: int
-    found: Found
-
-
-@dataclass
-class Subject:
-    """A class, an instance or a function to infer for.
-
-    `value` is what the file's name stands for; `build` makes the model where the user said how (a directive's `init`).
-    """
-
-    name: str
-    value: Any
-    build: Callable[[], Any] | None = None
-
-
-@dataclass
-class Surroundings:
-    """The loaded file, and what was inferred on an earlier rung or by an earlier job."""
-
-    module: ModuleType
-    tree: ast.Module
-    path: str
-    project_root: str
-    text: str = ""
-    answers: dict[str, Answer] = field(default_factory=dict)
-    hints: dict[str, InferenceHint] = field(default_factory=dict)
-    """What earlier jobs inferred for this file, by target."""
 
 
 @dataclass
@@ -112,12 +74,19 @@ class Inference:
             NotInferableError: no way to build it, or no inputs that it takes.
         """
         started = time.perf_counter()
-        known = self._around.answers.get(self._subject.name)
+        name, around = self._subject.name, self._around
+        known = around.answers.get(name)
         with harmless():
             if known is not None:
                 return self._repeat(known)
+            refused = refusals.known(around.hints.get(name), self._subject.value, around.place())
+            if refused and not around.retry:
+                raise KnownRefusalError(refused)
             confirmed = self._confirmed()
-            return confirmed if confirmed is not None else self._infer(started)
+            try:
+                return confirmed if confirmed is not None else self._infer(started)
+            finally:
+                around.spent[name] = around.spent.get(name, 0.0) + time.perf_counter() - started
 
     def inputs(self, *, static: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of the call; `static` marks no dimension as dynamic.
@@ -167,6 +136,12 @@ class Inference:
         answer = hints.written(self._answer.way, self.result.init, self._answer.found)
         return InferenceHint(name, key, answer) if key and answer else None
 
+    def refusal(self, cause: BaseException) -> InferenceHint | None:
+        """That nothing was inferred, for the next job on this file; None where it cannot be kept."""
+        name = self._subject.name
+        spent = self._around.spent.get(name, 0.0)
+        return refusals.written(name, self._subject.value, self._around.place(), cause, spent)
+
     def _confirmed(self) -> Any:
         """The model as an earlier job inferred it from the same text, if that still runs; else None."""
         name, around = self._subject.name, self._around
@@ -196,21 +171,20 @@ class Inference:
         raise NotInferableError("the file has changed while it was analysed")
 
     def _infer(self, started: float) -> Any:
-        failure: BaseException | None = None
-        searched = 0
+        failure: NotInferableError | None = None
+        searched, lasting = 0, True
         for number, way in enumerate(self._ways()):
-            if (
-                number >= _MOST_WAYS
-                or searched >= _SEARCHED_WAYS
-                or time.perf_counter() - started > CONSTRUCTION_SECONDS
-            ):
+            if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
+                break
+            if time.perf_counter() - started > CONSTRUCTION_SECONDS:
+                lasting = False
                 break
             try:
                 trials = _trials(way)
             except NotInferableError as error:
                 if error.__cause__ is not None and is_limitation(error.__cause__):
                     raise
-                failure = failure or error
+                failure, lasting = failure or error, lasting and error.lasting
                 continue
             searched += 1
             found = self._search(trials, way)
@@ -220,8 +194,10 @@ class Inference:
             reason = _reason(found)
             if found.error is not None and is_limitation(found.error):
                 raise reason from found.error
-            failure = reason
-        raise failure or NotInferableError("there is no way to build it")
+            failure, lasting = reason, lasting and found.lasting
+        failure = failure or NotInferableError("there is no way to build it")
+        failure.lasting = lasting
+        raise failure
 
     def _search(self, trials: Trials, way: _Way) -> Found | NotFound:
         subject, numbers = trials.subject, way.construction.numbers
@@ -241,11 +217,11 @@ class Inference:
             return NotFound(error, 0, 0.0)
         try:
             with at_most(_LONGEST_SEARCH):
-                return search(trials, plan, [start])
+                return search(trials, plan, [start], self._around.stuck)
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
-            return NotFound(RuntimeError(str(error)), trials.runs, _LONGEST_SEARCH)
+            return NotFound(RuntimeError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
 
     def _take(self, answer: Answer, way: _Way) -> None:
         self._answer = answer
@@ -286,7 +262,7 @@ def _built(build: Callable[[], Any], seconds: float) -> Any:
         with at_most(seconds):
             return build()
     except TooLongError as error:
-        raise NotInferableError(f"its constructor did not end: {error}") from None
+        raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from None
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:

@@ -6,6 +6,7 @@ Nothing is built or inferred here; an offer's recipes do that when the target is
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -15,7 +16,8 @@ from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.inference.classes import candidates, outline
-from inductor_debug.capture.inference.inference import Answer, Inference, Subject, Surroundings
+from inductor_debug.capture.inference.inference import Inference
+from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.offers import Offer, Origin, Recipe, as_call
 from inductor_debug.capture.subjects import identity_of
@@ -26,14 +28,18 @@ from inductor_debug.capture.wishes import Wish
 class Inferring:
     """What inference needs of a job, and what it remembers.
 
-    `answers` are kept from one rung of the ladder to the next, `hints` from one job to the next.
+    `answers` and `spent` are kept from one rung of the ladder to the next, `hints` from one job to the next; `retry`
+    asks for another search where earlier jobs found nothing.
     """
 
     text: str
     path: str
     project_root: str
     answers: dict[str, Answer] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
+    retry: bool = False
+    since: float = field(default_factory=time.time)
 
 
 class InferredOffers:
@@ -67,6 +73,9 @@ class InferredOffers:
             inferring.project_root,
             text=inferring.text,
             answers=inferring.answers,
+            spent=inferring.spent,
+            retry=inferring.retry,
+            since=inferring.since,
             hints={hint.target: hint for hint in inferring.hints},
         )
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.inference.freedom import Found, settled
@@ -17,27 +19,33 @@ from inductor_debug.capture.inference.guards import SideEffectError
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.steering import next_guesses
-from inductor_debug.capture.inference.trial import Outcome, Trials
+from inductor_debug.capture.inference.trial import Outcome, Trials, is_users
 
 MOST_RUNS = 400
 MOST_SECONDS = 1.0
 _BRANCHES = 48
 _STANDSTILL = 6
+_RUNS_WHERE_STUCK = 40
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """Why there is none: the failure that came furthest, and how much was tried."""
+    """Why there is none: the failure that came furthest, and how much was tried.
+
+    `lasting` says that another search would find no more.
+    """
 
     error: BaseException | None
     runs: int
     seconds: float
+    lasting: bool = True
 
 
 def search(
     trials: Trials,
     plan: Callable[[], Plan],
     starts: list[Guess],
+    stuck: set[str],
     *,
     runs: int = MOST_RUNS,
     seconds: float = MOST_SECONDS,
@@ -48,6 +56,8 @@ def search(
         trials: runs calls.
         plan: gives the candidates of every argument, which take time to find; not asked where a start runs.
         starts: calls to try first, likeliest first.
+        stuck: where searches for other classes got no further, which this one adds to. What a part refused so often
+            is not tried as often again.
         runs: most trials.
         seconds: most time of the processor, so that a busy machine does not change what is found.
     """
@@ -68,12 +78,27 @@ def search(
             return NotFound(outcome.error, trials.runs, time.process_time() - started)
         if best is None or outcome.progress > best.progress:
             best = outcome
+        if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
+            break
         rank = tuple(-number for number in outcome.progress)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
         for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen), _BRANCHES)):
             heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
+    if best is not None:
+        stuck.update([place] if (place := _place(best, trials.subject)) else [])
     return NotFound(best.error if best is not None else None, trials.runs, time.process_time() - started)
+
+
+def _place(outcome: Outcome, subject: Any) -> str:
+    """The line of another definition of the user's that raised, and what; empty where it is the subject's own code."""
+    assert outcome.error is not None
+    found = ""
+    for frame, line in traceback.walk_tb(outcome.error.__traceback__):
+        if is_users(frame):
+            own = frame.f_code is getattr(getattr(type(subject), "forward", None), "__code__", None)
+            found = "" if own else f"{frame.f_code.co_filename}:{line} {outcome.kind}"
+    return found
 
 
 def _new(outcome: Outcome, plan: Plan, seen: set[Guess]) -> Iterator[Guess]:

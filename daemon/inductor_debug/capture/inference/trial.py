@@ -9,6 +9,7 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import torch
@@ -50,6 +51,11 @@ class Outcome:
         """What the exception says."""
         return f"{type(self.error).__name__}: {self.error}" if self.error is not None else ""
 
+    @property
+    def kind(self) -> str:
+        """The same, whatever numbers it names."""
+        return _DIGITS.sub("0", self.message)
+
 
 class Trials:
     """Runs guesses on one model or function.
@@ -81,7 +87,7 @@ class Trials:
         """
         self.runs += 1
         quick = self._run(guess, self._call_on_meta) if self._meta and not self._grad else None
-        if quick is not None and (quick.error is None or _kind(quick) in self._agreed):
+        if quick is not None and (quick.error is None or quick.kind in self._agreed):
             return quick
         outcome = self._run(guess, self._call)
         if outcome.error is not None and not self._grad and _NEEDS_GRADIENT.search(str(outcome.error)):
@@ -89,8 +95,8 @@ class Trials:
             outcome = self._run(guess, self._call)
         if quick is not None:
             self._meta = outcome.progress == quick.progress and type(outcome.error) is type(quick.error)
-            if _kind(outcome) == _kind(quick):
-                self._agreed.add(_kind(outcome))
+            if outcome.kind == quick.kind:
+                self._agreed.add(outcome.kind)
         return outcome
 
     def fresh(self) -> Any:
@@ -151,15 +157,15 @@ def _lines(error: BaseException) -> list[int]:
     """The lines of the user's frames, outermost first: code further down was reached later."""
     found: list[int] = []
     for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if not str(frame.f_globals.get("__name__")).startswith(_OWN) and "site-packages" not in file and len(found) < 4:
+        if is_users(frame) and len(found) < 4:
             found.append(line)
     return found
 
 
-def _kind(outcome: Outcome) -> str:
-    """What was raised, whatever numbers the message names."""
-    return _DIGITS.sub("0", outcome.message)
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs code of the user's, neither a library's nor ours."""
+    own = str(frame.f_globals.get("__name__")).startswith(_OWN)
+    return not own and "site-packages" not in frame.f_code.co_filename
 
 
 def _is_lazy(subject: Any) -> bool:

@@ -1,0 +1,60 @@
+"""What inference starts from and remembers: the thing to infer for, its file, and earlier answers. Data only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from inductor_debug_schema import InferenceHint
+
+from inductor_debug.capture.inference.freedom import Found
+from inductor_debug.capture.inference.refusals import Place
+
+
+@dataclass
+class Answer:
+    """What was inferred for one target, so that it need not be inferred again on another rung of the ladder."""
+
+    way: int
+    found: Found
+
+
+@dataclass
+class Subject:
+    """A class, an instance or a function to infer for.
+
+    `value` is what the file's name stands for; `build` makes the model where the user said how (a directive's `init`).
+    """
+
+    name: str
+    value: Any
+    build: Callable[[], Any] | None = None
+
+
+@dataclass
+class Surroundings:
+    """The loaded file, and what was inferred on an earlier rung or by an earlier job."""
+
+    module: ModuleType
+    tree: ast.Module
+    path: str
+    project_root: str
+    text: str = ""
+    answers: dict[str, Answer] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds that went into inferring for each target, on earlier rungs as well."""
+    stuck: set[str] = field(default_factory=set)
+    """Where earlier searches in this file got no further."""
+    retry: bool = False
+    """Whether what could not be inferred before is tried again, whatever has changed."""
+    since: float = 0.0
+    """When the job began, in seconds since the epoch."""
+    hints: dict[str, InferenceHint] = field(default_factory=dict)
+    """What earlier jobs inferred for this file, by target."""
+
+    def place(self) -> Place:
+        """Where the file is, for what refusals rest on."""
+        return Place(self.tree, self.text, self.path, self.project_root, self.since)
