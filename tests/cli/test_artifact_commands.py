@@ -76,6 +76,7 @@ def test_graph_html_is_the_page_with_everything_in_it(
     assert decode(base64.b64decode(data["documents"][0])).target == "Model"
     assert [finding["rule"] for finding in data["findings"]] == ["dtype"]
     assert data["statistics"][0]["target"] == "Model"
+    assert [text.splitlines()[-1] for text in data["sources"].values()] == ["x.double()"]
 
 
 def test_a_kept_graph_can_be_shown_again(command: Command, write: Write) -> None:

@@ -20,7 +20,17 @@ from inductor_debug.report.graph_text import GraphText
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Styler
-from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, NodeRole, Stage
+from inductor_debug_schema import (
+    Graph,
+    GraphDocument,
+    GraphKind,
+    GraphNode,
+    Location,
+    NodeRole,
+    Position,
+    Range,
+    Stage,
+)
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared_schema" / "golden" / "GraphColumns.graph"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -124,7 +134,18 @@ def test_a_page_that_takes_no_graph_is_refused(tmp_path: Path, monkeypatch: Any,
         path.write_text(page, encoding="utf-8")
     monkeypatch.setattr(graph_html, "PAGE", path)
     with pytest.raises(PageError):
-        graph_html.graph_html("m.py::M", [b""], [], [])
+        graph_html.graph_html("m.py::M", [b""], [], [], {})
+
+
+def test_sources_are_the_files_that_nodes_come_from_as_far_as_there_is_room(tmp_path: Path) -> None:
+    texts = {"much.py": "y = 1\r\nz = 2\n", "large.py": "#" * (1 << 20), "binary.py": "\0", "unused.py": "x = 1\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.encode())
+    start = Range(Position(0, 0), Position(0, 1))
+    names = ["much.py", "much.py", "large.py", "binary.py", "gone.py"]
+    places = [Location(str(tmp_path / name), start) for name in names]
+    nodes = [GraphNode(f"n{number}", "aten.relu.default", place=place) for number, place in enumerate(places)]
+    assert graph_html.sources_of(document(nodes)) == {str(tmp_path / "much.py"): "y = 1\nz = 2\n"}
 
 
 def test_no_renderer_recurses() -> None:

@@ -147,10 +147,11 @@ def _rendered(
 
         return graph_svg(document)
     if arguments.format == "html":
-        from inductor_debug.report.graph_html import graph_html
+        from inductor_debug.report.graph_html import graph_html, sources_of
 
         findings = done.performed.report.findings if done is not None else []
-        return graph_html(f"{subject.shown}::{document.target}", [content], findings, statistics)
+        title = f"{subject.shown}::{document.target}"
+        return graph_html(title, [content], findings, statistics, sources_of(document))
     from inductor_debug.report.graph_text import GraphText
 
     coloured = arguments.output is None and console.wants_colour(arguments.color, sys.stdout, os.environ)

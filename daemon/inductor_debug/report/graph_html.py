@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Finding, to_wire
+from inductor_debug_schema import Finding, GraphDocument, to_wire
+
+from inductor_debug.report.sources import Sources
 
 PAGE = Path(__file__).with_name("pages") / "graph.html"
 PLACEHOLDER = "@@INDUCTOR_DEBUG_DATA@@"
 SCHEMA = 1
+_MOST_SOURCE = 1 << 20
+"""Characters of the user's files that go into one page; what more nodes come from goes first."""
 
 
 class PageError(Exception):
@@ -24,7 +29,11 @@ class PageError(Exception):
 
 
 def graph_html(
-    title: str, documents: Sequence[bytes], findings: Sequence[Finding], statistics: Sequence[dict[str, Any]]
+    title: str,
+    documents: Sequence[bytes],
+    findings: Sequence[Finding],
+    statistics: Sequence[dict[str, Any]],
+    sources: Mapping[str, str],
 ) -> str:
     """The page with everything in it.
 
@@ -33,6 +42,7 @@ def graph_html(
         documents: contents of `.graph` files (`artifacts.graph_columns`).
         findings: what was found, with absolute paths.
         statistics: documents of `rules.statistics`.
+        sources: texts of files by path (`sources_of`), so that a click on a node can show its expression.
 
     Raises:
         PageError: this installation has no page, or one that takes no data.
@@ -49,6 +59,20 @@ def graph_html(
         "documents": [base64.b64encode(document).decode("ascii") for document in documents],
         "findings": to_wire(list(findings)),
         "statistics": list(statistics),
+        "sources": dict(sources),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return page.replace(PLACEHOLDER, base64.b64encode(text).decode("ascii"))
+
+
+def sources_of(document: GraphDocument) -> dict[str, str]:
+    """Texts of the files that nodes of `document` come from, by path, without what cannot be read or is too long."""
+    counted = Counter(node.place.path for graph in document.graphs for node in graph.nodes if node.place is not None)
+    found: dict[str, str] = {}
+    room, files = _MOST_SOURCE, Sources()
+    for path, _ in counted.most_common():
+        text = "\n".join(files.of(path).lines)
+        if 0 < len(text) <= room:
+            found[path] = text
+            room -= len(text)
+    return found
