@@ -1,7 +1,8 @@
 """Torch's structured trace log (what `TORCH_TRACE` writes and tlparse reads), kept in memory while something compiles.
 
 Private names of torch, read in 2.13: the logger `torch.__trace`, `torch._logging._internal.TorchLogsFormatter` and
-`torch._logging.structured.INTERN_TABLE`. Where one is gone the log is empty, and `problem` says why. It changes nothing of what is compiled.
+`torch._logging.structured.INTERN_TABLE`. Where one is gone the log is empty, and `problem` says why. It changes nothing
+of what is compiled.
 """
 
 from __future__ import annotations
