@@ -19,7 +19,7 @@ from inductor_debug.kerneldiff.nodes import NodeWalk, Replacement
 from inductor_debug.kerneldiff.report import Blame, DiffReport, NodeResult, Verdict
 from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State
-from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, times
+from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, off_by
 
 if TYPE_CHECKING:
     from inductor_debug.kerneldiff.comparison import Settings
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _DIVERGES = 8.0
 """A result diverges where its error is that many units, and that many times its inputs' error."""
 _MOST_REPLACED = 3
+_BUYS_NOTHING = 0.9
+"""Putting an operation right that leaves a larger part of the error says something about the others."""
 _MOST_BLAMED = 10
 
 
@@ -67,7 +69,7 @@ class Finder:
         report.largest_growth = _name(growing) if growing is not None and (growing.growth or 0.0) > 1 else ""
         suspects = _suspects(walk.results)
         before = self._replace(arithmetic, suspects[:_MOST_REPLACED], report)
-        report.blame = [_blame(node, before.get(node.graph)) for node in suspects[:_MOST_BLAMED]]
+        report.blame = [_blame(node, before.get(node.graph), len(suspects) - 1) for node in suspects[:_MOST_BLAMED]]
         if report.blame and report.verdict is Verdict.PASS:
             report.verdict = Verdict.SUSPICIOUS
             first = report.blame[0]
@@ -106,41 +108,55 @@ class Finder:
     # Opaque backends
 
     def _localise(self, report: DiffReport) -> None:
-        assert self._backend.graph_compiler is not None
         self._settings.progress("looking for the operation at fault")
-        only_gradients = all(result.verdict is Verdict.PASS for result in report.outputs)
-        localiser = Localiser(
+        forward = max((result.verdict for result in report.outputs), key=lambda verdict: verdict.rank, default=None)
+        backward = max((result.verdict for result in report.gradients), key=lambda verdict: verdict.rank, default=None)
+        found: list[Localised] = []
+        failures: list[str] = []
+        for worst, gradients in ((forward, False), (backward, True)):
+            if worst in (Verdict.SUSPICIOUS, Verdict.WRONG) and not found:
+                localiser = self._localiser(SUSPICIOUS if worst is Verdict.SUSPICIOUS else WRONG, gradients)
+                self._visit(localiser)
+                found, failures = localiser.found, failures + localiser.failures
+        report.blame = [self._blame_of(localised) for localised in found]
+        if failures:
+            report.notes.append(f"Some pieces of the graph could not be compiled alone: {failures[0]}")
+        if not found:
+            report.notes.append(
+                "Every graph is right when it is compiled by itself with the reference's inputs: the difference comes "
+                "from what is around them."
+            )
+
+    def _localiser(self, threshold: float, gradients: bool) -> Localiser:
+        assert self._backend.graph_compiler is not None
+        module = self._target.module
+        return Localiser(
             self._backend.graph_compiler,
             seed=self._settings.seed,
             deadline=self._deadline,
-            threshold=SUSPICIOUS if report.verdict is Verdict.SUSPICIOUS else WRONG,
-            gradients=only_gradients,
+            threshold=threshold,
+            gradients=gradients,
+            constants=frozenset(map(id, [] if module is None else module.buffers())),
             progress=self._settings.progress,
         )
+
+    def _visit(self, localiser: Localiser) -> None:
         function = with_dynamo_graphs(self._target.function, localiser)
         with self._settings.traced():
             ran = run_side(self._target, function, seed=self._settings.seed, gradients=False)
         self._state.restore()
         if ran.error is not None:
             raise ran.error
-        report.blame = [self._blame_of(found) for found in localiser.found]
-        if localiser.failures:
-            report.notes.append(f"Some pieces of the graph could not be compiled alone: {localiser.failures[0]}")
-        if not report.blame:
-            report.notes.append(
-                "Every graph is right when it is compiled by itself with the reference's inputs: the difference comes "
-                "from what is around them."
-            )
 
     def _blame_of(self, found: Localised) -> Blame:
         placed = [node for node in reversed(found.nodes) if self._places.place(node) is not None]
         node = placed[0] if placed else found.nodes[-1]
-        why = f"compiled by itself it is off by {times(found.ratio)}"
+        why = f"compiled by itself it is {off_by(found.ratio)}"
         if len(found.nodes) > 1:
             names = ", ".join(operation_name(item) for item in found.nodes[:6])
             reason = "only when compiled together" if found.together else "and cannot be told apart further"
             reason = reason if found.complete else "and there was no time to look closer"
-            why = f"these {len(found.nodes)} operations ({names}) are off by {times(found.ratio)}, {reason}"
+            why = f"these {len(found.nodes)} operations ({names}) are {off_by(found.ratio)}, {reason}"
         return Blame(
             node.name,
             operation_name(node),
@@ -152,14 +168,23 @@ class Finder:
         )
 
 
-def _blame(node: NodeResult, before: float | None) -> Blame:
+def _what_it_buys(left: float, before: float, others: int) -> str:
+    """What putting one operation right does: `left` is the part that stays of the error `before`."""
+    if left < _BUYS_NOTHING:
+        return f"; put right, the error of the graph's results goes from {before:.2g} to {before * left:.2g}"
+    if others:
+        rest = "another operation is" if others == 1 else f"{others} other operations are"
+        return f"; put right alone it changes little, because {rest} off as well"
+    return "; put right it changes little: the results hardly depend on it"
+
+
+def _blame(node: NodeResult, before: float | None, others: int) -> Blame:
     ratio = _isolated_ratio(node)
-    why = f"on the reference's inputs its result is off by {times(ratio)}"
+    why = f"on the reference's inputs its result is {off_by(ratio)}"
     if math.isinf(ratio) and not (node.isolated and node.isolated.invalid):
         why = "on the reference's inputs its result is not the same, although nothing is rounded there"
     if node.replaced is not None and before:
-        after = before * node.replaced
-        why += f"; put right, the error of the graph's results goes from {before:.2g} to {after:.2g}"
+        why += _what_it_buys(node.replaced, before, others)
     return Blame(node.node, node.op, why, node.place, node.graph, node.module)
 
 

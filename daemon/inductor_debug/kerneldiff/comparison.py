@@ -18,21 +18,22 @@ from torch.fx import Node
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.kerneldiff.anchoring import Jitter
 from inductor_debug.kerneldiff.arithmetic import unit_of
 from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
 from inductor_debug.kerneldiff.blaming import Finder
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
+from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
 from inductor_debug.kerneldiff.precise import drawn_dtype, precisely, to_precise
 from inductor_debug.kerneldiff.report import DiffReport, TensorResult, Verdict
-from inductor_debug.kerneldiff.running import Ran, run_side
+from inductor_debug.kerneldiff.running import Ran, computes, run_side
 from inductor_debug.kerneldiff.sides import (
     all_of,
     gradient_pairs,
     same,
     stopped_early,
+    updated_buffers,
     updated_inputs,
     values,
     worst_of,
@@ -131,16 +132,25 @@ class Comparison:
         actual = self._side(self._test, seed, report)
         report.why = report.why or self._failure(reference, actual)
         if actual.error is None and not self._test.is_eager and self._test.graphs == 0:
-            report.why = report.why or (
-                f"torch.compile captured no graph of {self._target.name}, so {self._test.name} computed nothing."
-            )
-            return None
+            needed = computes(self._target, seed, self._settings.eagerly)
+            self._state.restore()
+            if needed:
+                report.why = report.why or (
+                    f"torch.compile captured no graph of {self._target.name}: all of it ran in eager, and "
+                    f"{self._test.name} computed nothing. `inductor-debug check` says what it could not capture."
+                )
+                return None
+            report.notes.append(f"There was nothing to compile: {self._target.name} computes nothing with tensors.")
         if stopped_early(reference) or stopped_early(actual):
             return None
         repeated = self._repeated(reference, seed, report) if first else None
         anchors = self._anchors(seed, report, repeated)
         config = self._settings.config
-        found = [*pairs(reference.outputs, actual.outputs, "output"), *updated_inputs(self._target, reference, actual)]
+        found = [
+            *pairs(reference.outputs, actual.outputs, "output"),
+            *updated_inputs(self._target, reference, actual),
+            *updated_buffers(self._target, reference, actual),
+        ]
         named = gradient_pairs(reference, actual) if not report.why else []
         self._pairs = [*found, *named]
         return judge_pairs(found, anchors, config), judge_pairs(named, anchors, config)
@@ -216,7 +226,7 @@ class Comparison:
 
     def _moved(self, seed: int, number: int) -> Values:
         self._settings.progress("measuring what rounding does to the model")
-        with self._settings.eagerly(), Jitter(max(self._unit(), unit_of(self._drawn)), number + 1):
+        with self._settings.eagerly(), Jitter(self._unit(), number + 1):
             ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
         self._state.restore()
         return values(ran) if ran.error is None else {}

@@ -126,7 +126,7 @@ class EmulatedArithmetic:
         # A conversion says itself what it makes; operations on mixed dtypes promote by their own rules.
         own = dtypes.pop() if len(dtypes) == 1 and kwargs.get("dtype") is None else None
         if own is not None and (own in _NARROW or (own is torch.float32 and inside is torch.float64)):
-            inputs = pytree.tree_map(lambda leaf: leaf.to(inside) if _floating(leaf) else leaf, inputs)
+            inputs = pytree.tree_map(lambda leaf: _widened(leaf, own, inside), inputs)
         total = None if how is None else how.compute(func, *inputs)
         result = func(*inputs[0], **inputs[1]) if total is None else total
         result = pytree.tree_map(lambda leaf: self._given(leaf, inside, own), result)
@@ -190,6 +190,13 @@ def written_arguments(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             value = args[index] if index < len(args) else kwargs.get(argument.name)
             found += [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, Tensor)]
     return found
+
+
+def _widened(leaf: Any, own: torch.dtype, inside: torch.dtype) -> Any:
+    """An argument in the dtype that is computed in; a dtype that names the arguments' own (backward of softmax) too."""
+    if leaf is own:
+        return inside
+    return leaf.to(inside) if _floating(leaf) else leaf
 
 
 def _floating(leaf: Any) -> bool:

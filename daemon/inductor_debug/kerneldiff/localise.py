@@ -12,7 +12,7 @@ import copy
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -20,9 +20,10 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.kerneldiff.anchoring import Jitter, anchor, error_from, larger, rounding_error
+from inductor_debug.kerneldiff.anchoring import anchor, error_from, larger, rounding_error
 from inductor_debug.kerneldiff.arithmetic import at_least, unit_of
 from inductor_debug.kerneldiff.graphs import CapturedGraph
+from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
 from inductor_debug.kerneldiff.running import cotangent
 from inductor_debug.kerneldiff.segments import Cuttable, Piece
@@ -57,6 +58,7 @@ class Localiser:
         seed: where random numbers start in every piece.
         deadline: `time.perf_counter()` after which nothing more is compiled.
         threshold: the ratio above which a piece is wrong.
+        constants: tensors (by identity) that no gradient is asked of: buffers.
         gradients: run backward through every piece as well: for faults that show in gradients only.
         progress: told what is being done.
     """
@@ -69,8 +71,10 @@ class Localiser:
         deadline: float,
         threshold: float = WRONG,
         gradients: bool = False,
+        constants: frozenset[int] = frozenset(),
         progress: Callable[[str], None] = lambda message: None,
     ) -> None:
+        self._constants = constants
         self._compiler, self._seed, self._deadline = compiler, seed, deadline
         self._threshold, self._gradients, self._progress = threshold, gradients, progress
         self.found: list[Localised] = []
@@ -82,7 +86,7 @@ class Localiser:
         if graph.operations():
             state = torch.get_rng_state()
             with torch.set_grad_enabled(self._gradients):
-                localised = _Bisection(self, Cuttable(graph, args)).run()
+                localised = _Bisection(self, Cuttable(graph, args, self._constants)).run()
             torch.set_rng_state(state)
             if localised is not None:
                 self.found.append(localised)
@@ -105,17 +109,27 @@ class Localiser:
         try:
             # A backend may write to the graph that it is given.
             given = GraphModule(piece.module, copy.deepcopy(piece.module.graph))
-            compiled = self._compiler(given, [_leaf(tensor, self._gradients) for tensor in piece.inputs])
-            actual = self._results(compiled, piece.inputs)
+            # As it will be called: what is written to must not be a leaf of autograd.
+            compiled = self._compiler(given, self._passed(self._leaves(piece)))
+            actual = self._results(compiled, piece)
         except Exception as error:
             self.failures.append(f"operations {piece.start + 1} to {piece.end}: {describe(error)}")
             return 0.0
         return _judged(piece, actual, self._results)
 
-    def _results(self, function: Callable[..., Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    def _leaves(self, piece: Piece) -> list[torch.Tensor]:
+        tensors = cloned(piece.inputs)
+        return [
+            _leaf(tensor, self._gradients and not fixed) for tensor, fixed in zip(tensors, piece.fixed, strict=True)
+        ]
+
+    def _passed(self, leaves: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [leaf.clone() for leaf in leaves] if self._gradients else leaves
+
+    def _results(self, function: Callable[..., Any], piece: Piece) -> list[torch.Tensor]:
         """What a piece returns, what it leaves in its inputs, and the gradients of these."""
-        leaves = [_leaf(tensor, self._gradients) for tensor in cloned(inputs)]
-        passed = [leaf.clone() for leaf in leaves] if self._gradients else leaves
+        leaves = self._leaves(piece)
+        passed = self._passed(leaves)
         seed_everything(self._seed)
         made = [leaf for leaf in pytree.tree_leaves([function(*passed), passed]) if isinstance(leaf, torch.Tensor)]
         found = [tensor.detach() for tensor in made]
@@ -137,23 +151,22 @@ def _gradients(made: list[torch.Tensor], leaves: list[torch.Tensor]) -> list[tor
 
 
 def _judged(
-    piece: Piece, actual: list[torch.Tensor], results: Callable[[Callable[..., Any], list[torch.Tensor]], Any]
+    piece: Piece, actual: list[torch.Tensor], results: Callable[[Callable[..., Any], Piece], list[torch.Tensor]]
 ) -> float:
     """The largest ratio among a piece's results."""
-    base = results(piece.module, piece.inputs)
+    base = results(piece.module, piece)
     try:
         with Precise(drawn_dtype(piece.inputs)):
-            exact = results(piece.module, [to_precise(tensor) for tensor in piece.inputs])
+            exact = results(piece.module, replace(piece, inputs=[to_precise(tensor) for tensor in piece.inputs]))
     except Exception:
         exact = base  # an operation without float64: rounding alone says what to expect
-    unit = unit_of(drawn_dtype(piece.inputs))
     ratio = _largest(exact, base, actual, [])
     if ratio <= SUSPICIOUS:
         return ratio
     moved = []
     for number in range(_MOVED):
-        with Jitter(unit, number + 1):
-            moved.append(results(piece.module, piece.inputs))
+        with Jitter(0.0, number + 1):
+            moved.append(results(piece.module, piece))
     return _largest(exact, base, actual, moved)
 
 
@@ -170,7 +183,7 @@ def _largest(
 
 
 def _ratio(truth: torch.Tensor, best: torch.Tensor, value: torch.Tensor, others: list[torch.Tensor]) -> float:
-    if best.shape != value.shape or best.dtype != value.dtype:
+    if best.shape != value.shape or best.dtype != value.dtype or best.device != value.device:
         return math.inf
     if not (best.is_floating_point() or best.is_complex()):
         firm = best != value

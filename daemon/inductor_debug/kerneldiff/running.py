@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.target import BuiltTarget
@@ -26,12 +28,15 @@ _COTANGENT_SEED = 20_071_205
 class Ran:
     """What one run gave. `outputs` and `inputs` (as the run left them) are whole values, `gradients` named leaves.
 
+    `buffers` are the module's by name, as the run left them.
+
     `error` is what it raised, and `phase` ("forward", "backward") when.
     """
 
     outputs: Any = None
     inputs: Any = None
     gradients: list[Leaf] = field(default_factory=list)
+    buffers: dict[str, torch.Tensor] = field(default_factory=dict)
     error: BaseException | None = None
     phase: str = ""
     seconds: float = 0.0
@@ -85,7 +90,15 @@ def run_side(
     ran.seconds = time.perf_counter() - started
     ran.outputs = mapped(ran.outputs, torch.Tensor.detach)
     ran.inputs = mapped(ran.inputs, torch.Tensor.detach)
+    ran.buffers = _buffers(target.module)
     return ran
+
+
+def computes(target: BuiltTarget, seed: int, around: Callable[[], AbstractContextManager[Any]]) -> bool:
+    """Whether the target runs any operation on tensors in eager. The caller restores its state afterwards."""
+    with around(), _Counting() as counting:
+        run_side(target, counting.inside(target.function), seed=seed, gradients=False)
+    return bool(counting.operations)
 
 
 def cotangent(tensor: torch.Tensor, index: int) -> torch.Tensor:
@@ -96,6 +109,35 @@ def cotangent(tensor: torch.Tensor, index: int) -> torch.Tensor:
     generator = torch.Generator().manual_seed(_COTANGENT_SEED + index)
     values = torch.randint(-128, 129, tensor.shape, generator=generator) / 64
     return values.to(device=tensor.device, dtype=tensor.dtype)
+
+
+def _buffers(module: torch.nn.Module | None) -> dict[str, torch.Tensor]:
+    """Copies: the buffers themselves are put back for the next run."""
+    return {} if module is None else {name: cloned(buffer.detach()) for name, buffer in module.named_buffers()}
+
+
+class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the operations of one function."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.operations, self._running = 0, False
+
+    def inside(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, whose operations count."""
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self._running = True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._running = False
+
+        return counted
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.operations += self._running
+        return func(*args, **(kwargs or {}))
 
 
 def _may_train(target: BuiltTarget) -> bool:

@@ -23,6 +23,7 @@ class Piece:
     """The operations `start` to `end` (exclusive) of a graph. `inputs` are real tensors, one for each placeholder.
 
     `outputs` names the operations whose results it returns. What it does to its inputs in place is a result, too.
+    `fixed` says of each input whether it is a constant of the graph, of which no gradient is asked.
     """
 
     start: int
@@ -30,6 +31,7 @@ class Piece:
     module: GraphModule
     inputs: list[torch.Tensor]
     outputs: list[str]
+    fixed: list[bool]
 
 
 class Cuttable:
@@ -38,10 +40,13 @@ class Cuttable:
     Args:
         graph: what to cut.
         args: its arguments, which are cloned where the graph writes to anything.
+        constants: identities of arguments that are constants.
     """
 
-    def __init__(self, graph: CapturedGraph, args: list[Any]) -> None:
+    def __init__(self, graph: CapturedGraph, args: list[Any], constants: frozenset[int] = frozenset()) -> None:
         self.graph = graph
+        placeholders = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
+        self._fixed = {node for node, value in zip(placeholders, args, strict=False) if id(value) in constants}
         self.writes = any(map(_writes, graph.module.graph.nodes))
         self._args = cloned(args) if self.writes else args
         self.operations = graph.operations()
@@ -62,6 +67,7 @@ class Cuttable:
         graph = Graph()
         copies: dict[Node, Any] = {}
         inputs: list[torch.Tensor] = []
+        fixed: list[bool] = []
         for node in self.graph.module.graph.nodes:
             if node not in needed:
                 continue
@@ -69,6 +75,7 @@ class Cuttable:
             if isinstance(value, torch.Tensor):
                 copies[node] = graph.placeholder(node.name)
                 inputs.append(value)
+                fixed.append(node in self._fixed)
             elif node.op == "get_attr":
                 copies[node] = graph.node_copy(node)
             else:
@@ -78,7 +85,7 @@ class Cuttable:
         kept = [node for node in chosen if any(user not in inside for user in node.users)]
         graph.output(tuple(copies[node] for node in kept))
         module = GraphModule(self.graph.module, graph)
-        return Piece(start, end, module, _detached(inputs, self.writes), [node.name for node in kept])
+        return Piece(start, end, module, _detached(inputs, self.writes), [node.name for node in kept], fixed)
 
     def _values_before(self, start: int, needed: set[Node]) -> dict[Node, Any]:
         """Runs the operations before `start` as eager does, keeping what is needed."""

@@ -19,13 +19,14 @@ from inductor_debug.kerneldiff.structure import Pair, flatten, pairs
 
 def all_of(ran: Ran) -> Any:
     """Everything that a run gave, as one structure."""
-    return [ran.outputs, ran.inputs, [leaf.value for leaf in ran.gradients]]
+    return [ran.outputs, ran.inputs, ran.buffers, [leaf.value for leaf in ran.gradients]]
 
 
 def values(ran: Ran) -> Values:
     """Every leaf of a run by the name that results have."""
     found = {leaf.path: leaf.value for leaf in flatten(ran.outputs, "output")}
     found |= {input_name(leaf.path): leaf.value for leaf in flatten(ran.inputs, "inputs")}
+    found |= {buffer_name(name): value for name, value in ran.buffers.items()}
     return found | {leaf.path: leaf.value for leaf in ran.gradients}
 
 
@@ -35,6 +36,24 @@ def input_name(path: str) -> str:
         path.replace("inputs[0]", "args", 1) if path.startswith("inputs[0]") else path.replace("inputs[1]", "kwargs", 1)
     )
     return f"{name} after the call"
+
+
+def buffer_name(name: str) -> str:
+    """What results call an updated buffer, such as the running statistics of a normalisation."""
+    return f"buffer {name} after the call"
+
+
+def updated_buffers(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
+    """Buffers that either side wrote to; the target's own must have been put back."""
+    before = {} if target.module is None else dict(target.module.named_buffers())
+    found = []
+    for name in dict.fromkeys([*reference.buffers, *actual.buffers]):
+        left, right = reference.buffers.get(name), actual.buffers.get(name)
+        original = before.get(name)
+        if original is None or left is None or right is None or not (same(original, left) and same(original, right)):
+            problem = "" if left is not None and right is not None else "only one side has it"
+            found.append(Pair(buffer_name(name), left, right, problem))
+    return found
 
 
 def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
@@ -51,13 +70,20 @@ def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pai
 
 
 def gradient_pairs(reference: Ran, actual: Ran) -> list[Pair]:
-    """The gradients of both sides by name; one that is missing on a side is a problem."""
+    """The gradients of both sides by name; one that is missing on a side is a problem, unless it is all zeros there.
+
+    What no output depends on has no gradient in eager, and may have a gradient of zeros once it is compiled.
+    """
     others = {leaf.path: leaf.value for leaf in actual.gradients}
     found = []
     for leaf in reference.gradients:
         value = others.get(leaf.path)
         problem = ""
         if (leaf.value is None) != (value is None):
+            there = leaf.value if value is None else value
+            if not bool(there.any()):
+                found.append(Pair(leaf.path, there, there))
+                continue
             problem = "only the reference has a gradient" if value is None else "only the backend has a gradient"
         found.append(Pair(leaf.path, leaf.value, value, problem))
     return found

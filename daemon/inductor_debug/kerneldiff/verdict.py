@@ -20,6 +20,7 @@ SUSPICIOUS_ALONE = 3.0
 """The same for a single operation on given inputs, whose error is far better known."""
 WRONG = 16.0
 """Ratios above this one are more than rounding explains."""
+_NO_MORE = 1.05
 
 
 def verdict_of(ratio: float) -> Verdict:
@@ -32,8 +33,15 @@ def verdict_of(ratio: float) -> Verdict:
 def times(ratio: float) -> str:
     """A ratio in words."""
     if math.isinf(ratio):
-        return "NaN or infinity where there should be numbers"
+        return "NaN or infinity in other places than they should be"
     return f"{ratio:.2g} times the error to expect" if ratio < 100 else f"{ratio:,.0f} times the error to expect"
+
+
+def off_by(ratio: float) -> str:
+    """The same of operations, whose results are not looked at element by element."""
+    if math.isinf(ratio):
+        return "not the same, which no rounding explains (NaN or infinity, other integers, another shape or type)"
+    return f"off by {times(ratio)}"
 
 
 def overall(results: Sequence[TensorResult], baseline: str, deterministic: bool | None) -> tuple[Verdict, str]:
@@ -50,7 +58,7 @@ def overall(results: Sequence[TensorResult], baseline: str, deterministic: bool 
     count = sum(result.verdict is worst.verdict for result in results)
     others = f" ({count} of {len(results)} results are {worst.verdict.value})" if count > 1 else ""
     if worst.verdict is Verdict.PASS:
-        return Verdict.PASS, _passed(results, baseline)
+        return Verdict.PASS, _passed(results, baseline, deterministic)
     sentence = f"{worst.name}: {worst.why}{others}."
     if deterministic is False and worst.ratio is not None and not math.isinf(worst.ratio):
         return (
@@ -66,10 +74,20 @@ def _badness(result: TensorResult) -> tuple[int, bool, float]:
     return result.verdict.rank, not result.name.startswith("grad of "), ratio
 
 
-def _passed(results: Sequence[TensorResult], baseline: str) -> str:
-    ratios = [result.ratio for result in results if result.ratio is not None]
+def _passed(results: Sequence[TensorResult], baseline: str, deterministic: bool | None) -> str:
     what = f"All {len(results)} results" if len(results) > 1 else f"{results[0].name}"
     verb = "are" if len(results) > 1 else "is"
-    if not ratios:
-        return f"{what} {verb} equal."
-    return f"{what} {verb} as exact as {baseline} (at most {max(ratios):.2g} times the error to expect)."
+    if all(map(_is_equal, results)):
+        return f"{what} {verb} equal to the reference's, to the last bit."
+    largest = max((result.ratio for result in results if result.ratio is not None), default=0.0)
+    error = f"at most {times(largest)}" if largest > _NO_MORE else "no more than the error to expect"
+    if deterministic is False:
+        return f"The model gives other results each time it runs; the backend's differ no more than those ({error})."
+    return f"{what} {verb} as exact as {baseline} ({error})."
+
+
+def _is_equal(result: TensorResult) -> bool:
+    if result.comparison is None:
+        return not result.ratio
+    metrics = result.comparison.metrics
+    return not metrics.max_abs and not metrics.nonfinite_mismatches

@@ -1,0 +1,115 @@
+"""The same model with every operation rounded a little differently: what its errors may legitimately be.
+
+Results are moved by up to a unit, those of sums by what another order of adding up makes of them (`reordering`), and
+operations that hide sums are computed as compilers compute them, by their decomposition. Views, copies and random
+numbers stay as they are. Nothing here compares.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inductor_debug.kerneldiff.reordering import Errors, bias_errors, errors_of
+
+
+class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Rounds in another way what runs inside. It draws from a generator of its own.
+
+    Args:
+        unit: of the backend's number format, where that is coarser than the tensors' own dtypes.
+        seed: which other way.
+    """
+
+    def __init__(self, unit: float, seed: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._unit = unit
+        self._generator = torch.Generator().manual_seed(seed)
+        self._lanes = _LANES[seed % len(_LANES)]
+        self._decompositions = _decompositions()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        decomposition = self._decompositions.get(func)
+        if decomposition is not None:
+            with self:
+                return decomposition(*args, **kwargs)
+        result = func(*args, **kwargs)
+        schema = getattr(func, "_schema", None)
+        if schema is None or schema.is_mutable or torch.Tag.nondeterministic_seeded in func.tags:
+            return result
+        if any(argument.alias_info is not None for argument in schema.arguments) or func in _EXACT:
+            return result
+        result = pytree.tree_map(self._move, result)
+        for leaf, errors in zip(pytree.tree_leaves(result), errors_of(func, args, kwargs, self._lanes), strict=False):
+            self._reorder(leaf, errors)
+        if func is torch.ops.aten.convolution_backward.default and result[2] is not None:
+            self._reorder(result[2], bias_errors(args[0], self._lanes))
+        return result
+
+    def _reorder(self, leaf: Any, errors: Errors) -> None:
+        if _movable(leaf):
+            noise = torch.randn(leaf.shape, generator=self._generator)
+            moved = noise.to(leaf.device).mul(errors.spread).add_(errors.shift)
+            leaf.add_(moved.to(device=leaf.device, dtype=leaf.dtype))
+
+    def _move(self, leaf: Any) -> Any:
+        if not _movable(leaf):
+            return leaf
+        unit = max(self._unit, torch.finfo(leaf.dtype).eps)
+        factor = torch.rand(leaf.shape, generator=self._generator).sub_(0.5).mul_(2 * unit).add_(1.0)
+        return leaf.mul_(factor.to(device=leaf.device, dtype=leaf.dtype))
+
+
+def _movable(leaf: Any) -> bool:
+    """Whether it has numbers that are rounded, each with memory of its own, so that it may be moved in place."""
+    if not isinstance(leaf, torch.Tensor) or not leaf.dtype.is_floating_point or leaf.layout is not torch.strided:
+        return False
+    return all(stride != 0 or size <= 1 for size, stride in zip(leaf.shape, leaf.stride(), strict=True))
+
+
+_LANES = (16, 1, 8)
+"""Running totals of sums: a single one (each element of a result in a lane of its own), or a vector register's."""
+_EXACT = frozenset(
+    {
+        torch.ops.aten.clone.default,
+        torch.ops.aten.zeros_like.default,
+        torch.ops.aten.ones_like.default,
+        torch.ops.aten.full.default,
+        torch.ops.aten.full_like.default,
+        torch.ops.aten.zeros.default,
+        torch.ops.aten.ones.default,
+        torch.ops.aten.empty.memory_format,
+        torch.ops.aten.cat.default,
+        torch.ops.aten.embedding.default,
+        torch.ops.aten.relu.default,
+        torch.ops.aten.where.self,
+        torch.ops.aten.neg.default,
+    }
+)
+"""Operations that compute nothing that would be rounded."""
+
+_COMPOSED = (
+    torch.ops.aten.native_batch_norm,
+    torch.ops.aten.native_batch_norm_backward,
+    torch.ops.aten.native_group_norm,
+    torch.ops.aten.native_group_norm_backward,
+    torch.ops.aten.native_layer_norm_backward,
+)
+"""Operations with sums over whole batches inside. Their errors shift all elements alike, which later sums add up."""
+
+
+@functools.cache
+def _decompositions() -> dict[Any, Callable[..., Any]]:
+    """What these operations are made of; nothing where this torch has no such table (read in 2.11 to 2.13)."""
+    try:
+        from torch._decomp import get_decompositions
+
+        return dict(get_decompositions(_COMPOSED))
+    except (ImportError, RuntimeError):
+        return {}
