@@ -27,6 +27,7 @@ from inductor_debug.capture.discovery import discover
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
 from inductor_debug.capture.inference.offering import Inferring
+from inductor_debug.capture.initialisers import nothing_drawn
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.offers import Discovered, Offer
 from inductor_debug.capture.quiet import quiet
@@ -228,6 +229,7 @@ class Workshop:
             load.declarations.recording(),
             _nothing_saved(),
             fake_conversions(),
+            nothing_drawn(),
             building(load.mode, load.fake_mode, self._memory_bound),
         ):
             yield
