@@ -42,10 +42,10 @@ export function activate(context: Context): void {
   };
 
   const show = async (comparison: Comparison): Promise<void> => {
-    const known = open.get(keyOf(comparison.subject));
+    const known = open.get(keyOf(comparison.subject)); // it shows the comparison already
     known?.reveal();
     const column = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    await (known ?? tab(vscode.window.createWebviewPanel(VIEW, comparison.subject.target, column), comparison)).show(comparison);
+    if (!known) await tab(vscode.window.createWebviewPanel(VIEW, comparison.subject.target, column), comparison).show(comparison);
   };
 
   const command = async (gradients: boolean, given: unknown, target: unknown): Promise<void> => {
@@ -59,6 +59,7 @@ export function activate(context: Context): void {
 
   context.extension.subscriptions.push(
     { dispose: () => { for (const panel of [...open.values()]) panel.dispose(); } },
+    context.comparisons.onDidChange((comparison) => { void open.get(keyOf(comparison.subject))?.show(comparison); }),
     vscode.commands.registerCommand("inductorDebug.compare", (given?: unknown, target?: unknown) => command(false, given, target)),
     vscode.commands.registerCommand("inductorDebug.compareGradients", (given?: unknown, target?: unknown) => command(true, given, target)),
     vscode.window.registerWebviewPanelSerializer(VIEW, {
@@ -69,9 +70,7 @@ export function activate(context: Context): void {
           return;
         }
         const made = tab(panel, kept);
-        const known = await context.comparisons.read(kept);
-        if (known) await made.show(known);
-        else made.say(t("The files of this comparison are gone. Compare again."));
+        if (!(await context.comparisons.read(kept))) made.say(t("The files of this comparison are gone. Compare again."));
       },
     }),
   );
