@@ -90,6 +90,32 @@ async def test_what_stands_in_a_module_is_looked_for_where_it_was_found(make_edi
     assert editor.engine.calls[-1][1] == str(tmp_path / "model.py")
 
 
+async def test_a_difference_in_numbers_is_reduced_with_the_backend_that_made_it(
+    make_editor: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    editor = await make_editor(
+        {"textDocument": {"codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}}}
+    )
+    await editor.start(options={"clientCommands": ["inductorDebug.makeReproducer"]})
+    monkeypatch.setattr(editor.engine, "judged", lambda path, found, text: found, raising=False)
+    path = tmp_path / "model.py"
+    uri = editor.open(path)
+    editor.engine.done(uri, [])
+    shown = finding(path, rule="numerics")
+    compared = {"backend": "inductor", "reference": "eager", "verdict": "wrong", "blame": [], "nodes": []}
+    report = FileReport(str(path), FileStatus.FINDINGS)
+    comparison = Performed(report, "x = 1\n", [Answered("Model", compared)], found=[shown])
+    editor.server.numerics.take(str(path), comparison)
+    place = {"start": {"line": 3, "character": 5}, "end": {"line": 3, "character": 5}}
+    params = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": []}}
+    (action,) = (await editor.request("textDocument/codeAction", params))["result"]
+    assert action["command"]["command"] == "inductorDebug.makeReproducer"
+    (asked,) = action["command"]["arguments"]
+    editor.engine.performed = performed(KEPT)
+    await editor.answer(ask(editor, **asked))
+    assert editor.engine.calls[-1][2].options["backend"] == "inductor"
+
+
 async def test_a_finding_that_is_gone_is_said_to_be(make_editor: Make, tmp_path: Path) -> None:
     editor = await make_editor()
     await editor.start()

@@ -163,7 +163,9 @@ class CodeActions:
         """Edits nothing, so it has no kind; who asks for quick fixes alone does not get it."""
         from inductor_debug.server.repro_commands import actions
 
-        found, shown = self._found(document, params), params.context.diagnostics
+        shown = params.context.diagnostics
+        compared = self._server.numerics.findings(document.path)
+        found = [*self._found(document, params), *(finding for finding in compared if _touches(finding, params.range))]
         for command, finding in actions(self._server, found, document.uri):
             yield types.CodeAction(command.title, diagnostics=_diagnostics(shown, [finding]), command=command)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SET_INPUTS = "inductorDebug.setExampleInputs"
 """The client's command that asks for a class's inputs and writes the directive; arguments: URI, class name."""
+SHOW_GRAPH = "inductorDebug.showGraph"
+"""The client's command that shows a target's graphs; arguments: URI, target."""
 COMPARE = "inductorDebug.compare"
 """The client's command that compares a backend and shows what came of it; arguments: URI, target."""
 CHECK = "inductorDebug.check"
@@ -45,6 +47,8 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         line = outline.line_of(target.name)
         line = min(target.line, last_line) if line is None else line
         lenses.append(_lens(line, target_title(target, update), uri))
+        if SHOW_GRAPH in server.client.commands:
+            lenses.append(_lens(line, "graph", uri, SHOW_GRAPH, [uri, target.name]))
         if COMPARE in server.client.commands:
             title = _compare_title(server.numerics.of(document.path, target.name))
             lenses.append(_lens(line, title, uri, COMPARE, [uri, target.name]))

@@ -16,6 +16,7 @@ from lsprotocol import types
 
 from inductor_debug.engine.folders import cache_folder
 from inductor_debug.engine.reproducing import document_of, made_of, order_for, proved, script_of
+from inductor_debug.server.numerics import RULE as NUMERICS
 from inductor_debug.server.ordering import Token, options_of, outcome, perform, references
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
@@ -52,7 +53,7 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
         line=options["line"] if isinstance(options.get("line"), int) else None,
         finding=finding,
         target=_word(options, "target"),
-        backend=_word(options, "backend"),
+        backend=_word(options, "backend") or _compared(server, path, finding),
         memo=str(cache_folder() / "repro"),
     )
     made: list[ArtifactMade] = []
@@ -72,6 +73,12 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
     result = outcome(options, performed.report, performed)
     document = found.document if performed.answers or found.script else {**document_of([]), "why": result["reason"]}
     return {**result, **document, **_text(document, found.script)}
+
+
+def _compared(server: Server, path: str, finding: Finding | None) -> str:
+    """The backend whose numbers a finding is about; "" for other findings."""
+    measured = server.numerics.of(path, finding.target) if finding is not None and finding.rule == NUMERICS else None
+    return measured.backend if measured is not None else ""
 
 
 def _best(server: Server, path: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
@@ -115,7 +122,8 @@ def shown_finding(server: Server, options: dict[str, Any]) -> tuple[str, Finding
         return options["uri"], None
     for uri in (options["uri"], *server.documents):
         latest = server.engine.latest(uri)
-        for finding in latest.report.findings if latest is not None else ():
+        found = list(latest.report.findings) if latest is not None else []
+        for finding in found + server.numerics.findings(path_of(uri) or ""):
             if finding.fingerprint == wanted:
                 return uri, finding
     raise RequestError("The finding is not there any more.")
