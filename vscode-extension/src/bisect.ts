@@ -19,7 +19,7 @@ import { type TransfersOf, transfersIn, transfersPage } from "./transfersPage.js
 const { t } = vscode.l10n;
 
 export function activate(context: Context): void {
-  const pages = new ReportPages();
+  const pages = new ReportPages(context.extension.extensionUri);
   context.extension.subscriptions.push(
     pages,
     vscode.commands.registerCommand("inductorDebug.bisectTarget", (given?: unknown, name?: unknown) => bisect(context, pages, given, name)),
@@ -42,7 +42,7 @@ async function bisect(context: Context, pages: ReportPages, given: unknown, name
     tellNothing(context, t("Bisecting {0}", subject.target), answer);
     return;
   }
-  await pages.show(t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
+  pages.show(t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
   context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
 }
 
@@ -72,7 +72,7 @@ async function askForLadder(context: Context): Promise<Readonly<Record<string, u
   ];
   const chosen = await vscode.window.showQuickPick(ladders, { title: t("Bisect"), placeHolder: t("What is compared with eager") });
   if (!chosen || chosen.options) return chosen?.options;
-  const names = ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor", "transfers", ...(await accelerators(context))];
+  const names = ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor", ...(await accelerators(context))];
   const items = names.map((label) => ({ label }));
   const picked = await vscode.window.showQuickPick(items, { title: t("Bisect"), placeHolder: t("Climbed in this order"), canPickMany: true });
   return picked && picked.length > 0 ? { backends: picked.map(({ label }) => label) } : undefined;
@@ -92,7 +92,7 @@ async function transfers(context: Context, pages: ReportPages, given: unknown, n
   }
   const path = answer.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
   const log = path === undefined ? "" : await readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
-  await pages.show(t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
+  pages.show(t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
   if (log === "" && first.summary.transfers > 0) {
     context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", answer.notes[0] ?? t("artifacts are switched off")));
   }

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 
-import { block, code, link, plain, type Place, table } from "./markdown.js";
+import { code, commandLine, heading, link, list, paragraph, plain, type Place, type Position, table } from "./reportHtml.js";
 import * as words from "./words.js";
 
 const { t } = vscode.l10n;
@@ -37,11 +37,6 @@ export interface Guilty {
   readonly range: { readonly start: Position; readonly end: Position } | null;
 }
 
-interface Position {
-  readonly line: number;
-  readonly character: number;
-}
-
 /** What went wrong, in one sentence. */
 export function verdictWords(verdict: Bisection["verdict"]): string {
   switch (verdict) {
@@ -58,8 +53,9 @@ export function verdictWords(verdict: Bisection["verdict"]): string {
   }
 }
 
+/** The body of the page. */
 export function bisectionPage(documents: readonly Bisection[]): string {
-  return `${documents.map(one).join("\n\n---\n\n")}\n`;
+  return documents.map(one).join("\n<hr>\n");
 }
 
 /** The place of the guilty expression. */
@@ -69,26 +65,27 @@ export function guiltyPlace({ guilty }: Bisection): Place | undefined {
 
 function one(document: Bisection): string {
   const { target, ladder, verdict, guilty, commands, notes = [] } = document;
+  const verdictText = plain(sentence(verdictWords(verdict)));
   return [
-    `# ${plain(t("Bisection of {0}", target))}`,
-    `**${plain(sentence(verdictWords(verdict)))}**`,
+    heading(1, t("Bisection of {0}", target)),
+    paragraph(verdict === "none" ? verdictText : `<strong>${verdictText}</strong>`),
     ladderTable(ladder),
-    ...(guilty ? [`## ${t("Where")}`, guiltyTable(guilty, guiltyPlace(document))] : []),
-    ...(commands.length > 0 ? [`## ${t("To see both sides")}`, t("The last that is right, and the first that is not:"), ...commands.map((line) => block([line], "sh"))] : []),
-    ...(notes.length > 0 ? [`## ${t("Notes")}`, notes.map((note) => `- ${plain(note)}`).join("\n")] : []),
-  ].join("\n\n");
+    ...(guilty ? [heading(2, t("Where")), guiltyTable(guilty, guiltyPlace(document))] : []),
+    ...(commands.length > 0 ? [heading(2, t("To see both sides")), paragraph(plain(t("The last that is right, and the first that is not:"))), ...commands.map(commandLine)] : []),
+    ...(notes.length > 0 ? [heading(2, t("Notes")), list(notes.map(plain))] : []),
+  ].join("\n");
 }
 
 function ladderTable(ladder: readonly Rung[]): string {
   const rows = ladder.map(({ backend, adds = "", state, why, seconds }) => [
-    code(backend), plain(adds), stateWords(state), plain(why), seconds === undefined ? "" : plain(words.seconds(seconds)),
+    code(backend), plain(adds), stateWords(state), plain(why), seconds === undefined ? "" : plain(words.seconds(seconds)).replace(" ", "&nbsp;"),
   ]);
   return table([t("Backend"), t("Adds"), t("Result"), t("Why"), t("Time")], rows);
 }
 
 function stateWords(state: Rung["state"]): string {
-  if (state === "ok") return t("right");
-  return state === "wrong" ? `**${t("wrong")}**` : `**${t("failed")}**`;
+  if (state === "ok") return plain(t("right"));
+  return `<strong>${plain(state === "wrong" ? t("wrong") : t("failed"))}</strong>`;
 }
 
 function guiltyTable(guilty: Guilty, place: Place | undefined): string {
@@ -102,7 +99,7 @@ function guiltyTable(guilty: Guilty, place: Place | undefined): string {
     [t("Node"), node && code(node)],
     [t("Expression"), place ? link(plain(placeWords(place)), place) : null],
   ];
-  return table(["", ""], parts.filter((part): part is readonly [string, string] => part[1] !== null && part[1] !== ""));
+  return table([], parts.flatMap(([name, html]) => (html === null || html === "" ? [] : [[plain(name), html]])));
 }
 
 /** `model.py, line 13`. */

@@ -14,6 +14,8 @@ import * as words from "./words.js";
 
 const { t } = vscode.l10n;
 
+const LONGEST_TITLE = 60;
+
 /** What was gathered (`server/bug_report_commands.py`); nothing of it is on the disk yet. */
 export interface Gathered {
   readonly id: string;
@@ -70,12 +72,11 @@ interface Row extends vscode.QuickPickItem {
 /** Shows what is in the report; true where the user wants it written. */
 function agreed(gathered: Gathered): Promise<boolean> {
   const picker = vscode.window.createQuickPick<Row>();
-  picker.title = gathered.title;
+  picker.title = t("Bug report: {0}", gathered.title.length > LONGEST_TITLE ? `${gathered.title.slice(0, LONGEST_TITLE)}…` : gathered.title);
   picker.placeholder = t("Nothing is written yet. These files go into the report:");
   picker.items = rowsOf(gathered);
   picker.ignoreFocusOut = true;
   picker.matchOnDescription = true;
-  picker.matchOnDetail = true;
   return new Promise((resolve) => {
     picker.onDidAccept(() => {
       if (picker.activeItems[0]?.save !== true) return; // the list is there to be read
@@ -98,7 +99,7 @@ export function rowsOf({ files, missing, redacted }: Pick<Gathered, "files" | "m
   return [
     { label: `$(save) ${t("Save…")}`, description: t("{0} files, {1} before they are packed", files.length, words.bytes(total)), alwaysShow: true, save: true },
     separator(t("files")),
-    ...files.map(({ name, bytes, about }): Row => ({ label: `$(file) ${name}`, description: words.bytes(bytes), detail: about })),
+    ...files.map(({ name, bytes, about }): Row => ({ label: `$(file) ${name}`, description: [words.bytes(bytes), about].filter((part) => part !== "").join(" · ") })),
     ...(missing.length > 0 ? [separator(t("not there")), ...missing.map((what): Row => ({ label: `$(circle-slash) ${what}` }))] : []),
     ...(taken.length > 0 ? [separator(t("taken out of the texts")), ...taken.map(([kind, count]): Row => ({ label: `$(eye-closed) ${kind}`, description: `${count} ×` }))] : []),
   ];

@@ -1,34 +1,49 @@
 /**
- * Read-only pages in Markdown that the extension writes itself: bisections and transfer logs. VS Code's own preview shows them, so that they
- * look as the theme wants it, can be searched and printed. They live as long as the window.
+ * Pages beside the editor that the extension writes itself: bisections and transfer logs. They run no script and load nothing; their links are
+ * commands, and only two of those. One tab for each subject; a newer page takes the older one's place.
  */
 
+import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 
-const { t } = vscode.l10n;
-export const REPORT_SCHEME = "inductor-debug-report";
+import { revealPlace } from "./graph/places.js";
+import { COPY_TEXT, documentOf, GO_TO_PLACE, type Place } from "./reportHtml.js";
 
-export class ReportPages implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  private readonly texts = new Map<string, string>();
-  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-  private readonly registration = vscode.workspace.registerTextDocumentContentProvider(REPORT_SCHEME, this);
+const VIEW = "inductorDebug.report";
 
-  readonly onDidChange = this.changed.event;
+export class ReportPages implements vscode.Disposable {
+  private readonly open = new Map<string, vscode.WebviewPanel>();
+  private readonly commands = [
+    vscode.commands.registerCommand(GO_TO_PLACE, (place?: Place) => (place ? goTo(place) : undefined)),
+    vscode.commands.registerCommand(COPY_TEXT, (text?: unknown) => vscode.env.clipboard.writeText(String(text))),
+  ];
 
-  /** Shows a page beside the editor. A page of the same name takes its place. */
-  async show(name: string, markdown: string): Promise<void> {
-    const uri = vscode.Uri.from({ scheme: REPORT_SCHEME, path: `/${name.replaceAll("/", "_")}.md` });
-    this.texts.set(uri.toString(), markdown);
-    this.changed.fire(uri);
-    await vscode.commands.executeCommand("markdown.showPreviewToSide", uri);
-  }
+  constructor(private readonly extension: vscode.Uri) {}
 
-  provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.texts.get(uri.toString()) ?? t("This page was made before the window was loaded. Make it again.");
+  /** Shows a page; `body` is HTML that `reportHtml.ts` has made. The keyboard stays where it is. */
+  show(title: string, body: string): void {
+    const panel = this.open.get(title) ?? this.panelFor(title);
+    panel.webview.html = documentOf(title, body, randomUUID());
+    panel.reveal(undefined, true);
   }
 
   dispose(): void {
-    this.registration.dispose();
-    this.changed.dispose();
+    for (const disposable of [...this.commands, ...this.open.values()]) disposable.dispose();
   }
+
+  private panelFor(title: string): vscode.WebviewPanel {
+    const panel = vscode.window.createWebviewPanel(
+      VIEW, title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: false, enableFindWidget: true, enableCommandUris: [GO_TO_PLACE, COPY_TEXT], localResourceRoots: [] },
+    );
+    panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "view.svg");
+    this.open.set(title, panel);
+    panel.onDidDispose(() => { this.open.delete(title); });
+    return panel;
+  }
+}
+
+async function goTo({ path, range }: Place): Promise<void> {
+  if (range) await revealPlace({ path, range }, true);
+  else await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.One });
 }

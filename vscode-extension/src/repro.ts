@@ -90,7 +90,8 @@ function tellNone(context: Context, answer: ReproAnswer): void {
 /** `repro_model_dtype.py`, as the script's own header calls it. */
 export function nameOf({ uri, rule }: Pick<FindingSubject, "uri" | "rule">): string {
   const stem = basename(vscode.Uri.parse(uri).fsPath).replace(/\.py$/u, "");
-  return `repro_${[stem, rule].filter((part) => part !== "").join("_")}`.replace(/[^\w-]+/gu, "_") + ".py";
+  const parts = ["repro", stem, rule].map((part) => part.replace(/[^\w-]+/gu, "_").replace(/^_+|_+$/gu, ""));
+  return `${parts.filter((part) => part !== "").join("_")}.py`;
 }
 
 /** The files with values that the script reads: it looks for them by a mark in their names. */

@@ -9,12 +9,15 @@ import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
+import { revealPlace } from "./graph/places.js";
 import { messageOf } from "./orders.js";
 import { saveNew } from "./reproFiles.js";
 import { findingWith } from "./subjects.js";
 
 const { t } = vscode.l10n;
 export const REPRO_SCHEME = "inductor-debug-repro";
+/** The command behind the links and the lens that lead back; not for the palette. */
+const GO_BACK = "inductorDebug.goToReproduced";
 const FOLDER = "repros";
 const REMEMBERED = "reproducers";
 const MOST_REMEMBERED = 50;
@@ -48,6 +51,7 @@ export class Reproducers implements vscode.TextDocumentContentProvider, vscode.C
       vscode.workspace.registerTextDocumentContentProvider(REPRO_SCHEME, this),
       vscode.languages.registerCodeLensProvider(selector, this),
       vscode.languages.registerDocumentLinkProvider(selector, this),
+      vscode.commands.registerCommand(GO_BACK, (address?: unknown, line?: unknown) => this.goBack(address, line)),
       this.changed,
       this.lensesChanged,
     ];
@@ -81,7 +85,7 @@ export class Reproducers implements vscode.TextDocumentContentProvider, vscode.C
     const lens = (title: string, command: string, ...values: unknown[]): vscode.CodeLens =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: values });
     const status = known ? [lens(`$(${known.status.verified ? "verified" : "warning"}) ${known.status.text}`, "")] : [];
-    const back = known ? [lens(t("Go to {0}", placeOf(known, this.rangeOf(known))), "vscode.open", this.linkOf(known))] : [];
+    const back = known ? [lens(t("Go to {0}", placeOf(known, this.rangeOf(known))), GO_BACK, document.uri.toString())] : [];
     return [
       ...status,
       ...back,
@@ -99,9 +103,19 @@ export class Reproducers implements vscode.TextDocumentContentProvider, vscode.C
     const text = document.getText();
     return [...text.matchAll(new RegExp(`(?<![\\w/])${name}:(\\d+)(?::(\\d+))?`, "gu"))].map((match) => {
       const range = new vscode.Range(document.positionAt(match.index), document.positionAt(match.index + match[0].length));
-      const place = match[2] === undefined ? known.source.with({ fragment: `L${match[1] ?? "1"}` }) : this.linkOf(known, match);
-      return new vscode.DocumentLink(range, place);
+      const place = match[2] === undefined ? [Number(match[1]) - 1] : [];
+      const values = encodeURIComponent(JSON.stringify([document.uri.toString(), ...place]));
+      return new vscode.DocumentLink(range, vscode.Uri.parse(`command:${GO_BACK}?${values}`));
     });
+  }
+
+  /** Shows the source where it is open: a line, or the expression that the finding is at. */
+  async goBack(address: unknown, line: unknown): Promise<void> {
+    const known = this.known.get(String(address));
+    if (!known) return;
+    const whole = this.rangeOf(known) ?? new vscode.Range(0, 0, 0, 0);
+    const range = typeof line === "number" ? new vscode.Range(line, 0, line, 0) : whole;
+    await revealPlace({ path: known.source.fsPath, range }, true);
   }
 
   async copy(given: unknown): Promise<void> {
@@ -155,14 +169,6 @@ export class Reproducers implements vscode.TextDocumentContentProvider, vscode.C
   /** Where the finding stands now; where it stood, if it is gone. */
   private rangeOf({ source, fingerprint, range }: Reproducer): vscode.Range | undefined {
     return findingWith(this.context, source, fingerprint)?.range ?? range;
-  }
-
-  /** A link that selects the expression; where nobody knows it, the place that the text names. */
-  private linkOf(known: Reproducer, match?: RegExpMatchArray): vscode.Uri {
-    const range = this.rangeOf(known);
-    if (!range) return known.source.with({ fragment: match ? `L${match[1] ?? "1"},${match[2] ?? "1"}` : "" });
-    const { start, end } = range;
-    return known.source.with({ fragment: `L${start.line + 1},${start.character + 1}-${end.line + 1},${end.character + 1}` });
   }
 
   private async documentFor(given: unknown): Promise<vscode.TextDocument | undefined> {

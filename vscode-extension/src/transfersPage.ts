@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 
-import { code, link, plain, table } from "./markdown.js";
+import { code, heading, link, list, paragraph, plain, table } from "./reportHtml.js";
 import * as words from "./words.js";
 
 const { t } = vscode.l10n;
@@ -51,19 +51,20 @@ export function transfersIn(log: string): Transfer[] {
   });
 }
 
+/** The body of the page. `path` is the log's file, where it was kept. */
 export function transfersPage({ target, accelerator, summary, problem, error }: TransfersOf, log: readonly Transfer[], path: string | undefined): string {
   const { transfers, host_bytes: host, device_bytes: device } = summary;
   const shown = log.slice(0, MOST_ROWS);
   const changed = shown.filter((transfer) => transfer.round_trip === "changed");
   return [
-    `# ${plain(t("Transfers of {0}", target))}`,
-    plain(t("{0} transfers, {1} on the host, {2} on {3}.", transfers, words.bytes(host), words.bytes(device), accelerator)),
-    ...[problem, error].flatMap((text) => (text === null ? [] : [`> ${plain(text)}`])),
-    ...(changed.length > 0 ? [`## ${t("What does not come back as it was")}`, changed.map(changeLine).join("\n")] : []),
-    ...(shown.length > 0 ? [`## ${t("All transfers")}`, table(HEAD(), shown.map(row))] : []),
-    ...(log.length > shown.length ? [plain(t("{0} more are in the log.", log.length - shown.length))] : []),
-    ...(path === undefined ? [] : [link(plain(t("The log: one JSON document a line")), { path, range: null })]),
-  ].join("\n\n") + "\n";
+    heading(1, t("Transfers of {0}", target)),
+    paragraph(plain(t("{0} transfers, {1} on the host, {2} on {3}.", transfers, words.bytes(host), words.bytes(device), accelerator))),
+    ...[problem, error].flatMap((text) => (text === null ? [] : [paragraph(`<strong>${plain(text)}</strong>`)])),
+    ...(changed.length > 0 ? [heading(2, t("What does not come back as it was")), list(changed.map(changeLine))] : []),
+    ...(shown.length > 0 ? [heading(2, t("All transfers")), table(HEAD(), shown.map(row))] : []),
+    ...(log.length > shown.length ? [paragraph(plain(t("{0} more are in the log.", log.length - shown.length)))] : []),
+    ...(path === undefined ? [] : [paragraph(link(plain(t("The log: one JSON document a line")), { path, range: null }))]),
+  ].join("\n");
 }
 
 const HEAD = (): string[] => [
@@ -81,7 +82,7 @@ function row(transfer: Transfer): string[] {
     plain(layout ? layout.size.join("×") : words.bytes(bytes)),
     layout ? `${Math.round(layout.waste * 100)} %` : "",
     plain(digest.slice(0, 8)),
-    trip === "same" ? t("same") : trip === "changed" ? `**${t("changed")}**` : t("not run"),
+    trip === "changed" ? `<strong>${plain(t("changed"))}</strong>` : plain(trip === "same" ? t("same") : t("not run")),
   ];
 }
 
@@ -90,10 +91,11 @@ function changeLine(transfer: Transfer): string {
   const what = changed === 1 ? t("1 element of {0} is kept as {1}", dtype, kept) : t("{0} elements of {1} are kept as {2}", changed, dtype, kept);
   const how = example ? `; ${t("{0} at [{1}] becomes {2}", example.before, example.index.join(", "), example.after)}` : "";
   const where = path === null ? "" : ` (${plain(line === null ? basename(path) : t("{0}, line {1}", basename(path), line + 1))})`;
-  return `- ${nameOf(transfer)}: ${plain(what + how)}${where}`;
+  return `${nameOf(transfer)}: ${plain(what + how)}${where}`;
 }
 
 /** The tensor's name; it leads to where it was declared. */
 function nameOf({ name, path, line }: Transfer): string {
-  return path === null ? code(name) : link(code(name), { path, range: line === null ? null : { start: { line, character: 0 } } });
+  const start = line === null ? null : { line, character: 0 };
+  return path === null ? code(name) : link(code(name), { path, range: start && { start, end: start } });
 }

@@ -25,6 +25,7 @@ export class Uri {
   private constructor(
     readonly scheme: string,
     readonly path: string,
+    readonly fragment = "",
   ) {}
 
   static parse(text: string): Uri {
@@ -44,8 +45,12 @@ export class Uri {
     return this.path;
   }
 
+  with(change: { fragment: string }): Uri {
+    return new Uri(this.scheme, this.path, change.fragment);
+  }
+
   toString(): string {
-    return `${this.scheme}://${encodeURI(this.path)}`;
+    return `${this.scheme}://${encodeURI(this.path)}${this.fragment === "" ? "" : `#${this.fragment}`}`;
   }
 }
 
@@ -101,6 +106,12 @@ export class TreeItem {
   ) {}
 }
 
+export const QuickPickItemKind = { Separator: -1, Default: 0 } as const;
+
+export const ProgressLocation = { Window: 10, Notification: 15 } as const;
+
+export class CancellationError extends Error {}
+
 export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 } as const;
 
 export const l10n = {
@@ -116,6 +127,8 @@ export const state = {
   contexts: new Map<string, unknown>(),
   choose: undefined as string | undefined,
   executed: [] as unknown[][],
+  /** What bars have shown. */
+  progress: [] as { message?: string; increment?: number }[],
   reset(): void {
     this.settings.clear();
     this.folders = undefined;
@@ -123,6 +136,7 @@ export const state = {
     this.contexts.clear();
     this.choose = undefined;
     this.executed = [];
+    this.progress = [];
   },
 };
 
@@ -137,6 +151,9 @@ export const window = {
   showErrorMessage: show("error"),
   showWarningMessage: show("warning"),
   showInformationMessage: show("information"),
+  withProgress: <T>(
+    _options: unknown, task: (bar: { report(value: (typeof state.progress)[number]): void }, token: unknown) => T,
+  ): T => task({ report: (value) => { state.progress.push(value); } }, {}),
 };
 
 const never = (): { dispose(): void } => ({ dispose: () => undefined });
