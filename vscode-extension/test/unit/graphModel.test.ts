@@ -147,6 +147,20 @@ describe("layout", () => {
     expect(check(hierarchy, openUpTo(hierarchy, budget))).toBeGreaterThan(5);
   });
 
+  test("what is remembered of earlier layouts changes nothing: folding and unfolding draws what a first layout would", () => {
+    const [forward] = read(document([transformer(6)])).graphs;
+    const hierarchy = hierarchyOf(forward!);
+    const memory = new Map();
+    const open = new Set(openUpTo(hierarchy, 400));
+    const order = [...open].filter((id) => id > 0);
+    for (const id of [...order, ...order]) {
+      if (!open.delete(id)) open.add(id);
+      const visible = visibleOf(hierarchy, open, sizes);
+      expect(layoutOf(visible, memory)).toEqual(layoutOf(visible));
+    }
+    expect(memory.size).toBeGreaterThan(5);
+  });
+
   test("every wire between two boxes arrives, through as many borders as it takes", () => {
     const [forward] = read(document([transformer(2)])).graphs;
     const hierarchy = hierarchyOf(forward!);

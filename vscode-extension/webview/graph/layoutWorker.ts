@@ -1,6 +1,6 @@
 /** The worker: lays out one problem after the other. The page starts it from a blob, so this is one file without imports at run time. */
 
-import { layoutOf } from "./model/layout.js";
+import { layoutOf, type Memory } from "./model/layout.js";
 import type { Problem } from "./model/visible.js";
 
 interface Scope {
@@ -9,8 +9,9 @@ interface Scope {
 }
 
 const scope = self as unknown as Scope;
+const memory: Memory = new Map();
 scope.onmessage = ({ data: { id, problem } }): void => {
-  const layout = layoutOf(problem);
+  const layout = layoutOf(problem, memory);
   const parts = [layout.boxes, layout.pieces, layout.sources, layout.targets, layout.stubs];
   scope.postMessage({ id, layout }, parts.map((part) => part.buffer));
 };

@@ -42,11 +42,14 @@ function rowsWith(column: Words, text: string): (row: number) => boolean {
 
 /** The data types of a graph with the number of nodes that have each, most first. */
 export function dtypesIn(table: GraphTable): [name: string, count: number][] {
+  const { words, codes } = table.dtypes;
+  const byCode = new Uint32Array(words.length);
+  for (const code of codes) byCode[code] = (byCode[code] ?? 0) + 1;
   const counts = new Map<string, number>();
-  for (let node = 0; node < table.count; node += 1) {
-    const dtype = shortType(word(table.dtypes, node));
-    if (dtype !== "") counts.set(dtype, (counts.get(dtype) ?? 0) + 1);
-  }
+  byCode.forEach((count, code) => {
+    const dtype = shortType(words[code] ?? "");
+    if (dtype !== "" && count > 0) counts.set(dtype, (counts.get(dtype) ?? 0) + count);
+  });
   return [...counts].sort((left, right) => right[1] - left[1]);
 }
 

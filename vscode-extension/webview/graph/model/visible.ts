@@ -6,7 +6,6 @@
  */
 
 import { ancestorsOf, type Hierarchy, isScope, type Item, type Scope } from "./hierarchy.js";
-import { row } from "./table.js";
 
 /** An end of a wire within one scope: a box (number of the box), or a port in the scope's border (-1 - number of the port). */
 export type End = number;
@@ -105,11 +104,12 @@ export function visibleOf(hierarchy: Hierarchy, open: ReadonlySet<number>, measu
   const routes = new Routes(openOf, parents, depths);
   const links: number[] = [];
   const seen = new Set<number>();
+  const { offsets, values } = table.inputs; // no `row` here: it makes an object for every node
   for (let node = 0; node < table.count; node += 1) {
     const to = boxOf[node] ?? -1;
     if (to < 0) continue;
-    for (const input of row(table.inputs, node)) {
-      const from = boxOf[input] ?? -1;
+    for (let at = offsets[node] ?? 0; at < (offsets[node + 1] ?? 0); at += 1) {
+      const from = boxOf[values[at] ?? 0] ?? -1;
       const key = from * items.length + to;
       if (from < 0 || from === to || seen.has(key)) continue;
       seen.add(key);

@@ -29,10 +29,15 @@ const MOST_LINKS = 12;
 export class Details {
   readonly element = element("section", { class: "details", "aria-label": t("Details") });
 
+  private whole: { readonly scene: Scene; readonly notes: readonly string[] } | undefined;
+
   constructor(private readonly events: DetailEvents) {}
 
   show(scene: Scene | undefined, elsewhere: readonly Elsewhere[], kernels: readonly string[], notes: readonly string[]): void {
     const item = scene?.selected;
+    const whole = scene && item === undefined ? { scene, notes } : undefined;
+    if (whole && this.whole?.scene === whole.scene && this.whole.notes === notes) return; // counting a large graph again takes a frame
+    this.whole = whole;
     const scope = item === undefined ? undefined : scene?.scope(item);
     if (!scene) this.element.replaceChildren();
     else if (item === undefined) this.element.replaceChildren(...this.graph(scene, notes));

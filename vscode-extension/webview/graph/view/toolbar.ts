@@ -40,6 +40,7 @@ export class Toolbar {
   private readonly filterButton: HTMLButtonElement;
   private readonly splitButton: HTMLButtonElement;
   private filter: Filter = NO_FILTER;
+  private readonly said = new Map<string, string>();
 
   constructor(private readonly events: ToolEvents) {
     this.filterButton = iconButton("filter", t("Filter by rule or data type"), () => { this.toggleMenu(); }, { "aria-expanded": "false" });
@@ -74,6 +75,7 @@ export class Toolbar {
   }
 
   setTabs(target: string, tabs: readonly Tab[], chosen: string): void {
+    if (!this.isNews("tabs", [target, tabs, chosen])) return;
     this.target.textContent = target;
     const focused = this.tabs.contains(document.activeElement);
     this.tabs.replaceChildren(...tabs.map(({ id, title }) =>
@@ -96,6 +98,7 @@ export class Toolbar {
   setFilters(filter: Filter, rules: readonly (readonly [string, number])[], dtypes: readonly (readonly [string, number])[]): void {
     this.filter = filter;
     if (this.search.value !== filter.text && document.activeElement !== this.search) this.search.value = filter.text;
+    if (!this.isNews("filters", [[...filter.rules], [...filter.dtypes], rules, dtypes])) return;
     const group = (title: string, key: "rules" | "dtypes", options: readonly (readonly [string, number])[]): HTMLElement =>
       element("fieldset", {}, element("legend", {}, title), ...(options.length === 0 ? [element("p", { class: "note" }, t("none"))] : options.map(([name, count]) => {
         const box = element("input", { type: "checkbox", checked: filter[key].has(name), onchange: () => {
@@ -109,6 +112,14 @@ export class Toolbar {
     this.menu.replaceChildren(group(t("Rules"), "rules", rules), group(t("Data types"), "dtypes", dtypes),
       button(t("Clear"), t("Clear the filter"), () => { this.clear(); }));
     this.filterButton.classList.toggle("on", filter.rules.size + filter.dtypes.size > 0);
+  }
+
+  /** What is asked for with every fold stays as it is where it is the same: making it again costs a layout of the page. */
+  private isNews(what: string, said: unknown): boolean {
+    const text = JSON.stringify(said);
+    if (this.said.get(what) === text) return false;
+    this.said.set(what, text);
+    return true;
   }
 
   private clear(): void {
