@@ -1,0 +1,83 @@
+/** The tab of the graph view around the page: which target, cancelling, saving a picture, and the high-contrast theme. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Frame } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { SLOWER } from "./models.js";
+import type { Window } from "./window.js";
+
+/** Two targets, and time enough to cancel while the file is being loaded. */
+const TWO = `${SLOWER}
+
+# inductor-debug: inputs=(torch.randn(4, 8),)
+class Encoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.tanh(self.inner(x))
+`;
+
+let bench: Workbench;
+let window: Window;
+
+beforeAll(async () => {
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default High Contrast", "breadcrumbs.enabled": false });
+  window = await bench.open(bench.folder({ "model.py": TWO }));
+  await window.page.setViewportSize({ width: 1500, height: 850 });
+  await window.openFile("model.py");
+  await until("it was checked", async () => (await window.squiggles()).length > 0);
+});
+afterAll(async () => {
+  await window.screenshot("graph-tab-last");
+  await bench.close();
+});
+
+function frameWhere(what: string, condition: string): Promise<Frame> {
+  return until(what, async () => {
+    for (const frame of window.page.frames()) {
+      if ((await frame.evaluate(`globalThis.inductorDebugGraph !== undefined && (${condition})`).catch(() => false)) === true) return frame;
+    }
+    return undefined;
+  }, 120_000);
+}
+
+const drawn = (): Promise<Frame> => frameWhere("the graph is drawn", "inductorDebugGraph.panes[0].scene?.layout !== undefined");
+
+test("where there are several targets one chooses", async () => {
+  await window.goTo(1);
+  await window.run("Inductor Debug: Show Graph");
+  const rows = window.page.locator(".quick-input-list .monaco-list-row");
+  await until("the targets are listed", async () => (await rows.allInnerTexts()).some((text) => text.includes("Encoder")));
+  expect((await rows.allInnerTexts()).some((text) => text.includes("Classifier"))).toBe(true);
+  await rows.filter({ hasText: "Encoder" }).first().click();
+  await window.page.locator(".tab", { hasText: "Graph: Encoder" }).waitFor();
+});
+
+test("a capture that takes too long is cancelled, and can be asked for again", async () => {
+  const frame = await frameWhere("it can be cancelled", "document.querySelector('footer button')?.hidden === false");
+  await frame.locator("footer button", { hasText: "Cancel" }).click();
+  await until("it says so", async () => (await frame.locator(".status-text").innerText()) === "Cancelled.");
+  expect(await frame.locator("footer button").isVisible()).toBe(false);
+  await frame.locator('[aria-label="Capture again"]').click();
+  await drawn();
+  await until("nothing is left to wait for", async () => !(await frame.locator("footer button").isVisible()));
+  await window.screenshot("graph-high-contrast");
+});
+
+test("a picture is saved where the user says", async () => {
+  const frame = await drawn();
+  await frame.locator("select.save").selectOption("svg");
+  const input = window.page.locator(".quick-input-widget input").first();
+  await until("the dialog proposes a name", async () => (await input.inputValue().catch(() => "")).endsWith(".svg"));
+  const path = join(window.folder, "encoder.svg");
+  await input.fill(path);
+  await window.page.locator(".quick-input-widget .monaco-button", { hasText: /^OK$|^Save$/u }).first().click();
+  await until("the file is there", () => Promise.resolve(existsSync(path)));
+  await until("it says where", async () => (await frame.locator(".status-text").innerText()).includes("encoder.svg"));
+  expect(readFileSync(path, "utf8")).toMatch(/^<svg[^]*tanh[^]*<\/svg>\s*$/u);
+});
