@@ -46,17 +46,11 @@ async function bisect(context: Context, pages: ReportPages, given: unknown, name
   context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
 }
 
-/** What one does next: look at the expression, and run either side by hand. */
+/** What one does next; the page has the commands for either side. */
 function actionsFor(bisection: Bisection): Action[] {
   const place = guiltyPlace(bisection);
   const range = bisection.guilty?.range;
-  const [right, wrong] = bisection.commands;
-  const copy = (title: string, text: string): Action => ({ title, run: () => vscode.env.clipboard.writeText(text) });
-  return [
-    ...(place && range ? [{ title: t("Go to {0}", placeWords(place)), run: () => revealPlace({ path: place.path, range }, true) }] : []),
-    ...(right === undefined ? [] : [copy(t("Copy the Command That Is Right"), right)]),
-    ...(wrong === undefined ? [] : [copy(t("Copy the Command That Goes Wrong"), wrong)]),
-  ];
+  return place && range ? [{ title: t("Go to {0}", placeWords(place)), run: () => revealPlace({ path: place.path, range }, true) }] : [];
 }
 
 interface Ladder extends vscode.QuickPickItem {

@@ -76,7 +76,7 @@ body { padding: 0 1.5em 2em; line-height: 1.5; max-width: 70em; }
 h1 { font-size: 1.7em; } h2 { font-size: 1.25em; margin-top: 1.6em; }
 table { border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; font-weight: normal; padding: 0.35em 0.9em 0.35em 0; border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, rgba(128, 128, 128, 0.35))); }
-thead th { font-weight: bold; white-space: nowrap; } tbody th, td.short { white-space: nowrap; }
+thead th { font-weight: bold; white-space: nowrap; } tbody th, td code { white-space: nowrap; }
 pre { background: var(--vscode-textCodeBlock-background); padding: 0.6em; margin: 0.8em 0 0.2em; white-space: pre-wrap; overflow-wrap: anywhere; }
 strong { color: var(--vscode-errorForeground); }
 </style>

@@ -73,12 +73,12 @@ const HEAD = (): string[] => [
 
 function row(transfer: Transfer): string[] {
   const { graph, direction, role, dtype, device_dtype: kept, shape, layout, digest, round_trip: trip, device_bytes: bytes } = transfer;
-  const size = shape.length === 0 ? t("scalar") : shape.join("×");
+  const type = `${dtype}[${shape.join(", ")}]`;
   return [
     plain(graph),
     direction === "to-device" ? t("to device") : t("to host"),
     `${plain(role)} ${nameOf(transfer)}`,
-    plain(dtype === kept ? `${dtype} ${size}` : t("{0} as {1} {2}", dtype, kept, size)),
+    plain(dtype === kept ? type : t("{0} as {1}", type, kept)),
     plain(layout ? layout.size.join("×") : words.bytes(bytes)),
     layout ? `${Math.round(layout.waste * 100)} %` : "",
     plain(digest.slice(0, 8)),

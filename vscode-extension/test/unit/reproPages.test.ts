@@ -64,8 +64,8 @@ describe("transfers", () => {
     const text = page.replaceAll(/<a [^>]*>/gu, "<a>");
     expect(text).toContain("<p>2 transfers, 32 B on the host, 256 B on spyre.</p>");
     expect(text).toContain("<li><a><code>x</code></a>: 1 element of int64 is kept as int32; 1099511627776 at [1] becomes 0 (model.py, line 4)</li>");
-    expect(text).toContain("<td>input <a><code>x</code></a></td><td>int64 as int32 2</td><td>1×32</td><td>94 %</td><td>01234567</td><td><strong>changed</strong></td>");
-    expect(text).toContain("<td>to host</td><td>output <code>mul</code></td><td>int64 scalar</td><td>128 B</td><td></td><td>01234567</td><td>not run</td>");
+    expect(text).toContain("<td>input <a><code>x</code></a></td><td>int64[2] as int32</td><td>1×32</td><td>94 %</td><td>01234567</td><td><strong>changed</strong></td>");
+    expect(text).toContain("<td>to host</td><td>output <code>mul</code></td><td>int64[]</td><td>128 B</td><td></td><td>01234567</td><td>not run</td>");
     expect(passed(page).at(-1)).toEqual({ path: "/cache/log.jsonl", range: null });
   });
 
