@@ -149,22 +149,22 @@ export class App {
     });
     const headers = [
       header("blame", t("Blame"), t("Those that compute something wrong, in the order of how likely it is their fault"), false),
-      header("order", "#", t("The order of the graph")),
       header("op", t("Operation"), t("The ATen operation"), false),
       { title: t("Source") },
-      { title: t("Module") },
       header("isolated", t("Own error"), t("Relative error on the reference's inputs")),
       header("ratio", t("× expected"), t("Its own error, as a multiple of what this precision makes of it anyway")),
       header("accumulated", t("Accumulated"), t("Relative error of everything up to here")),
       header("growth", t("Growth"), t("The accumulated error over the largest one among the inputs")),
       header("replaced", t("Left if fixed"), t("The error of the graph's results that is left when this one result is put right")),
+      { title: t("Module") },
+      header("order", "#", t("The order of the graph")),
     ];
     const rows = sorted(ranked, column, descending).map(({ row, order, blame }) => ({
       style: blame === undefined ? undefined : "blamed",
       cells: [
-        blame === undefined ? "" : String(blame + 1), String(order + 1),
-        element("span", { title: row.node }, opText(row.op)), this.link(row), row.module,
+        blame === undefined ? "" : String(blame + 1), element("span", { title: row.node }, opText(row.op)), this.link(row),
         errorCell(row.isolated), short(row.isolated?.anchored_ratio), errorCell(row.accumulated), short(row.growth), short(row.replaced),
+        row.module, String(order + 1),
       ],
     }));
     this.nodes.replaceChildren(table(t("Operations with their errors"), headers, rows));
