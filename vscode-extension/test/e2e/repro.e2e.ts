@@ -1,0 +1,133 @@
+/**
+ * Reproducers and bug reports in a real VS Code: from the squiggle and from the palette to a script that was run, beside its source, with a
+ * way back; and to a zip whose files were shown before it was written.
+ */
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import { CLEAN, CULPRIT, DOUBLE } from "./models.js";
+import type { Window } from "./window.js";
+
+let bench: Workbench;
+let window: Window;
+let folder: string;
+
+const REPRO = "repro_model_dtype.py";
+/** The lenses above the reproducer. */
+const lenses = (): Promise<string> => window.page.locator(".codelens-decoration", { hasText: "Save in repros/" }).first().innerText().then((text) => text.replaceAll(/\s+/gu, " "));
+const lens = (text: string): ReturnType<Window["page"]["locator"]> => window.page.locator(".codelens-decoration a", { hasText: text }).first();
+const clipboard = (): Promise<string> => window.page.evaluate<string>("navigator.clipboard.readText()");
+const inputRows = (): Promise<string[]> => window.page.locator(".quick-input-list .monaco-list-row").evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+
+beforeAll(async () => {
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Light Modern" });
+  folder = bench.folder({ "model.py": DOUBLE, "clean.py": CLEAN, "pyproject.toml": "" });
+  window = await bench.open(folder);
+  await window.page.setViewportSize({ width: 1600, height: 900 });
+  await window.openFile("model.py");
+  await window.untilUnderlined([[13, CULPRIT]]);
+});
+afterAll(async () => {
+  await window.screenshot("repro-last");
+  await bench.close();
+});
+
+test("the action at a squiggle makes a verified reproducer, which opens beside the source", async () => {
+  await window.fix(13, 30, "Make a minimal reproducer (dtype)");
+  const told = await window.untilNotification(/^Inductor Debug: Verified/u, 120_000);
+  expect(told).toMatch(/Verified: it fails by itself in a clean process\. \d+ ops became 1 \(\d+ attempts?, [\d.]+ s\)\./u);
+  await until("it stands in a tab", async () => (await window.page.locator(`.tab[data-resource-name="${REPRO}"]`).count()) === 1);
+  expect(await until("it has its lenses", lenses)).toMatch(/Verified: .*Go to model\.py, line 13.*Save in repros\/.*Copy.*Open as Untitled/u);
+  await window.screenshot("repro-verified");
+  expect(await window.page.locator(".editor-group-container").count()).toBe(2);
+});
+
+test("its way back selects the expression", async () => {
+  await lens("Go to model.py, line 13").click();
+  await until("the expression is selected", async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.includes(`(${CULPRIT.length} selected)`));
+});
+
+test("it is saved in repros/, and never over a file that is there", async () => {
+  await lens("Save in repros/").click();
+  const first = join(folder, "repros", REPRO);
+  await until("it is saved", () => existsSync(first));
+  expect(readFileSync(first, "utf8")).toContain("x.to(torch.float64)");
+  await until("it is in a tab of its own", async () => (await window.page.locator(`.tab[data-resource-name="${REPRO}"]`).count()) === 2);
+  writeFileSync(first, "# mine\n");
+  await window.page.locator(`.tab[aria-label*="${REPRO}"]`).first().click();
+  await window.run("Inductor Debug: Save Reproducer in repros/");
+  await until("it is saved again", () => existsSync(join(folder, "repros", REPRO.replace(".py", "_2.py"))));
+  expect(readFileSync(first, "utf8")).toBe("# mine\n");
+});
+
+test("it can be copied, and opened as a file without a name", async () => {
+  await window.page.locator(`.tab[aria-label*="${REPRO}"]`).first().click();
+  await lens("Copy").click();
+  await until("it is in the clipboard", async () => (await clipboard()).startsWith('"""A minimal reproducer'));
+  await window.page.locator(`.tab[aria-label*="${REPRO}"]`).first().click();
+  await lens("Open as Untitled").click();
+  await until("there is a file without a name", async () => (await window.page.locator('.tab[data-resource-name^="Untitled-"]').count()) === 1);
+});
+
+test("the command takes the finding at the cursor, else it asks; where there is none it says so", async () => {
+  await window.clearNotifications();
+  await window.page.locator('.tab[data-resource-name="model.py"]').first().click();
+  await window.goTo(1);
+  await window.run("Inductor Debug: Make a Minimal Reproducer");
+  await until("it asks", async () => (await inputRows()).some((row) => row.startsWith("dtype")));
+  await window.screenshot("repro-pick");
+  await window.page.keyboard.press("Escape");
+  await window.openFile("clean.py");
+  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("mock: no findings")));
+  await window.run("Inductor Debug: Make a Minimal Reproducer");
+  await window.untilNotification("There is nothing to reproduce in this file");
+  await window.clearNotifications();
+});
+
+test("a finding that is gone is said to be", async () => {
+  await window.openFile("model.py");
+  await window.goTo(1);
+  await window.run("Inductor Debug: Make a Minimal Reproducer");
+  await until("it asks", async () => (await inputRows()).some((row) => row.startsWith("dtype")));
+  bench.write(join(folder, "model.py"), CLEAN); // as a checkout would
+  await until("nothing is underlined", async () => (await window.squiggles()).length === 0);
+  await window.page.keyboard.press("Enter");
+  expect(await window.untilNotification("The finding is not there any more")).toContain("Reproducing dtype of model.py");
+  await window.clearNotifications();
+  bench.write(join(folder, "model.py"), DOUBLE);
+  await window.untilUnderlined([[13, CULPRIT]]);
+});
+
+test("a bug report shows its files before it is written where the user wants it", async () => {
+  await window.goTo(13, 30);
+  await window.run("Inductor Debug: Create a Bug Report");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }).click();
+  const rows = await until("the files are listed", async () => {
+    const all = await inputRows();
+    return all.some((row) => row.includes("ISSUE.md")) ? all : undefined;
+  }, 120_000);
+  await window.screenshot("bug-report-files");
+  expect(rows[0]).toContain("Save…");
+  expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual([]);
+  await window.page.keyboard.press("Enter");
+  const input = window.page.locator(".quick-input-widget input").first();
+  await until("it asks where to", async () => (await input.inputValue()).endsWith("bug-report-model.zip"));
+  await window.page.locator(".quick-input-action a", { hasText: "OK" }).click();
+  await window.untilNotification("Written:");
+  expect(existsSync(join(folder, "bug-report-model.zip"))).toBe(true);
+  await window.screenshot("bug-report-written");
+  await window.page.locator(".notification-toast .monaco-button", { hasText: "Copy Issue Text" }).click();
+  await until("the issue is in the clipboard", async () => (await clipboard()).includes("[dtype]"));
+});
+
+test("a list that is left writes nothing", async () => {
+  await window.run("Inductor Debug: Create a Bug Report");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }).click();
+  await until("the files are listed", async () => (await inputRows()).some((row) => row.includes("ISSUE.md")), 120_000);
+  await window.page.keyboard.press("Escape");
+  await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual(["bug-report-model.zip"]);
+});
