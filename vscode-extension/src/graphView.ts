@@ -14,7 +14,8 @@ const { t } = vscode.l10n;
 const VIEW = "inductorDebug.graph";
 
 export function activate(context: Context): void {
-  const texts = new Texts();
+  const { storageUri, globalStorageUri } = context.extension;
+  const texts = new Texts(vscode.Uri.joinPath(storageUri ?? globalStorageUri, "texts").fsPath);
   const open = new Map<string, GraphPanel>();
   const show = (subject: Subject, panel: vscode.WebviewPanel): void => {
     const key = keyOf(subject);

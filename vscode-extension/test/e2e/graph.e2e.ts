@@ -97,3 +97,9 @@ test("a reload of the window brings the tab back, as it was", async () => {
   const frame = await graphFrame();
   expect((await rows(frame)).some((row) => row.includes("tanh"))).toBe(true);
 });
+
+test("and a kernel's tab is there with its text and its link to the source", async () => {
+  await window.page.locator('.tab[data-resource-name$=".cpp"]').first().click();
+  await until("its lens leads back", async () => (await window.lenses()).some((text) => text === "Go to the source, line 13"));
+  expect((await window.lines()).join("\n")).toMatch(/void\s+kernel/u);
+});

@@ -7,7 +7,7 @@ import { findingsOf } from "../../webview/graph/model/findings.js";
 import { fold } from "../../webview/graph/model/fold.js";
 import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
 import { categoryOf, labelOf, titleOf } from "../../webview/graph/model/labels.js";
-import { layoutOf } from "../../webview/graph/model/layout.js";
+import { layoutOf, type Memory } from "../../webview/graph/model/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
 import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
 import { bytesText, type GraphTable, indexOfNames, nameOf, row, shortOp } from "../../webview/graph/model/table.js";
@@ -150,7 +150,7 @@ describe("layout", () => {
   test("what is remembered of earlier layouts changes nothing: folding and unfolding draws what a first layout would", () => {
     const [forward] = read(document([transformer(6)])).graphs;
     const hierarchy = hierarchyOf(forward!);
-    const memory = new Map();
+    const memory: Memory = new Map();
     const open = new Set(openUpTo(hierarchy, 400));
     const order = [...open].filter((id) => id > 0);
     for (const id of [...order, ...order]) {
