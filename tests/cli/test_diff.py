@@ -80,7 +80,7 @@ def test_bad_usage_is_told_and_ends_with_2(
 
 def test_a_comparison_that_failed_ends_with_2_and_says_why(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "model.py::Net", "--backend", "inducto", "--color", "never", "-q"]) == 2
-    assert "did you mean 'inductor'" in capsys.readouterr().out
+    assert "perhaps 'inductor' is meant" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_views_and_the_best_result_are_never_spoilt(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("drop-last-stik", "did you mean 'drop-last-stick'"),
+        ("drop-last-stik", "perhaps 'drop-last-stick' is meant"),
         ("nonsense", "there are drop-last-stick, zero-output"),
         ("zero-output@", "must end in a line number"),
         ("zero-output@x", "such as zero-output@12"),

@@ -278,7 +278,7 @@ def raises(*args: Any) -> Any:
     [
         (spoil("cos", raises), "no such kernel"),
         (raises, "no such kernel"),
-        ("spyr", "did you mean 'spyre'"),
+        ("spyr", "perhaps 'spyre' is meant"),
         ("eager", "could not fail"),
         ("mock", "arithmetic"),
         ("missing.toml", "missing.toml"),

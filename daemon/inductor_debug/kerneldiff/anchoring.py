@@ -24,6 +24,8 @@ anywhere between two powers of two, which halves it roughly."""
 _TINY = 1e-300
 _NEARLY = 0.99
 """Numbers so close to a dtype's largest one may become infinite in a format of fewer bits."""
+_NEARBY = 4.0
+"""So may those that come that close by as many of the errors to expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def anchor(exact: torch.Tensor, expected: Error, actual_tensor: torch.Tensor, re
     dtype's largest number. Numbers where both the exact result and the reference have none are one.
     """
     actual = error_from(exact, actual_tensor)
-    if actual.invalid and not _excusable(exact, actual_tensor, reference):
+    if actual.invalid and not _excusable(exact, expected, actual_tensor, reference):
         return Anchored(actual, expected, math.inf)
     ratio = max(_quotient(actual.rms, expected.rms), _quotient(actual.largest, expected.largest))
     return Anchored(actual, expected, ratio)
@@ -87,13 +89,14 @@ def _quotient(actual: float, expected: float) -> float:
     return 0.0 if actual == 0 else actual / max(expected, _TINY)
 
 
-def _excusable(exact: torch.Tensor, actual: torch.Tensor, reference: torch.Tensor) -> bool:
+def _excusable(exact: torch.Tensor, expected: Error, actual: torch.Tensor, reference: torch.Tensor) -> bool:
     """Whether every NaN and infinity that one side has and the other has not comes from the precision."""
     exact, actual = exact.to(reference.device), actual.to(reference.device)
     finite = torch.isfinite(actual)
     overflows = torch.zeros_like(finite)
     if actual.dtype.is_floating_point:
-        overflows = actual.isinf() & (exact.abs() >= torch.finfo(actual.dtype).max * _NEARLY)
+        highest = torch.finfo(actual.dtype).max * _NEARLY
+        overflows = actual.isinf() & (exact.abs() + _NEARBY * expected.largest >= highest)
     lost = torch.isfinite(reference) & ~finite & ~overflows
     another = reference.isinf() & actual.isnan() & exact.isinf()
     made_up = ~torch.isfinite(reference) & ~torch.isfinite(exact) & finite

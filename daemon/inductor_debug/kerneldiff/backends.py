@@ -179,9 +179,9 @@ def _of_adapter(adapter: Any) -> Backend:
 def _document(name: str) -> dict[str, Any]:
     if name in built_in_names() or name.endswith(".toml"):
         return load_document(name)
-    known = known_names()
+    known = [known for known in known_names() if not known.endswith("_TESTING_ONLY")]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-    advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    advice = f"perhaps {near[0]!r} is meant" if near else f"there are {', '.join(known)}"
     raise UnknownBackendError(f"there is no backend named {name!r}; {advice}")
 
 

@@ -22,6 +22,7 @@ from inductor_debug.kerneldiff.arithmetic import unit_of
 from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
 from inductor_debug.kerneldiff.blaming import Finder
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
 from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
@@ -80,6 +81,8 @@ class Comparison:
         self._drawn = drawn_dtype(
             [*tensors_of((target.args, target.kwargs)), *([] if target.module is None else target.module.parameters())]
         )
+        own = test.arithmetic
+        self._emulated = own if isinstance(own, EmulatedArithmetic) else None
         if settings.inject:
             self._test = spoilt(test, settings.inject, self._line_of, unit_of(self._drawn))
         self._pairs: list[Pair] = []
@@ -93,11 +96,18 @@ class Comparison:
             return report
         self._state = State(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
         try:
-            with compiling(), _same_random_numbers(self._reference, self._test):
+            with compiling(), _same_random_numbers(self._reference, self._test), self._constants():
                 self._compare(report)
         finally:
             self._state.finish()
         return report
+
+    def _constants(self) -> contextlib.AbstractContextManager[None]:
+        """Has an emulated accelerator take each weight in once."""
+        arithmetic, module = self._emulated, self._target.module
+        if arithmetic is None or module is None:
+            return contextlib.nullcontext()
+        return arithmetic.constants.of(module.parameters())
 
     @property
     def compared(self) -> list[Pair]:

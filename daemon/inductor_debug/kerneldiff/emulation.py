@@ -23,6 +23,7 @@ from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.number_formats import FLOAT32, NumberFormat, number_format
 from inductor_debug.accelerators.sticks import STICK_BYTES, elements_per_stick
 from inductor_debug.kerneldiff.accumulation import Accumulator
+from inductor_debug.kerneldiff.constants import Constants
 from inductor_debug.kerneldiff.graphs import plainly
 from inductor_debug.kerneldiff.rounding import rounded
 
@@ -33,6 +34,7 @@ class EmulatedArithmetic:
     """Computes operations with an accelerator's numbers; an `arithmetic.Arithmetic`.
 
     `unit` is the distance between 1 and the next number of the compute format. `wraps_int64` keeps int64 as int32.
+    `constants` may be told which tensors come again and again.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class EmulatedArithmetic:
         self.compute_format = compute
         self.piece = piece
         self._wraps_int64 = wraps_int64
+        self.constants = Constants()
         self._accumulator = (
             None if accumulate.mantissa_bits >= FLOAT32.mantissa_bits else Accumulator(accumulate, piece)
         )
@@ -122,7 +125,8 @@ class EmulatedArithmetic:
             return func(*args, **kwargs)
         dtypes = {leaf.dtype for leaf in pytree.tree_leaves((args, kwargs)) if _floating(leaf)}
         written = written_arguments(func, args, kwargs)
-        inputs = pytree.tree_map(self._received, (args, kwargs))
+        receive = self._received if not written else self._copied
+        inputs = pytree.tree_map(receive, (args, kwargs))
         # A conversion says itself what it makes; operations on mixed dtypes promote by their own rules.
         own = dtypes.pop() if len(dtypes) == 1 and kwargs.get("dtype") is None else None
         if own is not None and (own in _NARROW or (own is torch.float32 and inside is torch.float64)):
@@ -135,7 +139,11 @@ class EmulatedArithmetic:
         return self._write(written, result)
 
     def _received(self, leaf: Any) -> Any:
-        """An argument as the accelerator has it."""
+        """An argument as the accelerator has it, which may be shared."""
+        return self.constants.get(leaf, self._round) if _floating(leaf) else self._copied(leaf)
+
+    def _copied(self, leaf: Any) -> Any:
+        """An argument as the accelerator has it, as a tensor of its own."""
         if not isinstance(leaf, Tensor):
             return leaf
         if self._wraps_int64 and leaf.dtype is torch.int64:

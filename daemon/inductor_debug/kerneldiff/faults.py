@@ -60,7 +60,7 @@ def read_injection(text: str) -> Injection:
     names = [fault.value for fault in Fault]
     if name not in names:
         near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        hint = f"perhaps {near[0]!r} is meant" if near else f"there are {', '.join(names)}"
         raise ValueError(f"unknown fault {name!r}; {hint}")
     if at and not (line.isdecimal() and int(line) > 0):
         raise ValueError(f"{text!r} must end in a line number, such as {name}@12")

@@ -144,7 +144,9 @@ def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]
 
 def refused(target: str, reference: BackendLike, test: BackendLike, error: Exception) -> DiffReport:
     """The report of a comparison that could not begin."""
-    return DiffReport(target, name_of(reference), name_of(test), Verdict.FAILED, f"Nothing was compared: {error}.")
+    return DiffReport(
+        target, name_of(reference), name_of(test), Verdict.FAILED, f"Nothing was compared: {str(error).rstrip('.')}."
+    )
 
 
 def name_of(backend: BackendLike) -> str:

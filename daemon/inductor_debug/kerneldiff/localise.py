@@ -183,6 +183,8 @@ def _largest(
 
 
 def _ratio(truth: torch.Tensor, best: torch.Tensor, value: torch.Tensor, others: list[torch.Tensor]) -> float:
+    if best.is_meta and value.is_meta:
+        return 0.0  # there are no values
     if best.shape != value.shape or best.dtype != value.dtype or best.device != value.device:
         return math.inf
     if not (best.is_floating_point() or best.is_complex()):

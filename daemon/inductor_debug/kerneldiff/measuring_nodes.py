@@ -11,6 +11,7 @@ import runpy
 import statistics
 import sys
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
 from inductor_debug.kerneldiff.backends import emulated
+from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
 from inductor_debug.kerneldiff.graphs import (
     CapturedGraph,
     Compute,
@@ -46,7 +48,8 @@ def measure(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     sides: dict[str, Arithmetic] = {"eager": Eager(torch.finfo(torch.float32).eps), spyre.name: spyre}
     seconds: dict[str, list[float]] = {"plain": [], **{name: [] for name in sides}}
     nodes = 0
-    with compiling(), torch.no_grad():
+    constants = spyre.constants.of(model.parameters()) if isinstance(spyre, EmulatedArithmetic) else nullcontext()
+    with compiling(), torch.no_grad(), constants:
         graphs = SharedGraphs(model)
         graphs.run_by(_plain(plainly))(*target.args)
         for _ in range(repeats):

@@ -1,10 +1,13 @@
 """From ratios to a verdict: pass, suspicious, wrong or failed, and why, in one sentence.
 
-The thresholds come from measurements: over a transformer layer, a convolutional, a recurrent and a deep residual
-network and a loss over embeddings, forward and backward, other orders of the same sums came to ratios of at most 2.2,
-Inductor (transformer layer and convolutional network only) to at most 3.8; emulated arithmetic without faults to at
-most 1.02, and 1.0 for a single operation. The mildest fault (results cut off three bits too early) comes to 5 and more
-for the operation, and to 3 to 17 for a model. atol and rtol play no part: they are a view on the same numbers.
+The thresholds come from measurements over 15 small models (perceptron, convolutions with batch norms in both modes,
+GRU, loss over embeddings, norms, element-wise functions, transformer layers in both modes, cancelling sums,
+reductions, masked attention, RMS norm, deep residual network), each with two seeds, forward and backward: Inductor
+(C++) comes to ratios of at most 2.0 in float32 and 1.5 in bfloat16, aot_eager to 1.3, emulated arithmetic without
+faults to 1.4, and 1.0 for a single operation. Of Inductor, only `expm1` came to more (200: it is computed as `exp(x) -
+1`). Without `reordering`, clean gradients of batch norms and biases came to 29: eager's cascaded sums hardly err. The
+mildest fault (results cut off three bits too early) comes to 5 and more for the operation, and to 3 to 17 for a model.
+atol and rtol play no part: they are a view on the same numbers.
 """
 
 from __future__ import annotations

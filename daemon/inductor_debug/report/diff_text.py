@@ -110,7 +110,7 @@ def _row(result: dict[str, Any]) -> tuple[str, ...]:
         _number(metrics["anchored_ratio"]),
         _number(metrics["max_abs"]),
         _number(metrics["snr_db"]),
-        "" if mismatch is None or result["shape"] is None else f"{mismatch:.3g} %",
+        "" if mismatch is None or not metrics["elements"] else f"{mismatch:.3g} %",
     )
 
 
