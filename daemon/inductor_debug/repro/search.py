@@ -13,7 +13,7 @@ import torch
 import torch._dynamo
 from inductor_debug_schema import Finding, JobRequest, Stage
 
-from inductor_debug.accelerators.profile import Profile
+from inductor_debug.accelerators.profile import Profile, built_in_names
 from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error
@@ -180,6 +180,10 @@ class Search:
     def _backend(self, target: BuiltTarget, offer: Offer, load: Load, backend: str) -> Made | None:
         """What a backend does wrong to the target, with real values."""
         if backend not in torch._dynamo.list_backends(exclude_tags=None):
+            if backend in built_in_names():
+                raise NotReproducibleError(
+                    f"the arithmetic of {backend} is emulated by inductor-debug, and a script of torch alone has none of it"
+                )
             raise NotReproducibleError(
                 f"there is no backend {backend!r}; there are those of torch._dynamo.list_backends()"
             )
