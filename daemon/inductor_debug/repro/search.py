@@ -182,7 +182,7 @@ class Search:
         if backend not in torch._dynamo.list_backends(exclude_tags=None):
             if backend in built_in_names():
                 raise NotReproducibleError(
-                    f"the arithmetic of {backend} is emulated by inductor-debug, and a script of torch alone has none of it"
+                    f"the arithmetic of {backend} is emulated here, and a script of torch alone has none of it"
                 )
             raise NotReproducibleError(
                 f"there is no backend {backend!r}; there are those of torch._dynamo.list_backends()"
