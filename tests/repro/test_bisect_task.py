@@ -110,7 +110,7 @@ def test_a_model_that_raises_by_itself_is_nobody_else_s_fault(tmp_path: Path) ->
 def test_an_unknown_backend_is_no_fault_of_a_compiler(tmp_path: Path) -> None:
     document = bisected(tmp_path, MODEL, backends=["aot_eeger"])
     assert document["verdict"] == "environment"
-    assert "did you mean 'aot_eager'" in document["ladder"][1]["why"]
+    assert "perhaps 'aot_eager' is meant" in document["ladder"][1]["why"]
 
 
 def test_the_usual_ladder_ends_with_the_accelerator() -> None:
