@@ -97,8 +97,10 @@ test("search, filters and keys find their way, in the outline too", async () => 
   await page.locator(".outline").focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowLeft");
-  const active = await page.locator(".outline").getAttribute("aria-activedescendant");
-  expect(await page.locator(`[id="${active ?? ""}"]`).getAttribute("aria-expanded")).toBe("false");
+  await until("the first row is folded", async () => {
+    const active = await page.locator(".outline").getAttribute("aria-activedescendant");
+    return (await page.locator(`[id="${active ?? ""}"]`).getAttribute("aria-expanded")) === "false";
+  });
   expect(faults).toEqual([]);
 });
 

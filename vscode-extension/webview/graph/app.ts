@@ -207,6 +207,7 @@ export class App {
     const scene = pane?.scene;
     if (!scene) return;
     const box = scene.visible?.boxOfItem.get(item);
+    scene.selected = item; // at once, so that a second step goes on from here
     if (box === undefined && scene.scope(item) === undefined && scene.hierarchy.scopeOf[item] !== -1 && scene.show([item])) await scene.update();
     this.select(at, item, told);
     pane.drawing.reveal(scene.boxOf(item));
