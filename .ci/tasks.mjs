@@ -98,12 +98,13 @@ function start(args) {
   return run(PYTHON, ["-m", "inductor_debug", "watch", "--once", ...paths]);
 }
 
+/** Three test processes even on two cores: many tests wait for a server or a worker of their own. */
 const CHECKS = [
   ["lint", ["-m", "ruff", "check", "."]],
   ["format", ["-m", "ruff", "format", "--check", "."]],
   ["types", ["-m", "mypy"]],
   ["imports", ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-logo"]],
-  ["tests", ["-m", "pytest", "--numprocesses", "2", "--dist", "worksteal"]],
+  ["tests", ["-m", "pytest", "--numprocesses", "3", "--dist", "worksteal"]],
 ];
 
 /** Run in `vscode-extension/` with Node, after the Python ones: the last needs a daemon that works. */

@@ -142,8 +142,8 @@ def test_a_bad_lowering_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def is_right() -> bool:
         torch._dynamo.reset()
-        compiled = torch.compile(lambda x: torch.cos(x * 2) + 1, backend="inductor")
-        return bool(torch.allclose(compiled(value), torch.cos(value * 2) + 1))
+        compiled = torch.compile(torch.cos, backend="inductor")
+        return bool(torch.allclose(compiled(value), torch.cos(value)))
 
     found = guilty_pass(is_right, time.perf_counter() + 600)
     assert found is not None

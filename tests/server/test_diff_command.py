@@ -28,7 +28,9 @@ async def test_it_answers_with_verdicts_and_blame_and_leaves_the_numbers_to_the_
         "backend": "spyre",
         "verdict": "wrong",
         "why": "because",
-        "blame": [{"op": "aten.mm.default"}] * 12,
+        "blame": [{"op": "aten.mm.default", "graph": "0", "node": "mm", "nodes": ["mm"], "path": None, "range": None}]
+        * 12,
+        "nodes": [],
         "outputs": [{"name": "output"}],
     }
     file = FileReport("/project/model.py", FileStatus.FINDINGS)
