@@ -14,6 +14,11 @@ import { ENVIRONMENTS_EXTENSION, onOtherExtensions, PYTHON_EXTENSION, rungsFor }
 
 /** Events come in bursts while an environment is switched. */
 const SETTLE_MILLISECONDS = 150;
+/**
+ * A window that brings a page of ours back activates us before it has loaded the user's settings, and tells of no change
+ * once it has (VS Code 1.100 in a browser): settings are looked at again after these times.
+ */
+const EARLY_MILLISECONDS = [1_000, 4_000];
 
 export class InterpreterService implements vscode.Disposable {
   private readonly known = new Map<string, Interpreter | undefined>();
@@ -38,6 +43,10 @@ export class InterpreterService implements vscode.Disposable {
       vscode.workspace.onDidChangeWorkspaceFolders(later),
       vscode.extensions.onDidChange(later),
     );
+    for (const delay of EARLY_MILLISECONDS) {
+      const timer = setTimeout(later, delay);
+      this.disposables.push({ dispose: () => { clearTimeout(timer); } });
+    }
     const present = [ENVIRONMENTS_EXTENSION, PYTHON_EXTENSION].some((id) => vscode.extensions.getExtension(id));
     if (present) {
       onOtherExtensions(later).then(

@@ -150,8 +150,7 @@ test("a target is a test: it passes with a backend that is right", async () => {
 });
 
 test("a reload of the window brings the tab back; it follows the theme", async () => {
-  await window.page.reload();
-  await window.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+  await window.reload();
   const frame = await diffFrame();
   expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+Encoder: inductor against eager$/u);
   await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));

@@ -70,6 +70,14 @@ export class Window {
     await row.click();
   }
 
+  /** Reloads as a user does: VS Code keeps its state first, which it may not have done when the browser reloads. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent("load", { timeout: 60_000 });
+    await this.run("Developer: Reload Window");
+    await loaded;
+    await this.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+  }
+
   /** The entries of the palette for a filter. */
   async palette(filter: string): Promise<string[]> {
     await this.page.keyboard.press("F1");
