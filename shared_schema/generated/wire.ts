@@ -335,6 +335,16 @@ export interface Location {
 export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
 
 /**
+ * What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
+ *
+ * Where `Answered` never comes, because the task was cancelled or died, this is what there is.
+ */
+export interface PartlyAnswered {
+  readonly target: string;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/**
  * A place between two characters: zero-based `line`, zero-based UTF-16 code unit `character`.
  */
 export interface Position {
@@ -465,4 +475,4 @@ export interface TensorFact {
   readonly layout?: DeviceLayout | null;
 }
 
-export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | Progressed | StageFinished | StageStarted;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageFinished | StageStarted;

@@ -38,6 +38,7 @@ from inductor_debug_schema.jobs import (
     InferenceHint,
     JobRequest,
     Loaded,
+    PartlyAnswered,
     Progressed,
     StageFinished,
     StageStarted,
@@ -45,7 +46,7 @@ from inductor_debug_schema.jobs import (
     TargetSetting,
     Task,
 )
-from inductor_debug_schema.positions import Location, Position, Range, Related
+from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
 
 __all__ = [
     "EVENT_TYPES",
@@ -76,6 +77,7 @@ __all__ = [
     "Location",
     "NodeRole",
     "Position",
+    "PartlyAnswered",
     "Progressed",
     "Range",
     "Related",
@@ -92,5 +94,6 @@ __all__ = [
     "TensorFact",
     "WireError",
     "from_wire",
+    "place_fields",
     "to_wire",
 ]

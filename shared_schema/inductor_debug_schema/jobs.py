@@ -5,15 +5,15 @@ A job is one file at one generation. Events arrive in the order in which they ha
 `Finished`. A worker
 that dies says nothing more; the supervisor tells.
 
-Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade` and `Answered` as they go, and
-`Finished` at the end.
+Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and `Answered`
+as they go, and `Finished` at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Union
+from typing import Any, Union, get_args
 
 from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.expressions import ExpressionsSeen
@@ -171,6 +171,17 @@ class Answered:
     document: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class PartlyAnswered:
+    """What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
+
+    Where `Answered` never comes, because the task was cancelled or died, this is what there is.
+    """
+
+    target: str
+    document: dict[str, Any]
+
+
 Event = Union[
     Loaded,
     StageStarted,
@@ -179,23 +190,11 @@ Event = Union[
     InferenceHint,
     Progressed,
     ArtifactMade,
+    PartlyAnswered,
     Answered,
     Finished,
 ]
 """What a worker sends while it works on a job."""
 
-EVENT_TYPES: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        Loaded,
-        StageStarted,
-        StageFinished,
-        ExpressionsSeen,
-        InferenceHint,
-        Progressed,
-        ArtifactMade,
-        Answered,
-        Finished,
-    )
-}
+EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 """Event classes by the name they carry on the wire."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.capture import session
 from inductor_debug.worker.warm_up import warm_up
@@ -34,6 +35,9 @@ from inductor_debug_schema import (
 
 TIMEOUT = 120
 
+# Autograd counts devices when it first runs; where it finds one, no child that is forked later can run a backward pass.
+# A CUDA build of torch (2.11 to 2.13) finds one on machines without once anything was compiled, so it runs before that.
+torch.ones(1, requires_grad=True).sum().backward()
 warm_up()  # what one compilation costs the first time is paid once, here
 
 

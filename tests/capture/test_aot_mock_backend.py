@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -15,15 +14,16 @@ import pytest
 import torch
 from inductor_debug import aot_mock_backend
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.capture import graph_recording, script_judgement
-from inductor_debug.capture.aot_mock_backend import MockBackendError, MockBackendWarning, inductor_debug_aot
+from inductor_debug.capture import graph_recording
+from inductor_debug.capture.aot_mock_backend import MockBackendError, inductor_debug_aot
 from inductor_debug.capture.dynamo_positions import KEY, NODE_KEY
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.registry import UnknownRuleError
 from inductor_debug.rules.roots import Root, Roots
+from own_scripts import load, told
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("fresh_script")]
 
 SOURCE = """\
 class Model(nn.Module):
@@ -34,17 +34,6 @@ class Model(nn.Module):
         return torch.relu(self.fc(x)).double().sum()
 model = Model()
 """
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    script_judgement._warned.clear()
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @pytest.fixture
@@ -60,23 +49,8 @@ def eagerly(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return given
 
 
-def load(folder: Path, source: str = SOURCE) -> Any:
-    path = folder / "script.py"
-    path.write_text(source)
-    namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn}
-    exec(compile(source, str(path), "exec"), namespace)
-    return namespace["model"]
-
-
-def told(run: Callable[[], Any]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    return [str(item.message) for item in caught if item.category is MockBackendWarning]
-
-
 def compiled(folder: Path, **arguments: Any) -> Callable[[], Any]:
-    model = torch.compile(load(folder), backend=aot_mock_backend(**arguments))
+    model = torch.compile(load(folder, SOURCE), backend=aot_mock_backend(**arguments))
     return lambda: model(torch.randn(8, 64))
 
 
@@ -149,7 +123,7 @@ def test_a_rule_of_ones_own_may_judge(tmp_path: Path, eagerly: list[Any]) -> Non
 
 
 def test_a_constraint_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="there is no rule 'dtyp'; did you mean 'dtype'") as raised:
+    with pytest.raises(Exception, match="unknown rule 'dtyp'; did you mean 'dtype'") as raised:
         compiled(tmp_path, constraints=["dtyp"])()
     error = raised.value.__cause__ or getattr(raised.value, "inner_exception", raised.value)
     assert isinstance(error, UnknownRuleError)
@@ -157,7 +131,7 @@ def test_a_constraint_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 def test_options_of_torch_compile_mean_the_same(tmp_path: Path, eagerly: list[Any]) -> None:
     options = {"constraints": ["unsupported-op"], "accelerator": "spyre"}
-    model = torch.compile(load(tmp_path), backend=inductor_debug_aot, options=options)
+    model = torch.compile(load(tmp_path, SOURCE), backend=inductor_debug_aot, options=options)
     messages = told(lambda: model(torch.randn(8, 64)))
     assert [message.partition("[")[2].partition("]")[0] for message in messages] == ["unsupported-op"]
 

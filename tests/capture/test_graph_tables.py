@@ -137,6 +137,16 @@ def test_each_graph_between_breaks_is_there(tmp_path: Path) -> None:
     assert [node(made.graphs[0], "operator.add").detail, node(made.graphs[1], "operator.mul").detail] == ["1", "2"]
 
 
+def test_a_target_without_operations_has_no_graph_and_a_note_says_so(tmp_path: Path) -> None:
+    text = """
+    # inductor-debug: inputs=(1,)
+    def same(x):
+        return x
+    """
+    made = document(tmp_path, text)
+    assert (made.graphs, made.notes) == ([], ["torch.compile captured no graph of same."])
+
+
 def test_symbolic_sizes_are_named(tmp_path: Path) -> None:
     made = document(
         tmp_path,

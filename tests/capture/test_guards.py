@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -120,6 +121,9 @@ def test_every_failing_guard_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.skipif(
+    sys.version_info[:3] == (3, 13, 0), reason="Python 3.13.0 lets torch miss changed attributes (cpython#125608)"
+)
 def test_a_model_that_changes_itself_breaks_its_own_guards(tmp_path: Path) -> None:
     job = run(
         tmp_path,
@@ -189,11 +193,12 @@ def f(x):
 """
 
 
-def test_a_function_that_runs_eagerly_is_told_with_the_reason(tmp_path: Path) -> None:
-    job = run(tmp_path, DISABLED, asked=True)
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_function_that_runs_eagerly_is_told_with_the_reason(tmp_path: Path, asked: bool) -> None:
+    job = run(tmp_path, DISABLED, asked=asked)
     [finding] = job.of("eager-fallback")
     assert job.marked(finding) == "x.sin()"
-    assert finding.message.startswith("`mix` runs eagerly: 6 of its operations are in no graph")
+    assert finding.message.startswith("`mix` runs eagerly: 3 of its operations are in no graph")
     assert ["torch.compiler.disable" in related.message for related in finding.related] == [True]
 
 

@@ -40,7 +40,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         h = torch.nn.functional.gelu(self.inner(x)) + torch.sin(x) * torch.cos(x)
-        return self.norm(h).softmax(-1)
+        return (self.norm(h) / 8).softmax(-1)
 """
 
 
@@ -112,7 +112,7 @@ def test_a_forward_kernel_names_the_expressions_that_it_fuses(trained: tuple[Job
 def test_a_backward_kernel_names_the_forward_expressions(trained: tuple[Job, GraphDocument]) -> None:
     job, document = trained
     fused = kernel(document, "softmax", "0.backward.post_grad")
-    assert "self.norm(h).softmax(-1)" in texts(job, fused)
+    assert "(self.norm(h) / 8).softmax(-1)" in texts(job, fused)
     matrix = kernel(document, "mm", "0.backward.post_grad")
     assert matrix.language == "extern"
     assert "extern_kernels.mm(" in matrix.source

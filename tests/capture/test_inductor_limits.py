@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import torch
 from forked import Job, analyze, excerpt
 from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug_schema import (
@@ -156,6 +157,8 @@ CASES = {
 
 @pytest.mark.parametrize(("text", "graphs", "kernels"), CASES.values(), ids=CASES.keys())
 def test_it_lowers(tmp_path: Path, text: str, graphs: list[str], kernels: int) -> None:
+    if "quantize" in text and torch.__version__ < "2.12":
+        pytest.skip("fake tensors of torch 2.11 know no quantised ones")
     job = run(tmp_path, text)
     assert report(job).state is StageState.DONE, report(job).notes
     document = document_of(job)
@@ -163,12 +166,13 @@ def test_it_lowers(tmp_path: Path, text: str, graphs: list[str], kernels: int) -
     assert len(document.kernels) >= kernels
 
 
-def test_recomputed_nodes_come_from_the_call_that_recomputes_them(tmp_path: Path) -> None:
+def test_recomputed_nodes_come_from_the_body_that_computed_them_first(tmp_path: Path) -> None:
     document = document_of(run(tmp_path, CASES["recomputed activations"][0]))
     backward = next(graph for graph in document.graphs if graph.name == "0.backward")
     origins = {name for node in backward.nodes if node.role is NodeRole.OP for name in node.origins}
-    called = {node.name for node in document.graphs[0].nodes if node.op.startswith("higher_order.")}
-    assert origins == called
+    body = {node.name for node in document.graphs[0].nodes if node.name.startswith("tag_activation_checkpoint.")}
+    assert origins
+    assert origins <= body
 
 
 def test_nodes_that_no_expression_made_belong_to_one_all_the_same(tmp_path: Path) -> None:

@@ -402,3 +402,60 @@ def test_positions_are_plain_data_and_can_be_taken_out_again() -> None:
     assert stack[0].positions.col_offset is not None
     dynamo_positions.strip(graphs[0])
     assert "custom" not in node.meta
+
+
+EAGER = {
+    "inlined, and broken in a loop": (
+        """
+def helper(x):
+    for i in range(2):
+        x = x * 2
+        torch._dynamo.graph_break()
+    return x.exp()
+
+def f(x):
+    return helper(x.sin()).cos()
+        """,
+        [("x * 2", 3)],
+    ),
+    "excluded": (
+        """
+@torch.compiler.disable
+def mix(x):
+    return x.sin() + x.cos()
+
+def f(x):
+    return mix(x * 2)
+        """,
+        [("x.sin()", 3)],
+    ),
+    "told by its graph break": (
+        """
+def f(x):
+    for i in range(2):
+        x = x.sin()
+        torch._dynamo.graph_break()
+    return x.cos()
+        """,
+        [],
+    ),
+    "resumed after its graph break": (
+        """
+def f(x):
+    y = x.sin()
+    print(y.shape)
+    return y.cos() * y.sum().item()
+        """,
+        [],
+    ),
+    "whole": ("def f(x):\n    return x.sin().cos()\n", []),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), EAGER.values(), ids=EAGER.keys())
+def test_a_function_outside_of_every_graph_is_told_once(
+    tmp_path: Path, text: str, expected: list[tuple[str, int]]
+) -> None:
+    outcome = mock(tmp_path, f"{text}\nmodel = f\ninputs = (torch.randn(4, 4),)\n")
+    told = [found for found in outcome.findings if found.rule == "eager-fallback"]
+    assert [(place_of(found), found.count) for found in told] == expected

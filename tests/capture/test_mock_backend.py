@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import textwrap
 import warnings
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,11 @@ import torch
 from inductor_debug import mock_backend
 from inductor_debug.accelerators.profile import ProfileError, load_document
 from inductor_debug.capture import mock_backend as module
-from inductor_debug.capture import script_judgement
 from inductor_debug.capture.mock_backend import MockBackendError, MockBackendWarning, inductor_debug_mock
+from own_scripts import load, told
 from torch._dynamo.exc import BackendCompilerFailed
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("fresh_script")]
 
 SOURCE = """\
 class Model(nn.Module):
@@ -33,37 +31,11 @@ model = Model()
 """
 
 
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    script_judgement._warned.clear()
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
-def load(folder: Path, source: str = SOURCE) -> Any:
-    path = folder / "script.py"
-    path.write_text(textwrap.dedent(source))
-    namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn}
-    exec(compile(path.read_text(), str(path), "exec"), namespace)
-    return namespace["model"]
-
-
-def told(run: Callable[[], Any]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run()
-    return [str(item.message) for item in caught if item.category is MockBackendWarning]
-
-
 @pytest.mark.parametrize(
     "backend", [mock_backend, mock_backend(strict=False), inductor_debug_mock, "inductor_debug_mock"]
 )
 def test_each_finding_is_one_warning_with_its_exact_place(tmp_path: Path, backend: Any) -> None:
-    model, x = load(tmp_path), torch.randn(4, 8)
+    model, x = load(tmp_path, SOURCE), torch.randn(4, 8)
     compiled = torch.compile(model, backend=backend)
     messages = told(lambda: compiled(x))
 
@@ -75,7 +47,7 @@ def test_each_finding_is_one_warning_with_its_exact_place(tmp_path: Path, backen
 
 
 def test_a_warning_is_located_at_the_users_line(tmp_path: Path) -> None:
-    model = load(tmp_path)
+    model = load(tmp_path, SOURCE)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         torch.compile(model, backend=mock_backend)(torch.randn(4, 8))
@@ -92,7 +64,7 @@ def test_strict_raises_one_error_that_lists_everything(
         monkeypatch.setenv("MOCK_STRICT", "1")
     backend = mock_backend(strict=True) if how == "argument" else mock_backend
     options: Any = {"strict": True} if how == "options" else None
-    compiled = torch.compile(load(tmp_path), backend=backend, options=options)
+    compiled = torch.compile(load(tmp_path, SOURCE), backend=backend, options=options)
     with pytest.raises(BackendCompilerFailed) as caught:
         compiled(torch.randn(4, 8))
 
@@ -107,7 +79,7 @@ def test_strict_raises_one_error_that_lists_everything(
 
 def test_an_argument_outweighs_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_STRICT", "1")
-    compiled = torch.compile(load(tmp_path), backend=mock_backend(strict=False))
+    compiled = torch.compile(load(tmp_path, SOURCE), backend=mock_backend(strict=False))
 
     assert len(told(lambda: compiled(torch.randn(4, 8)))) == 2
 
@@ -137,7 +109,7 @@ def test_the_nearest_pyproject_names_the_accelerator(tmp_path: Path, monkeypatch
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "pyproject.toml").write_text("[project]\nname = 'other'\n")
     monkeypatch.chdir(tmp_path / "deeper")
-    compiled = torch.compile(load(tmp_path), backend=mock_backend)
+    compiled = torch.compile(load(tmp_path, SOURCE), backend=mock_backend)
 
     assert all("'spyre'" in message for message in told(lambda: compiled(torch.randn(64, 8))))
 
@@ -151,7 +123,7 @@ def test_an_ignore_comment_silences_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_training_works_through_it(tmp_path: Path, dynamic: bool | None) -> None:
-    model = load(tmp_path)
+    model = load(tmp_path, SOURCE)
     compiled = torch.compile(model, backend=mock_backend, dynamic=dynamic)
     messages = told(lambda: compiled(torch.randn(4, 8)).sum().backward())
 
@@ -164,7 +136,7 @@ def test_a_failure_of_its_own_never_stops_a_compilation(tmp_path: Path, monkeypa
         raise KeyError("ours")
 
     monkeypatch.setattr(module, "record_graph", broken)
-    model, x = load(tmp_path), torch.randn(4, 8)
+    model, x = load(tmp_path, SOURCE), torch.randn(4, 8)
     compiled = torch.compile(model, backend=mock_backend(strict=True))
     messages = told(lambda: compiled(x))
 
@@ -178,7 +150,7 @@ def test_the_graph_keeps_nothing_of_ours(tmp_path: Path) -> None:
         graphs.append(graph_module)
         return mock_backend(graph_module, inputs)
 
-    told(lambda: torch.compile(load(tmp_path), backend=backend)(torch.randn(4, 8)))
+    told(lambda: torch.compile(load(tmp_path, SOURCE), backend=backend)(torch.randn(4, 8)))
     assert all("custom" not in node.meta for node in graphs[0].graph.nodes)
 
 

@@ -150,3 +150,36 @@ def test_sizes_that_were_made_up_are_never_held_against_a_model(tmp_path: Path) 
     text = "from torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x.relu() + 1\n"
     job = analyze(tmp_path / "model.py", text, stages=(Stage.PREVIEW, Stage.MOCK), accelerator=str(profile))
     assert job.of("peak-memory") == []
+
+
+def test_the_inductor_stage_measures_post_grad_graphs_and_kernels(tmp_path: Path) -> None:
+    text = MODEL.format(mode="")
+    before = statistics(tmp_path, text, Stage.AOT)
+    after = statistics(tmp_path, text, Stage.INDUCTOR)
+    assert (after["flops"], after["backward_flops"]) == (before["flops"], before["backward_flops"])
+    for kind in ("parameter", "input"):
+        assert after["memory"][kind] == before["memory"][kind]
+    # What the forward saves is the storage that the backward reads: counted twice it would be far more.
+    assert after["peak"]["bytes"] == pytest.approx(before["peak"]["bytes"], rel=0.1)
+    assert after["backward_ops"]
+    assert before["kernels"] is None
+    kernels = after["kernels"]
+    assert kernels["count"] == sum(kernels["by_language"].values()) == len(kernels["each"])
+    assert kernels["unknown"] == 0
+
+
+def test_a_kernel_reads_and_writes_what_inductor_says(tmp_path: Path) -> None:
+    text = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(64, 128), torch.randn(64, 128))
+def scaled(x, y):
+    return (x * y).relu().sum(-1)
+"""
+    kernels = statistics(tmp_path, text, Stage.INDUCTOR)["kernels"]
+    (kernel,) = kernels["each"]
+    assert (kernel["bytes_read"], kernel["bytes_written"]) == (2 * 64 * 128 * 4, 64 * 4)
+    assert (kernels["bytes_read"], kernels["bytes_written"]) == (2 * 64 * 128 * 4, 64 * 4)
+    assert kernel["calls"] == 1
+    assert kernel["range"]["start"]["line"] == 5

@@ -89,7 +89,7 @@ class FakePool:
 
 
 def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:
-    """A graph and statistics; with the words "nothing captured" in the text none."""
+    """A graph and statistics; with "nothing captured" in the text none, with "no graph" a document without one."""
     if "nothing captured" in text:
         return []
     stage = request.stages[-1]
@@ -99,8 +99,8 @@ def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:
         GraphNode("<y>", "aten.relu.default", inputs=["x"], shape=[4], dtype="float32", bytes=16, place=place),
         GraphNode("output", "output", NodeRole.OUTPUT, inputs=["<y>"]),
     ]
-    graph = Graph("0", GraphKind.FX, nodes)
-    document = GraphDocument("Model", stage, request.path, "abcd", "mock", "2.13.0", [graph])
+    graphs = [] if "no graph" in text else [Graph("0", GraphKind.FX, nodes)]
+    document = GraphDocument("Model", stage, request.path, "abcd", "mock", "2.13.0", graphs)
     statistics = json.dumps(statistics_of(Recording(), target="Model", stage=stage, path=request.path)).encode()
     return [
         ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", MEDIA_TYPE, encode(document), "Model", stage),

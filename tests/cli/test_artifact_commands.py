@@ -73,10 +73,28 @@ def test_graph_html_is_the_page_with_everything_in_it(
     text = Path("out.html").read_text(encoding="utf-8")
     data = json.loads(base64.b64decode(text.removeprefix("<p>").removesuffix("</p>")))
     assert (data["schema"], data["title"]) == (1, "model.py::Model")
-    assert decode(base64.b64decode(data["documents"][0])).target == "Model"
+    assert [decode(base64.b64decode(one)).target for one in data["documents"]] == ["Model"]
     assert [finding["rule"] for finding in data["findings"]] == ["dtype"]
     assert data["statistics"][0]["target"] == "Model"
     assert [text.splitlines()[-1] for text in data["sources"].values()] == ["x.double()"]
+
+
+@pytest.mark.parametrize(
+    ("words", "stages"),
+    [
+        (["--format", "html"], [Stage.MOCK, Stage.AOT, Stage.INDUCTOR]),
+        (["--format", "html", "--stage", "aot"], [Stage.MOCK, Stage.AOT]),
+        (["--format", "dot"], [Stage.MOCK]),
+        (["--format", "json", "--stage", "inductor"], [Stage.INDUCTOR]),
+    ],
+)
+def test_a_page_has_all_stages_down_to_the_one_named(
+    command: Command, write: Write, words: list[str], stages: list[Stage]
+) -> None:
+    write("model.py", "")
+    assert command("graph", "model.py", *words).code == 0
+    (request,) = FakePool.requests
+    assert request.stages == stages
 
 
 def test_a_kept_graph_can_be_shown_again(command: Command, write: Write) -> None:
@@ -102,6 +120,7 @@ def test_a_kept_graph_can_be_shown_again(command: Command, write: Write) -> None
         (["model.py"], "crash", "SIGSEGV"),
         (["model.py"], "timeout", "model.py"),
         (["model.py"], "# nothing captured", "no graph was captured"),
+        (["model.py"], "# no graph", "no tensor operation"),
         (["model.py", "--accelerator", "mok"], "", "did you mean 'mock'"),
         (["model.py", "-o", "nowhere/out.txt"], "", "nowhere"),
     ],
@@ -205,8 +224,8 @@ def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
 
 def test_analyze_says_which_stages_have_statistics(command: Command, write: Write) -> None:
     write("model.py", "")
-    ran = command("analyze", "model.py", "--stage", "inductor")
-    assert (ran.code, "mock, aot" in ran.err) == (2, True)
+    ran = command("analyze", "model.py", "--stage", "preview")
+    assert (ran.code, "mock, aot, inductor" in ran.err) == (2, True)
 
 
 def test_analyze_counts_constraints_by_rule(command: Command, write: Write) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.cli.bench import numerics
+from inductor_debug.cli.bench.outcome import Outcome
 
 RESULT: dict[str, Any] = {
     "elements": 1000,
@@ -21,13 +22,19 @@ RESULT: dict[str, Any] = {
 def test_each_promise_says_whether_it_was_kept() -> None:
     kept = [good for good, _ in numerics.promises(RESULT)]
     assert kept == [True, False, False, True]
-    assert "BROKEN  100 MB beside the tensors" in numerics.render(RESULT, numerics.promises(RESULT))
+    outcome = Outcome(RESULT, numerics.promises(RESULT), ["figures"])
+    assert outcome.as_text().splitlines()[:2] == [
+        "figures",
+        "kept    all metrics of a pair with noise: 0.50 of (a - b).abs().max() (at most 1)",
+    ]
+    assert "BROKEN  100 MB beside the tensors" in outcome.as_text()
+    assert [said["kept"] for said in json.loads(outcome.as_json())["promises"]] == kept
+    assert outcome.exit_code() == 1
 
 
 @pytest.mark.torch
-def test_a_small_run_measures_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    assert numerics.run("json", elements=4_000_000) in (0, 1)
-    document = json.loads(capsys.readouterr().out)
+def test_a_small_run_measures_everything() -> None:
+    document = numerics.run(elements=4_000_000).figures
     assert document["extra_bytes"] is None or document["extra_bytes"] < 64 << 20
     assert set(document["rounded_per_second"]) >= {"sen169_fp16", "float16", "bfloat16"}
     assert all(seconds > 0 for seconds in document["compare_seconds"].values())

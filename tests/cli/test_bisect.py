@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,8 @@ def double(x):
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    path = tmp_path / "model.py"
-    path.write_text(MODEL)
-    return path
+def model(write: Callable[[str, str], Path]) -> Path:
+    return write("model.py", MODEL)
 
 
 def test_bisect_prints_the_ladder_the_verdict_and_both_commands(

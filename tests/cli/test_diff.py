@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,8 @@ def double(x):
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    path = tmp_path / "model.py"
-    path.write_text(MODEL)
-    return path
+def model(write: Callable[[str, str], Path]) -> Path:
+    return write("model.py", MODEL)
 
 
 def test_text_has_the_verdict_a_table_and_the_blamed_source(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +77,7 @@ def test_bad_usage_is_told_and_ends_with_2(
 
 def test_a_comparison_that_failed_ends_with_2_and_says_why(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "model.py::Net", "--backend", "inducto", "--color", "never", "-q"]) == 2
-    assert "perhaps 'inductor' is meant" in capsys.readouterr().out
+    assert "did you mean 'inductor'?" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -88,4 +85,43 @@ def test_a_comparison_that_failed_ends_with_2_and_says_why(model: Path, capsys: 
     [(["pass"], 0), (["pass", "suspicious"], 1), (["wrong"], 1), (["wrong", "failed"], 2), ([], 0)],
 )
 def test_exit_codes(verdicts: list[str], code: int) -> None:
-    assert exit_code(verdicts) == code
+    assert exit_code([{"verdict": verdict} for verdict in verdicts]) == code
+
+
+DIES = """\
+import os
+import torch
+
+RUNS = [0]
+
+@torch.compiler.disable
+def perhaps_die():
+    RUNS[0] += 1
+    if RUNS[0] == 6:  # both sides, the reference again, in float64 and the backend at its best: then operations
+        os._exit(9)
+
+# inductor-debug: inputs=(torch.randn(8, 96),)
+class Net(torch.nn.Module):
+    def forward(self, x):
+        y = torch.exp(x)
+        perhaps_die()
+        return torch.tanh(y)
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_comparison_that_dies_prints_what_had_come(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    write("dies.py", DIES)
+    assert main(["diff", "dies.py", "--backend", "spyre", "--format", form, "--color", "never", "-q"]) == 2
+    captured = capsys.readouterr()
+    assert "dies.py" in captured.err
+    if form == "text":
+        assert "Net: spyre against eager: pass (unfinished)" in captured.out
+        assert "output  float32[8,96]  pass" in captured.out
+        return
+    document = json.loads(captured.out)
+    assert (document["verdict"], document["partial"]) == ("pass", True)
+    assert [node["op"] for node in document["nodes"]] == ["aten.exp.default"]
+    assert "did not end" in document["notes"][-1]

@@ -63,6 +63,7 @@ def test_what_is_not_there_is_told_and_is_no_success(real: Command, model: Path)
         (["missing.py"], "missing.py does not exist"),
         (["{model}", "-o", "/nowhere/at/all/x.py"], "does not exist"),
         (["{model}", "--accelerator", "nonsense"], "nonsense"),
+        (["{model}", "--rule", "dtyp"], "unknown rule 'dtyp'; did you mean 'dtype'?"),
     ],
 )
 def test_bad_usage_is_told_before_anything_runs(command: Command, model: Path, words: list[str], said: str) -> None:

@@ -55,6 +55,11 @@ class Desk:
         self._version += 1
         self.engine.open(self.uri(name), str(self.path(name)), self._version, text)
 
+    async def opened(self, text: str = SAVED) -> AnalysisUpdate:
+        """Opens `text` and waits for its analysis."""
+        self.open(text)
+        return await self.settled()
+
     def type(self, text: str, name: str = "model.py") -> None:
         self._version += 1
         self.engine.change(self.uri(name), self._version, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import zipfile
@@ -12,6 +13,7 @@ from inductor_debug.engine import bug_report
 from inductor_debug.engine.bug_report import BugReport, Part, Wanted, gather, write
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.trace_text import resealed
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
@@ -85,7 +87,7 @@ def quick_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     async def collected(interpreter: str) -> str:
         return f"PyTorch version: 2.13.0\nOS: {HOME}/os\nother: line"
 
-    monkeypatch.setattr(bug_report, "_collected", collected)
+    monkeypatch.setattr(bug_report, "collected", collected)
 
 
 def settings() -> Settings:
@@ -103,8 +105,9 @@ async def test_everything_is_there_once_and_redacted() -> None:
         "graphs/Net-mock-graphs-2.txt",
         "reports/torch_trace.log",
         "error.txt",
-        "repro/repro.py",
         "reports/Net-bisection.json",
+        "repro/repro.py",
+        "repro/output.txt",
         "reports/Net-transfers.json",
         "environment.txt",
     ]
@@ -113,6 +116,18 @@ async def test_everything_is_there_once_and_redacted() -> None:
     if len(HOME) > 1:
         assert all(HOME.encode() not in part.content for part in report.parts if part.name != "environment.txt")
         assert report.redacted["home folder"] >= 3
+
+
+def test_a_trace_keeps_sums_that_fit_after_words_were_taken_out() -> None:
+    sums = {text: hashlib.md5(text.encode()).hexdigest() for text in ("{\n/home/me/x\n}", "{\n~/x\n}")}
+    before, after = (
+        f'V1 a.py:1] {{"str": ["x", 1]}}\nV1 b.py:2] {{"has_payload": "{digest}"}}\n\t'
+        + text.replace("\n", "\n\t")
+        + '\nV1 c.py:3] {"end": 1}\n'
+        for text, digest in sums.items()
+    )
+    assert resealed(before) == before
+    assert resealed(before.replace("/home/me", "~")) == after
 
 
 async def test_the_issue_can_be_pasted() -> None:

@@ -22,8 +22,7 @@ def old(path: str) -> str:
 async def test_a_changed_dependency_is_analysed_with_the_new_text(desk: Desk) -> None:
     helper = old(desk.write("x = 1\n", "helper.py"))
     desk.pools.dependencies.append(helper)
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.write("x = 22\n", "helper.py")
     desk.engine.files_changed([helper])
     last = await desk.settled()
@@ -36,8 +35,7 @@ async def test_a_saved_dependency_is_enough_even_if_nobody_watches_files(desk: D
     desk.open("def f():\n    1\n", "helper.py")
     await desk.settled("helper.py")
     desk.pools.dependencies.append(helper)
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.save("def f():\n    2\n", "helper.py")
     await desk.settled("helper.py")
     assert (await desk.settled()).cause == "helper.py changed"
@@ -52,8 +50,7 @@ async def test_touching_a_dependency_without_changing_it_runs_nothing(desk: Desk
     helper = old(desk.write("x = 1\n", "helper.py"))
     desk.pools.dependencies.append(helper)
     desk.engine.files_changed([helper])
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     os.utime(helper, (OLD + 5, OLD + 5))
     desk.engine.files_changed([helper])
     assert (await desk.settled()).state is DONE
@@ -85,8 +82,7 @@ def test_the_cache_is_bounded() -> None:
 async def test_a_checkout_of_many_files_runs_once(desk: Desk) -> None:
     helpers = [old(desk.write("x = 1\n", f"helper{number}.py")) for number in range(50)]
     desk.pools.dependencies.extend(helpers)
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     for number, helper in enumerate(helpers):
         desk.write(f"x = {number + 10}\n", f"helper{number}.py")
         desk.engine.files_changed([helper])
@@ -96,8 +92,7 @@ async def test_a_checkout_of_many_files_runs_once(desk: Desk) -> None:
 
 
 async def test_an_unrelated_file_runs_nothing(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.engine.files_changed([desk.write("x = 1\n", "other.py"), desk.write("hello", "notes.txt")])
     await desk.settled()
     assert len(desk.ran) == 1
@@ -113,8 +108,7 @@ async def test_a_missing_import_is_tried_again_when_a_file_appears(desk: Desk) -
 
 async def test_a_file_replaced_on_disk_counts_as_saved(desk: Desk) -> None:
     """Editors reload a clean document after `git checkout` with a change and without a save."""
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     replaced = SAVED + "VALUE = 3\n"
     desk.type(replaced)
     assert (await desk.settled()).state is STALE
@@ -125,8 +119,7 @@ async def test_a_file_replaced_on_disk_counts_as_saved(desk: Desk) -> None:
 
 
 async def test_a_deleted_file_keeps_its_findings_and_the_daemon_alive(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.path().unlink()
     desk.engine.files_changed([str(desk.path())])
     last = await desk.settled()

@@ -11,8 +11,7 @@ from inductor_debug_schema import FileStatus, Stage
 
 
 async def test_an_opened_file_is_analysed_stage_by_stage(desk: Desk) -> None:
-    desk.open(SAVED.replace("BAD", "BAD + MOCK"))
-    last = await desk.settled()
+    last = await desk.opened(SAVED.replace("BAD", "BAD + MOCK"))
     assert desk.states()[0] == "queued"
     assert desk.states()[-1] == "done"
     assert set(desk.states()[1:-1]) == {"running"}
@@ -26,8 +25,7 @@ async def test_an_opened_file_is_analysed_stage_by_stage(desk: Desk) -> None:
 
 
 async def test_text_inside_a_function_is_analysed_before_it_is_saved(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(body("x * 2"))
     last = await desk.settled()
     assert (last.state, brief(last.report), last.version) == (DONE, [], 2)
@@ -50,8 +48,7 @@ async def test_text_inside_a_function_is_analysed_before_it_is_saved(desk: Desk)
     ],
 )
 async def test_unsaved_top_level_code_waits_for_the_save(desk: Desk, edit: str) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(edit)
     waiting = await desk.settled()
     assert waiting.state is STALE
@@ -77,8 +74,7 @@ async def test_unsaved_top_level_code_waits_for_the_save(desk: Desk, edit: str) 
     ],
 )
 async def test_edits_that_change_no_top_level_code_run_at_once(desk: Desk, edit: str) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(edit)
     assert (await desk.settled()).state is DONE
     assert desk.ran == [SAVED, edit]
@@ -87,15 +83,13 @@ async def test_edits_that_change_no_top_level_code_run_at_once(desk: Desk, edit:
 async def test_a_directive_that_moves_to_another_class_waits_for_the_save(desk: Desk) -> None:
     directive = "# inductor-debug: inputs=(1,)\n"
     classes = "class A:\n    pass\n", "class B:\n    pass\n"
-    desk.open(directive + classes[0] + classes[1])
-    await desk.settled()
+    await desk.opened(directive + classes[0] + classes[1])
     desk.type(classes[0] + directive + classes[1])
     assert (await desk.settled()).state is STALE
 
 
 async def test_unsaved_text_that_does_not_parse_shows_where_and_keeps_what_was_known(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type("\n" + body("x + BAD +"))
     update = desk.engine.latest(desk.uri())
     assert update is not None
@@ -107,8 +101,7 @@ async def test_unsaved_text_that_does_not_parse_shows_where_and_keeps_what_was_k
 
 
 async def test_saved_text_that_does_not_parse_shows_that_alone_as_check_does(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.save(body("x + BAD +"))
     last = await desk.settled()
     assert (last.state, last.report.status, brief(last.report)) == (DONE, FileStatus.FAILED, ["syntax-error 2:23-24"])
@@ -122,8 +115,7 @@ async def test_syntax_errors_are_counted_in_utf16(desk: Desk) -> None:
 
 
 async def test_a_new_edit_kills_the_job_of_the_old_one_and_nothing_of_it_is_delivered(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     release = desk.pools.pool.hold()
     desk.type(body("x + BAD + MOCK"))
     await desk.pools.pool.reached()
@@ -138,8 +130,7 @@ async def test_a_new_edit_kills_the_job_of_the_old_one_and_nothing_of_it_is_deli
 
 @pytest.mark.parametrize("closing", [False, True])
 async def test_a_worker_that_talks_on_after_it_was_killed_is_not_heard(desk: Desk, closing: bool) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.pools.pool.stubborn = True
     desk.pools.pool.hold()
     desk.type(body("BAD + MOCK"))
@@ -153,8 +144,7 @@ async def test_a_worker_that_talks_on_after_it_was_killed_is_not_heard(desk: Des
 
 
 async def test_a_worker_that_will_not_die_does_not_disturb_the_next(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.pools.pool.stubborn = True
     desk.pools.pool.hold()
     desk.type(body("BAD + MOCK"))
@@ -166,8 +156,7 @@ async def test_a_worker_that_will_not_die_does_not_disturb_the_next(desk: Desk) 
 
 
 async def test_a_save_does_not_wait_for_the_typing_to_pause(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(body("x + 1"))
     desk.type(body("x + 2"))
     waiting = desk.engine.latest(desk.uri())
@@ -179,8 +168,7 @@ async def test_a_save_does_not_wait_for_the_typing_to_pause(desk: Desk) -> None:
 
 
 async def test_a_new_version_of_the_same_text_does_not_start_again(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     release = desk.pools.pool.hold()
     desk.type(body("x"))
     await desk.pools.pool.reached()
@@ -192,8 +180,7 @@ async def test_a_new_version_of_the_same_text_does_not_start_again(desk: Desk) -
 
 
 async def test_a_burst_of_edits_runs_once_for_the_first_and_once_for_the_last(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     for number in range(20):
         desk.type(body(f"x + {number}"))
     last = await desk.settled()
@@ -203,8 +190,7 @@ async def test_a_burst_of_edits_runs_once_for_the_first_and_once_for_the_last(de
 
 
 async def test_findings_of_stages_that_have_not_run_again_stay_where_their_text_is(desk: Desk) -> None:
-    desk.open(body("x + BAD + MOCK"))
-    await desk.settled()
+    await desk.opened(body("x + BAD + MOCK"))
     desk.updates.clear()
     desk.type(body("x + 1 + BAD + MOCK"))
     await desk.settled()
@@ -212,8 +198,7 @@ async def test_findings_of_stages_that_have_not_run_again_stay_where_their_text_
 
 
 async def test_a_mended_line_loses_its_squiggle_with_the_first_stage(desk: Desk) -> None:
-    desk.open(body("BAD + MOCK"))
-    await desk.settled()
+    await desk.opened(body("BAD + MOCK"))
     desk.updates.clear()
     desk.type(body("fine + MOCK"))
     await desk.settled()
@@ -222,8 +207,7 @@ async def test_a_mended_line_loses_its_squiggle_with_the_first_stage(desk: Desk)
 
 
 async def test_unchanged_text_is_answered_from_cache(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(body("x"))
     await desk.settled()
     desk.type(SAVED)
@@ -237,8 +221,7 @@ async def test_unchanged_text_is_answered_from_cache(desk: Desk) -> None:
 
 
 async def test_saving_what_is_being_analysed_does_not_start_it_again(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     release = desk.pools.pool.hold()
     desk.type(body("x"))
     await desk.pools.pool.reached()
@@ -274,8 +257,7 @@ async def test_a_document_restored_with_unsaved_changes_is_compared_with_the_dis
 
 async def test_on_save_waits_for_the_save_and_lets_a_running_job_finish(tmp_path: Path) -> None:
     desk = Desk(tmp_path, trigger="onSave")
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(body("x"))
     assert (await desk.settled()).state is STALE
     release = desk.pools.pool.hold()
@@ -307,8 +289,7 @@ async def test_manual_runs_by_command_only_and_never_unsaved_top_level_code(tmp_
 
 
 async def test_the_command_runs_past_the_cache(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.engine.analyze(desk.uri(), "asked")
     last = await desk.settled()
     assert (last.state, last.cause) == (DONE, "asked")
@@ -316,8 +297,7 @@ async def test_the_command_runs_past_the_cache(desk: Desk) -> None:
 
 
 async def test_a_closed_document_says_nothing_more(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     release = desk.pools.pool.hold()
     desk.type(body("x"))
     await desk.pools.pool.reached()
@@ -333,8 +313,7 @@ async def test_a_closed_document_says_nothing_more(desk: Desk) -> None:
 
 
 async def test_cancelling_keeps_what_is_known_and_the_next_edit_runs(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     release = desk.pools.pool.hold()
     desk.type(body("x + BAD + 1"))
     await desk.pools.pool.reached()
@@ -349,8 +328,7 @@ async def test_cancelling_keeps_what_is_known_and_the_next_edit_runs(desk: Desk)
 
 
 async def test_restart_forgets_and_analyses_again(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     await desk.engine.restart()
     assert (await desk.settled()).state is DONE
     assert desk.ran == [SAVED, SAVED]
@@ -358,8 +336,7 @@ async def test_restart_forgets_and_analyses_again(desk: Desk) -> None:
 
 
 async def test_shutdown_closes_every_pool_and_later_calls_do_nothing(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.pools.pool.hold()
     desk.type(body("x"))
     await desk.pools.pool.reached()
@@ -391,8 +368,7 @@ async def test_an_excluded_or_foreign_file_is_not_run_when_opened(tmp_path: Path
 
 async def test_a_setting_that_cannot_be_used_is_told_in_the_document_and_nothing_runs(desk: Desk) -> None:
     desk.write('[tool.inductor-debug]\naccelerator = "mock"\nstagse = ["mock"]\n', "pyproject.toml")
-    desk.open()
-    last = await desk.settled()
+    last = await desk.opened()
     assert last.state is FAILED
     (finding,) = last.report.findings
     assert finding.rule == "configuration"

@@ -23,8 +23,7 @@ ENDINGS = [
 async def test_a_run_that_breaks_off_says_how_and_keeps_what_it_found(
     desk: Desk, word: str, expected: str, status: FileStatus, words: str
 ) -> None:
-    desk.open(body(f"x + BAD + {word}"))
-    last = await desk.settled()
+    last = await desk.opened(body(f"x + BAD + {word}"))
     assert (last.state, last.report.status) == (FAILED, status)
     told = [finding for finding in last.report.findings if finding.rule != "dtype"]
     assert brief(told) == [expected]
@@ -61,8 +60,7 @@ def test_what_the_log_says_of_the_end_is_related_information(log: str, told: lis
 
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:
     crashing = body("CRASH")
-    desk.open(crashing)
-    await desk.settled()
+    await desk.opened(crashing)
     desk.engine.settings_changed()
     other = desk.write("x = 1\n", "other.py")
     desk.engine.files_changed([other, str(desk.path())])
@@ -77,8 +75,7 @@ async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: De
 
 
 async def test_the_next_run_forgets_the_crash(desk: Desk) -> None:
-    desk.open(body("CRASH"))
-    await desk.settled()
+    await desk.opened(body("CRASH"))
     desk.updates.clear()
     desk.type(body("x + BAD"))
     await desk.settled()

@@ -30,8 +30,7 @@ async def test_later_stages_refine_what_the_first_has_told(desk: Desk) -> None:
 
 
 async def test_expressions_move_with_the_text_and_say_that_it_has_changed(desk: Desk) -> None:
-    desk.open(SAVED)
-    await desk.settled()
+    await desk.opened(SAVED)
     desk.type("import os\n" + SAVED)
     await desk.settled()
     assert told(desk.engine.expressions(desk.uri())) == ["3:19 2 mock stale"]
@@ -41,8 +40,7 @@ async def test_expressions_move_with_the_text_and_say_that_it_has_changed(desk: 
 
 
 async def test_while_a_run_goes_on_the_one_before_it_answers(desk: Desk) -> None:
-    desk.open(SAVED)
-    await desk.settled()
+    await desk.opened(SAVED)
     held = desk.pools.pool.hold()
     desk.type(SAVED.replace("return x +", "return 2 * x +"))
     await desk.pools.pool.reached()
@@ -53,8 +51,7 @@ async def test_while_a_run_goes_on_the_one_before_it_answers(desk: Desk) -> None
 
 
 async def test_a_run_that_ends_badly_takes_nothing_away(desk: Desk) -> None:
-    desk.open(SAVED)
-    await desk.settled()
+    await desk.opened(SAVED)
     desk.type(SAVED.replace("FACT", "FACT  # HANG"))
     await desk.settled()
     assert told(desk.engine.expressions(desk.uri())) == ["2:19 1 preview"]
@@ -64,8 +61,7 @@ async def test_a_run_that_ends_badly_takes_nothing_away(desk: Desk) -> None:
 
 
 async def test_cached_results_know_their_expressions(desk: Desk) -> None:
-    desk.open(SAVED)
-    await desk.settled()
+    await desk.opened(SAVED)
     desk.type(SAVED.replace("FACT", "1"))
     await desk.settled()
     desk.type(SAVED)

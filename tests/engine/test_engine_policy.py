@@ -246,8 +246,7 @@ def test_a_file_is_not_failed_when_a_later_stage_saw_its_target() -> None:
 
 
 async def test_changing_only_policy_shows_findings_anew_without_a_run(desk: Desk) -> None:
-    desk.open(body("BAD"))
-    await desk.settled()
+    await desk.opened(body("BAD"))
     desk.settings(strict=True)
     assert [item.severity.value for item in (await desk.settled()).report.findings] == ["error"]
     desk.settings(severity={"dtype": "off"})

@@ -21,8 +21,7 @@ def attempt(desk: Desk, *edits: TextEdit, name: str = "model.py") -> asyncio.Tas
 
 
 async def test_a_trial_tells_what_would_be_found_and_changes_nothing(desk: Desk) -> None:
-    desk.open()
-    before = await desk.settled()
+    before = await desk.opened()
     told = len(desk.updates)
     report = await attempt(desk, MEND)
     assert report is not None
@@ -33,8 +32,7 @@ async def test_a_trial_tells_what_would_be_found_and_changes_nothing(desk: Desk)
 
 
 async def test_a_text_is_tried_once_and_the_edit_itself_is_answered_from_the_trial(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     first, second = await asyncio.gather(attempt(desk, MEND), attempt(desk, MEND))
     assert first == second
     desk.type(body("x + 1"))
@@ -43,8 +41,7 @@ async def test_a_text_is_tried_once_and_the_edit_itself_is_answered_from_the_tri
 
 
 async def test_policy_holds_for_trials(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     ignore = TextEdit(Range(Position(2, 22), Position(2, 22)), "  # inductor-debug: ignore[dtype]")
     report = await attempt(desk, ignore)
     assert report is not None
@@ -52,8 +49,7 @@ async def test_policy_holds_for_trials(desk: Desk) -> None:
 
 
 async def test_trials_run_one_at_a_time(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     gate = desk.pools.pool.hold()
     other = TextEdit(MEND.range, "2")
     tasks = [attempt(desk, MEND), attempt(desk, other)]
@@ -65,8 +61,7 @@ async def test_trials_run_one_at_a_time(desk: Desk) -> None:
 
 
 async def test_an_edit_ends_the_trial_of_its_document(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     gate = desk.pools.pool.hold()
     trial = attempt(desk, MEND)
     await desk.pools.pool.reached()
@@ -79,8 +74,7 @@ async def test_an_edit_ends_the_trial_of_its_document(desk: Desk) -> None:
 
 
 async def test_a_trial_makes_way_for_another_document_and_starts_again_after_it(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     gate = desk.pools.pool.hold()
     trial = attempt(desk, MEND)
     await desk.pools.pool.reached()
@@ -98,8 +92,7 @@ async def test_a_trial_makes_way_for_another_document_and_starts_again_after_it(
 
 
 async def test_a_trial_waits_for_an_analysis_that_runs(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     gate = desk.pools.pool.hold()
     desk.open(body("x * 2"), "other.py")
     await desk.pools.pool.reached()
@@ -121,8 +114,7 @@ async def test_nobody_can_tell_before_the_text_itself_is_analysed(desk: Desk) ->
 
 
 async def test_top_level_code_is_tried_of_a_saved_document_only(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     assert await attempt(desk, TOP) is not None
     desk.type(body("x - BAD"))
     await desk.settled()
@@ -136,8 +128,7 @@ async def test_top_level_code_is_tried_of_a_saved_document_only(desk: Desk) -> N
 
 
 async def test_unsaved_top_level_code_is_never_tried(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.type(f"import os\n{SAVED}")
     assert (await desk.settled()).state is STALE
     assert await attempt(desk, MEND) is None
@@ -146,8 +137,7 @@ async def test_unsaved_top_level_code_is_never_tried(desk: Desk) -> None:
 
 @pytest.mark.parametrize("word", ["CRASH", "HANG", "RAISES"])
 async def test_a_trial_that_fails_disturbs_nobody(desk: Desk, word: str) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     try:
         report = await attempt(desk, TextEdit(MEND.range, word))
     except RuntimeError:
@@ -159,8 +149,7 @@ async def test_a_trial_that_fails_disturbs_nobody(desk: Desk, word: str) -> None
 
 
 async def test_a_trial_that_nobody_waits_for_is_killed(desk: Desk) -> None:
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     gate = desk.pools.pool.hold()
     trial = attempt(desk, MEND)
     await desk.pools.pool.reached()
@@ -173,8 +162,7 @@ async def test_a_trial_that_nobody_waits_for_is_killed(desk: Desk) -> None:
 
 async def test_the_end_of_the_engine_ends_trials(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    desk.open()
-    await desk.settled()
+    await desk.opened()
     desk.pools.pool.hold()
     trial = attempt(desk, MEND)
     await desk.pools.pool.reached()

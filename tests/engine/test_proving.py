@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+import venv
 from pathlib import Path
 
 import pytest
 from inductor_debug.engine.proving import prove
+from inductor_debug.repro.clean_process import prove_all
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,36 @@ async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.mkdtemp", full)
     proof = await prove("", interpreter=sys.executable)
     assert proof.why == "the proof could not be run: No space left on device"
+
+
+def test_several_scripts_are_proved_side_by_side_without_a_loop() -> None:
+    scripts = ["", "raise SystemExit(1)", "import time; time.sleep(60)", "import os; os.kill(os.getpid(), 11)"]
+    proofs = prove_all(scripts, interpreter=sys.executable, patience=2.0)
+    assert [proof.verified for proof in proofs] == [True, False, False, False]
+    assert "did not end within 2 s" in proofs[2].why
+    assert "signal 11" in proofs[3].why
+    (lost,) = prove_all([""], interpreter="/nowhere/python")
+    assert "could not be run" in lost.why
+
+
+NEEDS_TORCH = """
+import sys, traceback
+try:
+    import torch
+except ImportError:
+    traceback.print_exc()
+    sys.exit(2)
+sys.exit(0 if torch.mine else 1)
+"""
+
+
+async def test_torch_may_be_among_the_users_own_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    venv.create(tmp_path / "bare", with_pip=False)
+    folder = "Scripts" if sys.platform == "win32" else "bin"
+    interpreter = str(next((tmp_path / "bare" / folder).glob("python*")))
+    assert "No module named 'torch'" in (await prove(NEEDS_TORCH, interpreter=interpreter)).why
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "torch.py").write_text("mine = True")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "own"))
+    assert (await prove(NEEDS_TORCH, interpreter=interpreter)).verified
+    assert prove_all([NEEDS_TORCH], interpreter=interpreter)[0].verified

@@ -192,7 +192,7 @@ async def test_a_fork_server_that_dies_is_replaced_by_the_next_job_only(tmp_path
         server = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         os.kill(server, signal.SIGKILL)
         assert (await job).outcome is Outcome.CRASHED
-        assert await all_gone([pid, server])
+        assert await all_gone([pid, server, *processes_of(tmp_path)])
         assert processes_of(tmp_path) == []
         assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
     finally:

@@ -31,8 +31,27 @@ SAMPLE = {
         "WithActivation",
         "MovedToDevice",
     ],
+    "projects": [
+        "OptionForecaster",
+        "FieldwiseModel",
+        "Backbone",
+        "Translator",
+        "PyramidHead",
+        "KeywordTable",
+        "TaskHeads",
+        "MultiboxLoss",
+        "LazyClassifier",
+    ],
 }
-COMPILED = ("Perceptron", "AlexNet", "Patching", "MultiHeadAttention", "RotaryAttention", "TabularDict")
+COMPILED = (
+    "Perceptron",
+    "AlexNet",
+    "Patching",
+    "MultiHeadAttention",
+    "RotaryAttention",
+    "TabularDict",
+    "LazyClassifier",
+)
 """Those that are compiled as well, which takes longer; the benchmark compiles all."""
 ARCHITECTURES = ("DistilBertModel", "ViTModel", "T5Model")
 

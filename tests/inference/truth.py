@@ -120,6 +120,23 @@ TRUTH = {
         MovedToDevice: f32[2, 33]
         GradientPenalty: f32[2, 16]; f32[2, 16]
     """,
+    "projects": """
+        OptionForecaster: f32[2, 16, 9]
+        DictMlp: f32[2, 17]
+        FieldwiseModel: i64[2, 3]
+        Backbone: f32[2, 3, 64, 64]
+        RecurrentLanguageModel: i64[16, 2]; f32[2, 2, 64]; f32[2, 2, 64]
+        WindowBlock: f32[2, 4096, 64]
+        Translator: i64[2, 16]; b8[2, 1, 16]
+        PyramidHead: f32[2, 16, 32, 32]; f32[2, 32, 16, 16]; f32[2, 64, 8, 8]
+        PackedEncoder: i64[2, 16]; i64[2]
+        KeywordTable: f32[2, 12]; i64[2]
+        TaskHeads: f32[2, 24, 16, 16]; _
+        Resizer: f32[2, 3, 64, 64]; _
+        RadianceField: f32[40, 8]
+        MultiboxLoss: f32[2, 100, 4]; f32[2, 100, 21]; f32[2, 100, 4]; i64[2, 100]
+        LazyClassifier: f32[2, 3, 64, 64]
+    """,
 }
 
 

@@ -139,7 +139,7 @@ def test_weights_are_the_files_own_or_follow_the_seed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
-        (MODEL, {"backend": "spyer"}, "perhaps 'spyre' is meant"),
+        (MODEL, {"backend": "spyer"}, "did you mean 'spyre'?"),
         (MODEL, {"inject": ["nonsense"]}, "unknown fault"),
         (MODEL, {"backend": "eager"}, "could not fail"),
         (MODEL.replace("torch.tanh(y)", "y @ y"), {}, "Both sides raised"),

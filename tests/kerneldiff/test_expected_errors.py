@@ -9,12 +9,14 @@ import pytest
 import torch
 from inductor_debug import KernelDiffHarness
 from inductor_debug.kerneldiff.jitter import Jitter
-from inductor_debug.kerneldiff.reordering import errors_of
+from inductor_debug.kerneldiff.reordering import Chains, errors_of
 from inductor_debug.kerneldiff.report import Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch
 _aten = torch.ops.aten
+SEEDED = torch.Generator().manual_seed(5)
+"""The bounds are statistical: they hold for nearly all numbers, not for each."""
 
 
 def one_after_another(values: torch.Tensor) -> torch.Tensor:
@@ -27,11 +29,11 @@ def one_after_another(values: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize(
     "values",
-    [torch.randn(4, 2000), torch.full((4, 2000), 0.1), torch.rand(4, 2000)],
+    [torch.randn(4, 2000, generator=SEEDED), torch.full((4, 2000), 0.1), torch.rand(4, 2000, generator=SEEDED)],
     ids=["random", "equal", "positive"],
 )
 def test_the_error_of_a_plain_loop_is_foreseen(values: torch.Tensor) -> None:
-    found = errors_of(_aten.sum.dim_IntList, (values, [-1]), {}, lanes=1)[0]
+    found = errors_of(_aten.sum.dim_IntList, (values, [-1]), {}, Chains(1))[0]
     actual = (one_after_another(values).double() - values.double().sum(-1)).abs()
     foreseen = found.shift.abs() + found.spread
     assert bool((actual <= 3 * foreseen).all())
@@ -56,7 +58,7 @@ def test_the_error_of_a_plain_loop_is_foreseen(values: torch.Tensor) -> None:
 )
 def test_errors_have_the_shape_of_the_results_and_are_finite(func: Any, args: Any, kwargs: Any) -> None:
     results = func(*args, **kwargs)
-    found = errors_of(func, args, kwargs, lanes=8)
+    found = errors_of(func, args, kwargs, Chains(8))
     for result, errors in zip(results if isinstance(results, tuple) else (results,), found, strict=False):
         assert errors.shift.shape == errors.spread.shape == result.shape
         if bool(result.isfinite().all()):

@@ -99,8 +99,8 @@ def test_views_and_the_best_result_are_never_spoilt(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("drop-last-stik", "perhaps 'drop-last-stick' is meant"),
-        ("nonsense", "there are drop-last-stick, zero-output"),
+        ("drop-last-stik", "did you mean 'drop-last-stick'"),
+        ("nonsense", "there are downcast-int64, drop-last-stick"),
         ("zero-output@", "must end in a line number"),
         ("zero-output@x", "such as zero-output@12"),
         ("zero-output@0", "must end in a line number"),

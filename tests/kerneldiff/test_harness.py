@@ -278,7 +278,7 @@ def raises(*args: Any) -> Any:
     [
         (spoil("cos", raises), "no such kernel"),
         (raises, "no such kernel"),
-        ("spyr", "perhaps 'spyre' is meant"),
+        ("spyr", "did you mean 'spyre'"),
         ("eager", "could not fail"),
         ("mock", "arithmetic"),
         ("missing.toml", "missing.toml"),

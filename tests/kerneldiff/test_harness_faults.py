@@ -123,7 +123,13 @@ def test_faults_go_into_arithmetic_that_can_be_had_only(inputs: tuple[torch.Tens
     assert "into eager and into emulated accelerators only" in report.why
     unknown = compared(inputs, "spyre", "zero-outptu")
     assert unknown.verdict is Verdict.FAILED
-    assert "perhaps 'zero-output' is meant" in unknown.why
+    assert "did you mean 'zero-output'?" in unknown.why
+
+
+def test_a_fault_that_meets_no_operation_is_said_to(inputs: tuple[torch.Tensor, torch.Tensor]) -> None:
+    report = compared(inputs, "eager", f"zero-output@{FIRST}", f"zero-output@{line('pointwise')}")
+    told = [note for note in report.notes if "was put into no operation" in note]
+    assert told == [f"zero-output@{FIRST} was put into no operation: none comes from there."]
 
 
 def test_faults_in_backward_are_blamed_on_the_expression_they_belong_to(

@@ -74,6 +74,37 @@ def excerpt(report: DiffReport) -> str:
     return line[place.range.start.character : place.range.end.character]
 
 
+def test_the_pieces_that_were_compared_are_told_with_their_errors() -> None:
+    report = compared(Model().eval(), rewriting(("tanh", lambda x: torch.tanh(x) * 1.001)))
+    whole, *others = report.segments
+    assert (whole.start, whole.end, whole.wrong) == (0, len(whole.ops), True)
+    guilty = [segment for segment in others if segment.end - segment.start == 1 and segment.wrong]
+    assert [segment.ops for segment in guilty] == [("torch.tanh",)] or guilty[0].ops[0].endswith("tanh")
+    assert guilty[0].error is not None
+    assert guilty[0].error.relative == pytest.approx(1e-3, rel=1e-3)
+    right = [segment for segment in others if not segment.wrong]
+    assert right
+    assert all(segment.error is not None and segment.error.relative < 1e-6 for segment in right)
+    document = whole.to_dict()
+    lines = document["range"]["start"]["line"], document["range"]["end"]["line"]
+    assert lines[0] < guilty[0].place.range.start.line <= lines[1] if guilty[0].place else False
+    assert document["ops"] == list(whole.ops) if len(whole.ops) <= 12 else "…" in document["ops"]
+
+
+def test_a_piece_that_cannot_be_compiled_alone_says_why() -> None:
+    def picky(graph_module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        names = [getattr(node.target, "__name__", str(node.target)) for node in graph_module.graph.nodes]
+        if "tanh" in names and "relu" not in names:
+            raise RuntimeError("tanh wants relu")
+        return rewriting(("tanh", torch.sin))(graph_module, example_inputs)
+
+    report = compared(Model().eval(), picky)
+    broken = [segment for segment in report.segments if segment.error is None]
+    assert broken
+    assert all("tanh wants relu" in segment.why and not segment.wrong for segment in broken)
+    assert broken[0].to_dict()["isolated"] is None
+
+
 def test_what_is_wrong_only_together_is_narrowed_down_to_the_operations_that_it_takes() -> None:
     fused = rewriting(("sin", lambda x: torch.sin(x) + 0.01), only_with="tanh")
     report = compared(Model().eval(), fused)

@@ -80,6 +80,15 @@ def test_rounding_is_that_of_torch(known: NumberFormat, dtype: torch.dtype, sour
     assert_same(rounded(values.double(), as_torch_does(known, dtype)).float(), expected, values)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("known", [known for known, _ in CASTS] + [SEN169_FP16], ids=lambda known: known.name)
+def test_half_precision_is_rounded_as_the_same_numbers_in_float32_are(known: NumberFormat, dtype: torch.dtype) -> None:
+    source = all_values(dtype)
+    found = rounded(source.to(dtype), known)
+    assert found.dtype is dtype
+    assert_same(found.float(), rounded(source, known).to(dtype).float(), source)
+
+
 def test_float64_is_rounded_once_and_not_by_way_of_float32() -> None:
     value = torch.tensor([1 + 2**-11 + 2**-40], dtype=torch.float64)
     assert rounded(value, FLOAT16).item() == 1 + 2**-10

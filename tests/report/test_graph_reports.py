@@ -145,7 +145,7 @@ def test_sources_are_the_files_that_nodes_come_from_as_far_as_there_is_room(tmp_
     names = ["much.py", "much.py", "large.py", "binary.py", "gone.py"]
     places = [Location(str(tmp_path / name), start) for name in names]
     nodes = [GraphNode(f"n{number}", "aten.relu.default", place=place) for number, place in enumerate(places)]
-    assert graph_html.sources_of(document(nodes)) == {str(tmp_path / "much.py"): "y = 1\nz = 2\n"}
+    assert graph_html.sources_of([document(nodes)]) == {str(tmp_path / "much.py"): "y = 1\nz = 2\n"}
 
 
 def test_no_renderer_recurses() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from inductor_debug.capture.mock_backend import MockBackendError, mock_backend
+from inductor_debug.repro import automatic
 from inductor_debug.repro.made import trial
 
 pytestmark = pytest.mark.torch
@@ -29,15 +30,36 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> MockBackendError:
 
 def test_a_refused_graph_leaves_a_reproducer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("MOCK_REPROS", raising=False)
     error = refuse(monkeypatch)
     (path,) = error.reproducers
-    assert path in str(error)
+    assert error.verified == [path]
+    assert f"minimal reproducer, verified: {path}" in str(error)
     script = Path(path).read_text(encoding="utf-8")
     assert ".to(torch.float64)" in script
+    assert "not verified" not in script
+
+
+def test_a_script_that_is_not_run_or_does_not_reproduce_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("MOCK_REPROS", "unverified")
+    error = refuse(monkeypatch)
+    assert (len(error.reproducers), error.verified) == (1, [])
+    assert "not verified (made while the model was compiled, and not run yet)" in str(error)
+    monkeypatch.delenv("MOCK_REPROS")
+    monkeypatch.setattr(automatic, "_reasons", {})
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    error = refuse(monkeypatch)
+    (path,) = error.reproducers
+    script = Path(path).read_text(encoding="utf-8")
+    assert "Note:     not verified: the proof could not be run: No such file or directory" in script
     assert trial(script).answer["status"] == 0
 
 
 def test_where_nothing_can_be_written_the_error_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_REPROS", "unverified")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert refuse(monkeypatch).reproducers == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from inductor_debug_schema import ArtifactMade
 from repro_jobs import reproduce
 
@@ -52,6 +54,27 @@ def test_a_crash_becomes_the_operation_that_the_backend_crashes_on(tmp_path: Pat
     assert found.status() == 0
     assert found.status(found.script.replace("torch.relu(x)", "torch.tanh(x)")) == 1
     assert any("nodes left" in event.message for event in found.progress)
+
+
+def test_a_crash_inside_of_inductor_names_its_own_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import lowering
+
+    def refuse(*args: Any) -> Any:
+        raise ValueError("no lowering of relu 7 today")
+
+    monkeypatch.setitem(lowering.lowerings, torch.ops.aten.relu.default, refuse)
+    small = NET.replace("range(6)", "range(1)").replace("index == 3", "index == 0")
+    found = reproduce(tmp_path, source(small), rule="capture-error", stage="inductor")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert "raises LoweringException" in found.script
+    assert "ValueError: no lowering of relu" in found.script
+    assert found.status() == 0
+    assert (
+        found.status(
+            found.script.replace("torch.relu(x)", "torch.neg(x)").replace('backend="inductor', 'backend="eager')
+        )
+        == 1
+    )
 
 
 def test_wrong_numbers_become_the_operation_that_is_wrong(tmp_path: Path) -> None:
@@ -176,6 +199,19 @@ def test_mutation_tied_weights_views_and_random_operations_are_no_obstacle(tmp_p
     assert found.status() == 0
 
 
+RANDOM = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu((torch.rand_like(x) + F.dropout(x, 0.5)) * 2)
+"""
+
+
+def test_random_numbers_do_not_hide_wrong_ones(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(RANDOM), backend="relu_accuracy_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert found.status() == 0
+
+
 CALLS = """
 @wrong("calls")
 def calls(graph, inputs):
@@ -208,3 +244,60 @@ def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) 
     assert found.document["script"] is None
     assert "cond" in found.why
     assert [event.suffix for event in found.events if isinstance(event, ArtifactMade)] == [".pt2"]
+
+
+OWN_OPERATOR = """
+@torch.library.custom_op("repro_backend_tests::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.ops.repro_backend_tests.twice(torch.relu(x)))
+"""
+
+
+def test_an_operator_of_the_projects_own_has_a_stand_in_for_backends_too(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(OWN_OPERATOR), backend="relu_compile_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
+    refuses = """
+@wrong("refuses")
+def refuses(graph, inputs):
+    if any("twice" in str(node.target) for node in graph.graph.nodes):
+        raise NotImplementedError("there is no kernel")
+    return graph.forward
+
+
+"""
+    # A file is executed once for each way of building its targets, and its backends are registered each time.
+    found = reproduce(tmp_path, HEAD + refuses + OWN_OPERATOR, backend="refuses")
+    assert found.lines == ["twice = torch.ops.repro_backend_tests.twice.default(x)"]
+    assert "stand-in" in found.script
+
+
+SHARED = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.add_(1)
+        return y * 2
+
+
+def get_inputs():
+    memory = torch.randn(32)
+    return [memory[:16].view(4, 4), memory[8:24].view(4, 4)]
+
+
+@wrong("apart")
+def apart(graph, inputs):
+    return lambda *args: graph.forward(*[arg.clone() for arg in args])
+"""
+
+
+def test_inputs_that_share_memory_are_said_to_be_given_apart(tmp_path: Path) -> None:
+    assert "some of them share theirs" in reproduce(tmp_path, source(SHARED), backend="apart").why

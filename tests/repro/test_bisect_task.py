@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import shutil
 import time
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from forked import in_child
+from inductor_debug.accelerators.adapter import AcceleratorAdapter, capabilities
 from inductor_debug.accelerators.profile import load_document
+from inductor_debug.kerneldiff.backends import ENTRY_POINTS
 from inductor_debug.repro.bisect_task import perform
 from inductor_debug.repro.compiler_passes import OutOfTimeError, guilty_pass
 from inductor_debug.repro.ladder import EAGER, TRANSFERS, is_about_the_environment, ladder
@@ -110,7 +114,7 @@ def test_a_model_that_raises_by_itself_is_nobody_else_s_fault(tmp_path: Path) ->
 def test_an_unknown_backend_is_no_fault_of_a_compiler(tmp_path: Path) -> None:
     document = bisected(tmp_path, MODEL, backends=["aot_eeger"])
     assert document["verdict"] == "environment"
-    assert "perhaps 'aot_eager' is meant" in document["ladder"][1]["why"]
+    assert "did you mean 'aot_eager'?" in document["ladder"][1]["why"]
 
 
 def test_the_usual_ladder_ends_with_the_accelerator() -> None:
@@ -131,6 +135,92 @@ def test_the_usual_ladder_ends_with_the_accelerator() -> None:
 )
 def test_what_is_missing_on_a_machine_is_told_from_what_is_wrong(message: str, expected: bool) -> None:
     assert is_about_the_environment(message) is expected
+
+
+class Chip(AcceleratorAdapter):
+    """An accelerator whose compiler runs graphs as they are."""
+
+    capabilities = capabilities("mock")
+
+    def compiler(self) -> Any:
+        return self.compile
+
+    @staticmethod
+    def compile(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        return graph.forward
+
+
+class WrongChip(Chip):
+    """One that takes relu for tanh."""
+
+    @staticmethod
+    def compile(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        for node in graph.graph.nodes:
+            node.target = torch.tanh if node.target is torch.relu else node.target
+        graph.recompile()
+        return graph.forward
+
+
+class RaisingChip(Chip):
+    """One that has no relu."""
+
+    @staticmethod
+    def compile(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        if any(node.target is torch.relu for node in graph.graph.nodes):
+            raise NotImplementedError("relu has no kernel")
+        return graph.forward
+
+
+@pytest.mark.parametrize(
+    ("reference", "backend", "expected", "guilty"),
+    [
+        ("right", "wrong", {"right": "ok", "wrong": "wrong"}, "wrong"),
+        ("wrong", "right", {"wrong": "wrong", "right": "ok"}, "wrong"),
+        ("right", "raising", {"right": "ok", "raising": "failed"}, "raising"),
+        ("raising", "right", {"raising": "failed", "right": "ok"}, "raising"),
+        ("right", "right", {"right": "ok"}, None),
+    ],
+)
+def test_of_two_accelerators_the_one_that_is_wrong_is_blamed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reference: str,
+    backend: str,
+    expected: dict[str, str],
+    guilty: str | None,
+) -> None:
+    chips = {"right": Chip, "wrong": WrongChip, "raising": RaisingChip}
+    entries = [EntryPoint(name, f"{__name__}:{chip.__name__}", ENTRY_POINTS) for name, chip in chips.items()]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == ENTRY_POINTS else [])
+    for name, chip in chips.items():
+        monkeypatch.setattr(chip, "name", name)
+    document = bisected(tmp_path, MODEL, reference=reference, backends=[backend], gradients=False)
+    assert states(document) == {"eager": "ok", **expected}
+    assert document["verdict"] == ("back-end" if guilty else "none")
+    if guilty is None:
+        return
+    assert (document["guilty"]["backend"], document["guilty"]["op"]) == (guilty, "torch.relu")
+    assert document["guilty"]["range"]["start"]["line"] == 9
+    yardstick = "eager" if guilty == reference else reference
+    assert document["commands"][-1].endswith(f"--reference {yardstick} --backend {guilty}")
+
+
+def test_what_raises_inside_of_inductor_is_blamed_on_its_expression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch._inductor import lowering
+
+    def refuse(*args: Any) -> Any:
+        raise ValueError("no lowering of relu 7 today")
+
+    monkeypatch.setitem(lowering.lowerings, torch.ops.aten.relu.default, refuse)
+    document = bisected(tmp_path, MODEL, backends=["aot_eager", "inductor"], gradients=False)
+    assert states(document) == {"eager": "ok", "aot_eager": "ok", "inductor": "failed"}
+    assert "no lowering of relu 7 today" in document["ladder"][2]["why"]
+    guilty = document["guilty"]
+    assert (guilty["op"], guilty["graph"], guilty["direction"]) == ("torch.relu", "0", "forward")
+    start, end = guilty["range"]["start"], guilty["range"]["end"]
+    assert MODEL.split("\n")[start["line"]][start["character"] : end["character"]] == "torch.relu(self.linear(x))"
 
 
 @pytest.mark.skipif(shutil.which("g++") is None and shutil.which("clang++") is None, reason="needs a C++ compiler")

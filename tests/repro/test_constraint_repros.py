@@ -180,21 +180,6 @@ def test_what_an_operator_raises_is_shown_by_the_operator_alone(tmp_path: Path) 
     assert found.status(found.script.replace("torch.randn(2, 16)", "torch.randn(2, 8)")) == 1
 
 
-def test_what_python_code_raises_is_said_to_be_no_operation(tmp_path: Path) -> None:
-    source = """
-    class Model(nn.Module):
-        def forward(self, x):
-            raise ValueError("not today")
-
-
-    def get_inputs():
-        return [torch.randn(2, 8)]
-    """
-    found = reproduce(tmp_path, source, rule="capture-error")
-    assert found.document["script"] is None
-    assert "ValueError is raised by Python code" in found.why
-
-
 def test_a_finding_in_the_backward_pass_is_shown_as_well(tmp_path: Path) -> None:
     source = """
     class Model(nn.Module):
@@ -218,3 +203,8 @@ def test_a_finding_in_the_backward_pass_is_shown_as_well(tmp_path: Path) -> None
 def test_a_file_that_does_not_parse_gets_no_reproducer(tmp_path: Path) -> None:
     path = reproduce(tmp_path, "def broken(:\n    pass\n")
     assert path.finished.findings[0].rule == "syntax-error"
+
+
+def test_a_file_that_raises_when_it_is_loaded_says_what(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, "nothing_of_that_name\n").finished.findings
+    assert "nothing_of_that_name" in found[0].message

@@ -142,6 +142,17 @@ def test_nothing_is_tried_twice_and_a_later_search_goes_on(tmp_path: Path) -> No
     assert len(second.seen) == 1  # whether it still fails at all
 
 
+def test_what_was_remembered_of_a_backend_that_has_changed_is_forgotten(tmp_path: Path) -> None:
+    whole = chain(*["sin"] * 5, "relu", *["tanh"] * 5, "exp", *["tanh"] * 5)
+    before, after = (PatternOracle(Pattern((name,))) for name in ("torch.relu", "torch.exp"))
+    judge = Judge(lambda candidate: before.judge(candidate).failed, deterministic=False)
+    assert targets(Minimiser(judge, Memo(tmp_path, "failure")).run(whole)) == ["relu"]
+    judge = Judge(lambda candidate: after.judge(candidate).failed, deterministic=False)
+    found = Minimiser(judge, Memo(tmp_path, "failure")).run(whole)
+    assert targets(found) == ["exp"]
+    assert found.flaky is None
+
+
 def test_a_memory_that_cannot_be_written_costs_nothing_else() -> None:
     whole = chain("sin", "relu")
     memo = Memo(Path("/dev/null/nowhere"), "failure")

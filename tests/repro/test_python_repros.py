@@ -127,3 +127,103 @@ def test_what_cannot_stand_alone_is_refused_by_name(tmp_path: Path) -> None:
     found = reproduce(tmp_path, source, rule="graph-break")
     assert found.document["script"] is None
     assert "`self.store`, a Store" in found.why
+
+
+RAISES = {
+    "itself": ('raise ValueError(f"{x.shape[0]} is not what is wanted")', "raise ValueError"),
+    "a lookup": ("x = x * {'four': 4}[self.names[1]]", "x = x * {'four': 4}[names[1]]"),
+    "a helper": ("x = divided(x, 0)", "    return x / (1 // by)"),
+}
+
+
+@pytest.mark.parametrize(("statement", "line"), RAISES.values(), ids=RAISES.keys())
+def test_what_python_code_raises_becomes_the_statement_that_raises(statement: str, line: str, tmp_path: Path) -> None:
+    source = f"""
+def divided(x, by):
+    return x / (1 // by)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.names = ["four", "five"]
+
+    def forward(self, x):
+        x = torch.relu(x)
+        {statement}
+        return x.sum()
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+    found = reproduce(tmp_path, source, rule="capture-error")
+    assert line in found.script
+    assert not found.why
+    assert found.status() == 0
+    mended = (
+        found.script.replace("raise ValueError", "print").replace("'four': 4", "'five': 5").replace("by)\n", "1)\n")
+    )
+    assert found.status(mended) == 1
+
+
+EAGER = {
+    "a disabled function": ("(torch.randn(4),)", "return mix(x.exp()) * 2", ("@torch.compiler.disable", "")),
+    "too many versions": (
+        ", ".join(f"(torch.randn({', '.join('2' * rank)}),)" for rank in range(1, 11)),
+        "return x.sin()",
+        (", 2, 2, 2, 2, 2)", ")"),
+    ),
+    "a break inside of try": (
+        "(torch.randn(4),)",
+        "try:\n        for _ in range(2):\n            x = x.sin()\n            print(x)\n    finally:\n"
+        "        x = x * 2\n    return x",
+        ("print(x)", "pass"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("inputs", "body", "mend"), EAGER.values(), ids=EAGER.keys())
+def test_a_function_that_runs_eagerly_is_shown_with_a_backend_that_counts(
+    inputs: str, body: str, mend: tuple[str, str], tmp_path: Path
+) -> None:
+    source = f"""
+@torch.compiler.disable
+def mix(x):
+    return x.sin() + x.cos()
+
+
+# inductor-debug: inputs=[{inputs}]
+def f(x):
+    {body}
+"""
+    found = reproduce(tmp_path, source, rule="eager-fallback")
+    assert "def backend(graph_module" in found.script
+    assert not found.why
+    assert found.status() == 0
+    assert found.status(found.script.replace(*mend)) == 1
+
+
+def test_a_method_that_is_compiled_again_may_use_its_modules(tmp_path: Path) -> None:
+    source = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def step(self, x, factor):
+        return self.layer(x) * factor
+
+    def forward(self, x):
+        for factor in (True, False):
+            x = self.step(x, factor)
+            torch._dynamo.graph_break()
+        return x
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+    found = reproduce(tmp_path, source, rule="recompile")
+    assert "return layer(x) * factor" in found.script
+    assert found.status() == 0

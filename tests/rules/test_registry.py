@@ -42,7 +42,8 @@ def test_a_page_explains_the_rule(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("dtpe", "dtype"), ("unsupported_op", "unsupported-op"), ("zzz", "dtype, alignment")]
+    ("typed", "meant"),
+    [("dtpe", "dtype"), ("unsupported_op", "unsupported-op"), ("zzz", "there are alignment, capture-error")],
 )
 def test_an_unknown_rule_suggests_the_nearest(typed: str, meant: str) -> None:
     with pytest.raises(registry.UnknownRuleError, match=meant):

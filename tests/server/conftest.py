@@ -20,6 +20,18 @@ async def make_editor(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable
         yield make
 
 
+@pytest.fixture
+def start_editor(make_editor: Callable[..., Awaitable[Editor]]) -> Callable[..., Awaitable[Editor]]:
+    """An editor whose server is ready for documents."""
+
+    async def start(*arguments: Any) -> Editor:
+        made = await make_editor(*arguments)
+        await made.start()
+        return made
+
+    return start
+
+
 @pytest_asyncio.fixture
 async def serve() -> AsyncIterator[Callable[..., Awaitable[Process]]]:
     started: list[Process] = []

@@ -51,9 +51,8 @@ def ask(editor: Editor, command: str, **options: Any) -> int:
     return editor.ask("workspace/executeCommand", params)
 
 
-async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_document(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_document(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.performed = answered(DOCUMENT)
     editor.engine.events = [Progressed("Net: inductor: Inductor's passes")]
     asked = ask(editor, "bisect", target="Net", backends=["dynamo", "spyre"], passes=False)
@@ -79,18 +78,16 @@ async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_documen
     ids=lambda value: value if isinstance(value, str) else None,
 )
 async def test_options_that_make_no_sense_are_refused(
-    make_editor: Make, options: dict[str, Any], complaint: str
+    start_editor: Make, options: dict[str, Any], complaint: str
 ) -> None:
-    editor = await make_editor()
-    await editor.start()
+    editor = await start_editor()
     error = (await editor.answer(ask(editor, "bisect", **options)))["error"]
     assert complaint in error["message"]
     assert not any(call[0] == "perform" for call in editor.engine.calls), "nothing runs"
 
 
-async def test_transfers_answer_with_the_summary_and_name_the_log(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_transfers_answer_with_the_summary_and_name_the_log(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.performed = answered(TRANSFERS)
     result = (await editor.answer(ask(editor, "transfers", target="Net")))["result"]
     assert result["transfers"] == [{name: TRANSFERS[name] for name in TRANSFERS if name != "transfers"}]
@@ -99,9 +96,8 @@ async def test_transfers_answer_with_the_summary_and_name_the_log(make_editor: M
 
 
 @pytest.mark.parametrize("command", ["bisect", "transfers"])
-async def test_cancelling_ends_the_worker(make_editor: Make, command: str) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_cancelling_ends_the_worker(start_editor: Make, command: str) -> None:
+    editor = await start_editor()
     editor.engine.check_gate = asyncio.Event()
     editor.engine.events = [Progressed("climbing")]
     asked = ask(editor, command)

@@ -25,7 +25,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> None:
     async def collected(interpreter: str) -> str:
         return "PyTorch version: 2.13.0\n"
 
-    monkeypatch.setattr(bug_report, "_collected", collected)
+    monkeypatch.setattr(bug_report, "collected", collected)
 
 
 def ask(editor: Editor, **options: Any) -> int:
@@ -33,9 +33,8 @@ def ask(editor: Editor, **options: Any) -> int:
     return editor.ask("workspace/executeCommand", params)
 
 
-async def opened(make_editor: Make, tmp_path: Path) -> tuple[Editor, str]:
-    editor = await make_editor()
-    await editor.start()
+async def opened(start_editor: Make, tmp_path: Path) -> tuple[Editor, str]:
+    editor = await start_editor()
     path = tmp_path / "model.py"
     uri = editor.open(path)
     shown = finding(path, message="first")
@@ -45,8 +44,8 @@ async def opened(make_editor: Make, tmp_path: Path) -> tuple[Editor, str]:
     return editor, uri
 
 
-async def test_gathering_lists_the_files_and_writes_nothing(make_editor: Make, tmp_path: Path) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+async def test_gathering_lists_the_files_and_writes_nothing(start_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(start_editor, tmp_path)
     result = (await editor.answer(ask(editor, uri=uri, bisect=False)))["result"]
     files = {entry["name"]: entry for entry in result["files"]}
     assert {"ISSUE.md", "findings.json", "graphs/Model-mock-graphs.txt", "environment.txt"} <= set(files)
@@ -60,8 +59,8 @@ async def test_gathering_lists_the_files_and_writes_nothing(make_editor: Make, t
     assert "logging transfers" in [value.get("message") for value in values]
 
 
-async def test_the_second_step_writes_exactly_what_was_listed(make_editor: Make, tmp_path: Path) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+async def test_the_second_step_writes_exactly_what_was_listed(start_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(start_editor, tmp_path)
     gathered = (await editor.answer(ask(editor, uri=uri, bisect=False)))["result"]
     target = tmp_path / "report.zip"
     written = (await editor.answer(ask(editor, id=gathered["id"], write=str(target))))["result"]
@@ -75,16 +74,16 @@ async def test_the_second_step_writes_exactly_what_was_listed(make_editor: Make,
     assert "result" in await editor.answer(ask(editor, id=gathered["id"], write=str(target)))
 
 
-async def test_a_report_is_about_the_finding_that_was_meant(make_editor: Make, tmp_path: Path) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+async def test_a_report_is_about_the_finding_that_was_meant(start_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(start_editor, tmp_path)
     result = (await editor.answer(ask(editor, uri=uri, bisect=False, fingerprint="layout-5")))["result"]
     assert result["title"] == "[layout] second"
     repro = next(call[2] for call in editor.engine.calls if call[0] == "perform" and call[2].task is Task.REPRO)
     assert repro.options["rule"] == "layout"
 
 
-async def test_only_the_newest_reports_can_be_written(make_editor: Make, tmp_path: Path) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+async def test_only_the_newest_reports_can_be_written(start_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(start_editor, tmp_path)
     results = [(await editor.answer(ask(editor, uri=uri, bisect=False)))["result"] for _ in range(4)]
     error = (await editor.answer(ask(editor, id=results[0]["id"], write=str(tmp_path / "a.zip"))))["error"]
     assert error["message"] == "There is no such report any more; gather it again."
@@ -101,14 +100,14 @@ async def test_only_the_newest_reports_can_be_written(make_editor: Make, tmp_pat
     ids=["finding gone", "no file", "no target"],
 )
 async def test_what_cannot_be_reported_on_is_refused(
-    make_editor: Make, tmp_path: Path, options: dict[str, Any], complaint: str
+    start_editor: Make, tmp_path: Path, options: dict[str, Any], complaint: str
 ) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+    editor, uri = await opened(start_editor, tmp_path)
     assert (await editor.answer(ask(editor, **{"uri": uri, **options})))["error"]["message"] == complaint
 
 
-async def test_cancelling_stops_what_is_being_gathered(make_editor: Make, tmp_path: Path) -> None:
-    editor, uri = await opened(make_editor, tmp_path)
+async def test_cancelling_stops_what_is_being_gathered(start_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(start_editor, tmp_path)
     editor.engine.check_gate = asyncio.Event()
     asked = ask(editor, uri=uri)
     await editor.messages.first(lambda message: message.get("method") == "$/progress")

@@ -36,9 +36,8 @@ def asked_for(editor: Editor, *arguments: Any, token: str | None = None) -> int:
     return editor.ask("workspace/executeCommand", params)
 
 
-async def test_graph_answers_with_references_and_the_state_of_every_stage(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_graph_answers_with_references_and_the_state_of_every_stage(start_editor: Make) -> None:
+    editor = await start_editor()
     report = StageReport(Stage.AOT, StageState.DONE, 0.5, notes=["no backward"])
     reference = ArtifactReference(ArtifactKind.AOT_GRAPHS, "/cache/a.graph", 7, "application/x-graph")
     file = FileReport("/project/model.py", FileStatus.CLEAN, [TargetReport("Net", 3, [report])])
@@ -62,9 +61,8 @@ async def test_graph_answers_with_references_and_the_state_of_every_stage(make_e
     assert editor.messages.of("$/progress") == [], "no token, no progress"
 
 
-async def test_progress_goes_to_the_token_of_the_request(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_progress_goes_to_the_token_of_the_request(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.events = [StageStarted("Net", Stage.MOCK), Progressed("half", 1, 2), Progressed("back", 1, 9)]
     await editor.answer(asked_for(editor, URI, token="mine"))
     sent = editor.messages.of("$/progress")
@@ -75,9 +73,8 @@ async def test_progress_goes_to_the_token_of_the_request(make_editor: Make) -> N
     assert [value.get("message") for value in values[1:4]] == ["Net: mock", "half", "back"]
 
 
-async def test_a_cancelled_order_ends_its_worker_and_its_bar(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_cancelled_order_ends_its_worker_and_its_bar(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.check_gate = asyncio.Event()
     editor.engine.events = [StageStarted("Net", Stage.MOCK)]
     asked = asked_for(editor, URI, token="mine")
@@ -88,9 +85,8 @@ async def test_a_cancelled_order_ends_its_worker_and_its_bar(make_editor: Make) 
     assert editor.messages.of("$/progress")[-1]["value"]["kind"] == "end"
 
 
-async def test_a_run_that_failed_says_why(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_run_that_failed_says_why(start_editor: Make) -> None:
+    editor = await start_editor()
     area = Range(Position(0, 0), Position(0, 1))
     findings = [
         Finding("dtype", Severity.WARNING, "narrow", "/project/model.py", area, Stage.MOCK),

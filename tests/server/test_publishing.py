@@ -24,9 +24,8 @@ Make = Callable[..., Awaitable[Editor]]
 MODEL, HELPER = Path("/project/model.py"), Path("/project/helper.py")
 
 
-async def test_a_finding_becomes_a_diagnostic_with_all_a_client_can_use(make_editor: Make) -> None:
-    editor = await make_editor(PUSHED)
-    await editor.start()
+async def test_a_finding_becomes_a_diagnostic_with_all_a_client_can_use(start_editor: Make) -> None:
+    editor = await start_editor(PUSHED)
     uri = editor.open(MODEL, version=7)
     found = finding(MODEL, 3, related=[related(HELPER, 9)], link="https://docs.pytorch.org/gb0001")
     editor.engine.done(uri, [found])
@@ -61,9 +60,8 @@ async def test_a_finding_becomes_a_diagnostic_with_all_a_client_can_use(make_edi
     ]
 
 
-async def test_a_client_that_can_little_gets_little(make_editor: Make) -> None:
-    editor = await make_editor({})
-    await editor.start()
+async def test_a_client_that_can_little_gets_little(start_editor: Make) -> None:
+    editor = await start_editor({})
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL, related=[related(HELPER, 9)], link="https://example.org")])
     (diagnostic,) = editor.published(uri)[0]["diagnostics"]
@@ -71,17 +69,15 @@ async def test_a_client_that_can_little_gets_little(make_editor: Make) -> None:
 
 
 @pytest.mark.parametrize(("severity", "number"), [("error", 1), ("warning", 2), ("information", 3), ("hint", 4)])
-async def test_every_severity_has_its_number(make_editor: Make, severity: str, number: int) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_every_severity_has_its_number(start_editor: Make, severity: str, number: int) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL, severity=Severity(severity))])
     assert editor.published(uri)[0]["diagnostics"][0]["severity"] == number
 
 
-async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     early, late = finding(MODEL, 3), finding(MODEL, 8, "graph-break")
     editor.engine.tell(uri, AnalysisState.QUEUED)
@@ -113,7 +109,7 @@ async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(make_editor
     }
 
 
-async def test_an_editor_learns_of_targets_as_far_as_a_message_holds_them(make_editor: Make) -> None:
+async def test_an_editor_learns_of_targets_as_far_as_a_message_holds_them(start_editor: Make) -> None:
     stages = [StageReport(Stage.PREVIEW, StageState.DONE, 0.5, ops=12, notes=["redirected to the CPU"])]
     targets = [TargetReport(f"Model{number}", number, stages) for number in range(1000)]
     report = FileReport(str(MODEL), FileStatus.CLEAN, targets)
@@ -124,9 +120,8 @@ async def test_an_editor_learns_of_targets_as_far_as_a_message_holds_them(make_e
     assert len(json.dumps(notification)) < 60_000
 
 
-async def test_the_last_findings_stay_while_a_newer_run_has_none_yet(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_the_last_findings_stay_while_a_newer_run_has_none_yet(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL)])
     editor.change(uri, 2, {"text": "x = 2\n"})
@@ -137,9 +132,8 @@ async def test_the_last_findings_stay_while_a_newer_run_has_none_yet(make_editor
     assert editor.published(uri)[-1] == {"uri": uri, "version": 2, "diagnostics": []}
 
 
-async def test_every_finished_version_is_answered_even_if_nothing_changed(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_every_finished_version_is_answered_even_if_nothing_changed(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [])
     editor.change(uri, 2, {"text": "x = 2\n"})
@@ -147,9 +141,8 @@ async def test_every_finished_version_is_answered_even_if_nothing_changed(make_e
     assert [shown["version"] for shown in editor.published(uri)] == [1, 2]
 
 
-async def test_a_save_of_what_is_known_is_answered_with_it(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_save_of_what_is_known_is_answered_with_it(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL)])
     editor.engine.analyze(uri, "saved")
@@ -157,27 +150,24 @@ async def test_a_save_of_what_is_known_is_answered_with_it(make_editor: Make) ->
     assert [len(shown["diagnostics"]) for shown in editor.published(uri)] == [1, 1]
 
 
-async def test_a_stage_that_finds_nothing_new_is_not_sent_twice(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_stage_that_finds_nothing_new_is_not_sent_twice(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.tell(uri, AnalysisState.RUNNING, [finding(MODEL)], stage=Stage.PREVIEW, ended=(Stage.PREVIEW,))
     editor.engine.done(uri, [finding(MODEL)])
     assert len(editor.published(uri)) == 1
 
 
-async def test_a_syntax_error_shows_while_the_document_waits(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_syntax_error_shows_while_the_document_waits(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL)])
     editor.engine.tell(uri, AnalysisState.STALE, [finding(MODEL), finding(MODEL, 5, "syntax-error")])
     assert [item["code"] for item in editor.published(uri)[-1]["diagnostics"]] == ["dtype", "syntax-error"]
 
 
-async def test_findings_in_a_helper_stand_in_the_helper_and_leave_with_their_finder(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_findings_in_a_helper_stand_in_the_helper_and_leave_with_their_finder(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL), finding(HELPER, 9)])
     helper = HELPER.as_uri()
@@ -187,9 +177,8 @@ async def test_findings_in_a_helper_stand_in_the_helper_and_leave_with_their_fin
     assert editor.published(uri)[-1] == {"uri": uri, "diagnostics": []}
 
 
-async def test_a_helper_s_findings_are_cleared_when_the_finder_is_mended(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_helper_s_findings_are_cleared_when_the_finder_is_mended(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(HELPER, 9)])
     editor.change(uri, 2, {"text": "y = 1\n"})
@@ -197,9 +186,8 @@ async def test_a_helper_s_findings_are_cleared_when_the_finder_is_mended(make_ed
     assert [len(shown["diagnostics"]) for shown in editor.published(HELPER.as_uri())] == [1, 0]
 
 
-async def test_what_two_documents_find_in_a_third_is_shown_once(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_what_two_documents_find_in_a_third_is_shown_once(start_editor: Make) -> None:
+    editor = await start_editor()
     first, second = editor.open(MODEL), editor.open(Path("/project/other.py"))
     editor.engine.done(first, [finding(HELPER, 9)])
     editor.engine.done(second, [finding(HELPER, 9), finding(HELPER, 1)])
@@ -209,9 +197,8 @@ async def test_what_two_documents_find_in_a_third_is_shown_once(make_editor: Mak
     assert len(editor.published(HELPER.as_uri())[-1]["diagnostics"]) == 1
 
 
-async def test_a_helper_is_named_as_the_client_spells_it(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_helper_is_named_as_the_client_spells_it(start_editor: Make) -> None:
+    editor = await start_editor()
     spelled = "file:///project/my%20helper%2Bmore.py"
     document = {"uri": spelled, "languageId": "python", "version": 1, "text": ""}
     editor.notify("textDocument/didOpen", {"textDocument": document})
@@ -220,9 +207,8 @@ async def test_a_helper_is_named_as_the_client_spells_it(make_editor: Make) -> N
     assert len(editor.published(spelled)[-1]["diagnostics"]) == 1
 
 
-async def test_no_number_of_findings_makes_a_message_too_long(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_no_number_of_findings_makes_a_message_too_long(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     places = [related(HELPER, line, "x" * 900) for line in range(40)]
     many = [
@@ -237,9 +223,8 @@ async def test_no_number_of_findings_makes_a_message_too_long(make_editor: Make)
     assert editor.messages.of("inductorDebug/analysis")[-1]["findings"] == 3001
 
 
-async def test_a_few_long_findings_are_shortened_before_any_is_left_out(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_few_long_findings_are_shortened_before_any_is_left_out(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL, line, message="x" * 5000) for line in range(40)])
     assert len(editor.published(uri)[-1]["diagnostics"]) == 40
@@ -262,9 +247,8 @@ async def test_a_client_that_pulls_is_not_pushed_to(make_editor: Make) -> None:
     assert editor.messages.of("textDocument/publishDiagnostics") == []
 
 
-async def test_pulling_again_says_unchanged(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_pulling_again_says_unchanged(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(MODEL)])
     first = (await editor.request("textDocument/diagnostic", {"textDocument": {"uri": uri}}))["result"]
@@ -277,9 +261,8 @@ async def test_pulling_again_says_unchanged(make_editor: Make) -> None:
     assert third["items"] == []
 
 
-async def test_a_long_analysis_answers_with_its_first_stage_and_asks_to_pull_again(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_a_long_analysis_answers_with_its_first_stage_and_asks_to_pull_again(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     uri = editor.open(MODEL)
     asked = editor.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
     await turns()
@@ -292,9 +275,8 @@ async def test_a_long_analysis_answers_with_its_first_stage_and_asks_to_pull_aga
     assert len(report["items"]) == 2
 
 
-async def test_a_pull_in_time_needs_no_refresh(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_a_pull_in_time_needs_no_refresh(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     uri = editor.open(MODEL)
     asked = editor.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
     await turns()
@@ -305,9 +287,8 @@ async def test_a_pull_in_time_needs_no_refresh(make_editor: Make) -> None:
     assert editor.messages.of("workspace/diagnostic/refresh") == []
 
 
-async def test_a_closed_helper_is_pushed_even_to_a_client_that_pulls_until_it_opens_it(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_a_closed_helper_is_pushed_even_to_a_client_that_pulls_until_it_opens_it(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     uri = editor.open(MODEL)
     editor.engine.done(uri, [finding(HELPER)])
     assert len(editor.published(HELPER.as_uri())[-1]["diagnostics"]) == 1
@@ -318,9 +299,8 @@ async def test_a_closed_helper_is_pushed_even_to_a_client_that_pulls_until_it_op
     assert len(report["items"]) == 1
 
 
-async def test_a_pull_can_be_cancelled(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_a_pull_can_be_cancelled(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     uri = editor.open(MODEL)
     asked = editor.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
     await turns()
@@ -345,9 +325,8 @@ async def test_a_client_that_cannot_be_told_to_pull_again_is_pushed_to(make_edit
     assert len((await editor.answer(asked))["result"]["items"]) == 2, "asked all the same, it gets the settled answer"
 
 
-async def test_pulling_a_document_that_is_not_open_is_answered_at_once(make_editor: Make) -> None:
-    editor = await make_editor(PULLED)
-    await editor.start()
+async def test_pulling_a_document_that_is_not_open_is_answered_at_once(start_editor: Make) -> None:
+    editor = await start_editor(PULLED)
     report = await editor.request("textDocument/diagnostic", {"textDocument": {"uri": HELPER.as_uri()}})
     assert report["result"]["items"] == []
 

@@ -52,9 +52,8 @@ def ask(editor: Editor, **options: Any) -> int:
     return editor.ask("workspace/executeCommand", params)
 
 
-async def test_the_answer_names_the_file_of_a_verified_script(make_editor: Make, tmp_path: Path) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_the_answer_names_the_file_of_a_verified_script(start_editor: Make, tmp_path: Path) -> None:
+    editor = await start_editor()
     uri = editor.open(tmp_path / "model.py")
     shown = finding(tmp_path / "model.py")
     editor.engine.done(uri, [shown])
@@ -66,9 +65,8 @@ async def test_the_answer_names_the_file_of_a_verified_script(make_editor: Make,
     assert (order.task, order.target, order.options["rule"]) == (Task.REPRO, "Model", "dtype")
 
 
-async def test_a_script_that_no_file_has_travels_itself(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_script_that_no_file_has_travels_itself(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.performed = performed()
     result = (await editor.answer(ask(editor, uri="file:///project/model.py", rule="dtype")))["result"]
     assert (result["script"], result["text"], result["verified"]) == (None, SCRIPT, True)
@@ -78,9 +76,8 @@ async def test_a_script_that_no_file_has_travels_itself(make_editor: Make) -> No
     assert "text" not in result
 
 
-async def test_what_stands_in_a_module_is_looked_for_where_it_was_found(make_editor: Make, tmp_path: Path) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_what_stands_in_a_module_is_looked_for_where_it_was_found(start_editor: Make, tmp_path: Path) -> None:
+    editor = await start_editor()
     helper, model = editor.open(tmp_path / "helper.py"), editor.open(tmp_path / "model.py")
     shown = finding(tmp_path / "helper.py")
     editor.engine.done(model, [shown])
@@ -116,9 +113,8 @@ async def test_a_difference_in_numbers_is_reduced_with_the_backend_that_made_it(
     assert editor.engine.calls[-1][2].options["backend"] == "inductor"
 
 
-async def test_a_finding_that_is_gone_is_said_to_be(make_editor: Make, tmp_path: Path) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_finding_that_is_gone_is_said_to_be(start_editor: Make, tmp_path: Path) -> None:
+    editor = await start_editor()
     uri = editor.open(tmp_path / "model.py")
     editor.engine.done(uri, [])
     error = (await editor.answer(ask(editor, uri=uri, fingerprint="gone")))["error"]
@@ -127,10 +123,9 @@ async def test_a_finding_that_is_gone_is_said_to_be(make_editor: Make, tmp_path:
 
 @pytest.mark.parametrize("kept", [[KEPT], []], ids=["kept", "not kept"])
 async def test_a_cancelled_search_is_answered_with_the_smallest_script(
-    make_editor: Make, monkeypatch: pytest.MonkeyPatch, kept: Sequence[ArtifactReference]
+    start_editor: Make, monkeypatch: pytest.MonkeyPatch, kept: Sequence[ArtifactReference]
 ) -> None:
-    editor = await make_editor()
-    await editor.start()
+    editor = await start_editor()
 
     def keep(path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
         return Kept(list(kept))
@@ -147,9 +142,8 @@ async def test_a_cancelled_search_is_answered_with_the_smallest_script(
     assert editor.messages.of("$/progress")[-1]["value"]["kind"] == "end"
 
 
-async def test_a_search_that_had_nothing_yet_is_only_cancelled(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_search_that_had_nothing_yet_is_only_cancelled(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.engine.check_gate = asyncio.Event()
     editor.engine.events = [Progressed("looking")]
     asked = ask(editor, uri="file:///project/model.py", rule="dtype")

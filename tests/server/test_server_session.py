@@ -19,9 +19,8 @@ PROGRESS = {"window": {"workDoneProgress": True}}
 # Documents.
 
 
-async def test_edits_and_saves_reach_the_engine_as_whole_texts(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_edits_and_saves_reach_the_engine_as_whole_texts(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL, "a = '😀'\nb\n")
     edit = {"range": {"start": {"line": 0, "character": 8}, "end": {"line": 1, "character": 0}}, "text": "; "}
     editor.change(
@@ -39,9 +38,8 @@ async def test_edits_and_saves_reach_the_engine_as_whole_texts(make_editor: Make
     assert editor.engine.calls[-1] == ("close", uri)
 
 
-async def test_only_python_documents_reach_the_engine(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_only_python_documents_reach_the_engine(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.open(Path("/project/profile.toml"), language="toml")
     editor.change(Path("/project/profile.toml").as_uri(), 2, {"text": ""})
     editor.notify("textDocument/didSave", {"textDocument": {"uri": "file:///never/opened.py"}})
@@ -52,10 +50,9 @@ async def test_only_python_documents_reach_the_engine(make_editor: Make) -> None
     assert editor.engine.paths == {"untitled:Untitled-1": ""}
 
 
-async def test_files_changed_behind_the_editor_s_back_reach_the_engine(make_editor: Make) -> None:
+async def test_files_changed_behind_the_editor_s_back_reach_the_engine(start_editor: Make) -> None:
     capabilities = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
-    editor = await make_editor(capabilities)
-    await editor.start()
+    editor = await start_editor(capabilities)
     await editor.messages.first(lambda message: message.get("method") == "client/registerCapability")
     (registration,) = editor.messages.of("client/registerCapability")[0]["registrations"]
     patterns = [watcher["globPattern"] for watcher in registration["registerOptions"]["watchers"]]
@@ -165,10 +162,9 @@ async def test_documents_wait_until_the_settings_are_known(make_editor: Make) ->
 
 
 @pytest.mark.usefixtures("resolver")
-async def test_changed_settings_are_asked_for_and_only_news_reach_the_engine(make_editor: Make) -> None:
+async def test_changed_settings_are_asked_for_and_only_news_reach_the_engine(start_editor: Make) -> None:
     settings: dict[str, Any] = {"": {"strict": False}}
-    editor = await make_editor(ASKS, settings)
-    await editor.start()
+    editor = await start_editor(ASKS, settings)
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
     await turns(50)
     assert ("settings_changed",) not in editor.engine.calls
@@ -180,9 +176,8 @@ async def test_changed_settings_are_asked_for_and_only_news_reach_the_engine(mak
 
 
 @pytest.mark.usefixtures("resolver")
-async def test_settings_that_a_client_pushes_are_taken(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_settings_that_a_client_pushes_are_taken(start_editor: Make) -> None:
+    editor = await start_editor()
     editor.notify("workspace/didChangeConfiguration", {"settings": {"inductorDebug": {"stages": ["preview"]}}})
     await turns()
     assert editor.engine.calls[-1] == ("settings_changed",)
@@ -213,9 +208,8 @@ async def test_an_accelerator_has_no_stand_in(make_editor: Make, resolver: type[
 
 
 @pytest.mark.usefixtures("resolver")
-async def test_a_broken_file_is_told_with_its_line_once_until_it_is_mended(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_broken_file_is_told_with_its_line_once_until_it_is_mended(start_editor: Make) -> None:
+    editor = await start_editor()
     for _ in range(2):
         with pytest.raises(ConfigurationError):
             editor.engine.settings_for("/project/broken.py")
@@ -227,9 +221,8 @@ async def test_a_broken_file_is_told_with_its_line_once_until_it_is_mended(make_
     assert len(editor.messages.of("window/showMessage")) == 2
 
 
-async def test_workers_that_cannot_start_are_told_once(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_workers_that_cannot_start_are_told_once(start_editor: Make) -> None:
+    editor = await start_editor()
     uri, other = editor.open(MODEL), editor.open(Path("/project/other.py"))
     problem = finding(MODEL, rule="environment", message="No torch in this interpreter.", severity=Severity.ERROR)
     for document in (uri, other, uri):
@@ -242,9 +235,8 @@ async def test_workers_that_cannot_start_are_told_once(make_editor: Make) -> Non
 # Commands.
 
 
-async def test_check_analyses_an_open_document_and_answers_with_a_summary(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_check_analyses_an_open_document_and_answers_with_a_summary(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL, version=4)
     asked = editor.ask("workspace/executeCommand", {"command": "inductorDebug.check", "arguments": [uri]})
     await turns()
@@ -265,18 +257,16 @@ async def test_check_analyses_an_open_document_and_answers_with_a_summary(make_e
 
 
 @pytest.mark.parametrize("argument", ["file:///project/closed.py", {"uri": "file:///project/closed.py"}])
-async def test_check_reads_a_file_that_is_not_open(make_editor: Make, argument: Any) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_check_reads_a_file_that_is_not_open(start_editor: Make, argument: Any) -> None:
+    editor = await start_editor()
     command = {"command": "inductorDebug.check", "arguments": [argument]}
     response = await editor.request("workspace/executeCommand", command)
     assert response["result"]["status"] == "clean"
     assert editor.engine.calls[-1] == ("check", "/project/closed.py")
 
 
-async def test_a_cancelled_check_leaves_nothing_running(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_a_cancelled_check_leaves_nothing_running(start_editor: Make) -> None:
+    editor = await start_editor()
     uri = editor.open(MODEL)
     editor.engine.check_gate = asyncio.Event()
     for argument, trace in (
@@ -290,9 +280,8 @@ async def test_a_cancelled_check_leaves_nothing_running(make_editor: Make) -> No
         assert editor.engine.calls[-1] == trace
 
 
-async def test_cancel_and_restart_do_what_they_say(make_editor: Make) -> None:
-    editor = await make_editor()
-    await editor.start()
+async def test_cancel_and_restart_do_what_they_say(start_editor: Make) -> None:
+    editor = await start_editor()
     for command, arguments, call in (
         ("inductorDebug.cancel", [], ("cancel", None)),
         ("inductorDebug.cancel", ["file:///project/model.py"], ("cancel", "file:///project/model.py")),
@@ -339,9 +328,8 @@ async def begun(editor: Editor) -> str:
     return str(message["params"]["token"])
 
 
-async def test_progress_names_the_stage_and_the_cause_and_never_goes_back(make_editor: Make) -> None:
-    editor = await make_editor(PROGRESS)
-    await editor.start()
+async def test_progress_names_the_stage_and_the_cause_and_never_goes_back(start_editor: Make) -> None:
+    editor = await start_editor(PROGRESS)
     uri = editor.open(MODEL)
     editor.engine.tell(uri, AnalysisState.RUNNING, stage=Stage.LOAD, cause="saved")
     token = await begun(editor)
@@ -356,9 +344,8 @@ async def test_progress_names_the_stage_and_the_cause_and_never_goes_back(make_e
     assert percentages == sorted(percentages)
 
 
-async def test_the_cancel_button_cancels(make_editor: Make) -> None:
-    editor = await make_editor(PROGRESS)
-    await editor.start()
+async def test_the_cancel_button_cancels(start_editor: Make) -> None:
+    editor = await start_editor(PROGRESS)
     uri = editor.open(MODEL)
     editor.engine.tell(uri, AnalysisState.RUNNING, stage=Stage.LOAD)
     token = await begun(editor)
@@ -396,9 +383,8 @@ async def test_no_bar_for_a_client_that_has_none_or_refuses_one(make_editor: Mak
     assert editor.messages.of("window/showMessage") == []
 
 
-async def test_typing_shows_no_bar_until_it_takes_long(make_editor: Make) -> None:
-    editor = await make_editor(PROGRESS)
-    await editor.start()
+async def test_typing_shows_no_bar_until_it_takes_long(start_editor: Make) -> None:
+    editor = await start_editor(PROGRESS)
     uri = editor.open(MODEL)
     editor.engine.tell(uri, AnalysisState.RUNNING, stage=Stage.LOAD, cause="edited")
     await turns()
@@ -406,9 +392,8 @@ async def test_typing_shows_no_bar_until_it_takes_long(make_editor: Make) -> Non
     await begun(editor)
 
 
-async def test_waiting_for_the_first_worker_shows_a_bar(make_editor: Make) -> None:
-    editor = await make_editor(PROGRESS)
-    await editor.start()
+async def test_waiting_for_the_first_worker_shows_a_bar(start_editor: Make) -> None:
+    editor = await start_editor(PROGRESS)
     uri = editor.open(MODEL)
     editor.engine.tell(uri, AnalysisState.QUEUED, cause="opened")
     token = await begun(editor)

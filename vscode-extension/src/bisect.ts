@@ -9,7 +9,7 @@ import * as vscode from "vscode";
 import { accelerators } from "./accelerator.js";
 import { type Bisection, bisectionPage, guiltyPlace, placeWords, verdictWords } from "./bisectPage.js";
 import type { Context } from "./context.js";
-import { revealPlace } from "./graph/places.js";
+import { revealPlace } from "./places.js";
 import type { Action } from "./notifications.js";
 import { carryOut, messageOf, type Outcome } from "./orders.js";
 import { ReportPages } from "./reportPages.js";

@@ -22,8 +22,16 @@ export function activate(context: Context): void {
   const compare = async ({ subject, options }: Pick<Kept, "subject" | "options">): Promise<void> => {
     const title = t("Compare {0} With {1}", subject.target, options.backend);
     open.get(keyOf(subject))?.say(t("Comparing…"));
+    let begun = false; // a tab that is closed meanwhile stays closed until the end
     try {
-      const made = await context.comparisons.compare(subject, options, (command, argument) => carryOut<Outcome>(context, { title, command, argument }));
+      const made = await context.comparisons.compare(subject, options, (command, argument, piece) => carryOut<Outcome>(context, {
+        title, command, argument,
+        piece: (found) => {
+          if (!begun && !open.has(keyOf(subject))) beside({ subject, options });
+          begun = true;
+          piece(found);
+        },
+      }));
       if (made) await show(made);
     } catch (error) {
       if (!(error instanceof CompareError)) throw error;
@@ -41,11 +49,13 @@ export function activate(context: Context): void {
     return made;
   };
 
+  const beside = (kept: Kept): KernelDiffPanel =>
+    tab(vscode.window.createWebviewPanel(VIEW, kept.subject.target, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }), kept);
+
   const show = async (comparison: Comparison): Promise<void> => {
     const known = open.get(keyOf(comparison.subject)); // it shows the comparison already
-    known?.reveal();
-    const column = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    if (!known) await tab(vscode.window.createWebviewPanel(VIEW, comparison.subject.target, column), comparison).show(comparison);
+    if (known) known.reveal();
+    else await beside(comparison).show(comparison);
   };
 
   const command = async (gradients: boolean, given: unknown, target: unknown): Promise<void> => {
@@ -59,6 +69,8 @@ export function activate(context: Context): void {
 
   context.extension.subscriptions.push(
     { dispose: () => { for (const panel of [...open.values()]) panel.dispose(); } },
+    context.comparisons.onDidGrow(({ subject, piece, first }) => { open.get(keyOf(subject))?.grow(piece, first); }),
+    context.comparisons.onDidStop((subject) => { open.get(keyOf(subject))?.stop(); }),
     context.comparisons.onDidChange((comparison) => { void open.get(keyOf(comparison.subject))?.show(comparison); }),
     vscode.commands.registerCommand("inductorDebug.compare", (given?: unknown, target?: unknown) => command(false, given, target)),
     vscode.commands.registerCommand("inductorDebug.compareGradients", (given?: unknown, target?: unknown) => command(true, given, target)),

@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../shared_schema/generated/wire.js";
 import type { Context } from "./context.js";
+import type { PieceListener } from "./server/connection.js";
 import { SessionState } from "./server/state.js";
 
 const { t } = vscode.l10n;
@@ -27,10 +28,12 @@ export interface Order {
   /** The daemon's command. */
   readonly command: string;
   readonly argument: Readonly<Record<string, unknown>>;
+  /** Told of partial results, of commands that have some. */
+  readonly piece?: PieceListener;
 }
 
 /** Has the daemon carry out an order. Undefined where nothing came of it: it was cancelled, or the user has been told why. */
-export async function carryOut<T>(context: Context, { title, command, argument }: Order): Promise<T | undefined> {
+export async function carryOut<T>(context: Context, { title, command, argument, piece }: Order): Promise<T | undefined> {
   if (!isRunning(context)) {
     context.notifications.answer(t("{0}: the daemon is not running.", title), restart(context));
     return undefined;
@@ -39,10 +42,10 @@ export async function carryOut<T>(context: Context, { title, command, argument }
   try {
     return await vscode.window.withProgress(options, (progress, token) => {
       let done = 0;
-      return context.session.perform<T>(command, [argument], token, (message, percentage = done) => {
+      return context.session.perform<T>(command, argument, token, (message, percentage = done) => {
         progress.report({ message, increment: Math.max(0, percentage - done) });
         done = Math.max(done, percentage);
-      });
+      }, piece);
     });
   } catch (error) {
     if (error instanceof vscode.CancellationError) {

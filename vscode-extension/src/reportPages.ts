@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 
-import { revealPlace } from "./graph/places.js";
+import { revealPlace } from "./places.js";
 import { COPY_TEXT, documentOf, GO_TO_PLACE, type Place } from "./reportHtml.js";
 
 const VIEW = "inductorDebug.report";

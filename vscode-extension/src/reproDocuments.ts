@@ -9,13 +9,13 @@ import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
-import { revealPlace } from "./graph/places.js";
+import { revealPlace } from "./places.js";
 import { messageOf } from "./orders.js";
 import { saveNew } from "./reproFiles.js";
 import { findingWith } from "./subjects.js";
 
 const { t } = vscode.l10n;
-export const REPRO_SCHEME = "inductor-debug-repro";
+const REPRO_SCHEME = "inductor-debug-repro";
 /** The command behind the links and the lens that lead back; not for the palette. */
 const GO_BACK = "inductorDebug.goToReproduced";
 const FOLDER = "repros";

@@ -46,7 +46,7 @@ export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {
 }
 
 /** Whether the user, the workspace or the folder has given the setting a value. */
-export function isSet(configuration: vscode.WorkspaceConfiguration, name: string): boolean {
+function isSet(configuration: vscode.WorkspaceConfiguration, name: string): boolean {
   const found = configuration.inspect(name);
   const said = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue];
   return said.some((value) => value !== undefined && value !== null);

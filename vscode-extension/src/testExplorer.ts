@@ -65,9 +65,10 @@ async function compare(context: Context, going: vscode.TestRun, item: vscode.Tes
   going.started(item);
   const began = performance.now();
   try {
-    const made = await context.comparisons.compare({ uri, target }, { backend }, (command, argument) =>
-      context.session.perform<Outcome>(command, [argument], token, (message) => { say(message); }));
-    if (made) finish(going, item, made, performance.now() - began, say);
+    const made = await context.comparisons.compare({ uri, target }, { backend }, (command, argument, piece) =>
+      context.session.perform<Outcome>(command, argument, token, (message) => { say(message); }, piece));
+    if (made && token.isCancellationRequested) going.skipped(item);
+    else if (made) finish(going, item, made, performance.now() - began, say);
     else going.errored(item, new vscode.TestMessage(t("The daemon is not running.")));
   } catch (error) {
     if (error instanceof vscode.CancellationError) {
@@ -79,11 +80,12 @@ async function compare(context: Context, going: vscode.TestRun, item: vscode.Tes
   }
 }
 
-/** Passed, failed with a message at each blamed line, or (where there was nothing to compare) errored. */
+/** Passed, failed with a message at each blamed line, or (where there was nothing to compare, or it did not end) errored. */
 function finish(going: vscode.TestRun, item: vscode.TestItem, { document }: Comparison, duration: number, say: (text: string) => void): void {
-  const { verdict, why, backend, reference, blame } = document;
+  const { verdict, why, backend, reference, blame, partial = false, notes } = document;
   say(t("{0} against {1}: {2}", backend, reference, `${verdict}. ${why}`));
-  if (verdict === "pass") going.passed(item, duration);
+  if (partial) going.errored(item, messageAt(item, [why, notes.at(-1) ?? ""].join("\n")), duration);
+  else if (verdict === "pass") going.passed(item, duration);
   else if (verdict === "failed") going.errored(item, messageAt(item, why), duration);
   else going.failed(item, failures(item, why, blame), duration);
 }

@@ -6,10 +6,11 @@ key), so that a worker that never saw the file can still say which line is wrong
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 from enum import Enum
 from typing import Any, TypeVar
+
+from inductor_debug.accelerators.suggestions import unknown
 
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
@@ -176,13 +177,6 @@ class Table:
     def _note(self, key: str) -> None:
         if key not in self._asked:
             self._asked.append(key)
-
-
-def unknown(name: str, known: Collection[str], noun: str = "value") -> str:
-    """Says that `name` is unknown and what may have been meant."""
-    near = difflib.get_close_matches(name, known, n=1)
-    advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
-    return f"unknown {noun} {name!r}; {advice}"
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -30,10 +30,8 @@ Readers ignore keys that they do not know; a change that they would misread gets
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from itertools import count
 from typing import Any
 
 import msgpack
@@ -52,8 +50,9 @@ from inductor_debug_schema import (
     Stage,
 )
 
-from inductor_debug.artifacts.columns import NONE, integers, numbers, offsets, read_integers, read_lists, read_numbers
+from inductor_debug.artifacts.columns import NONE, integers, numbers, read_integers, read_lists, read_numbers
 from inductor_debug.artifacts.errors import ArtifactError
+from inductor_debug.artifacts.tables import PLACE_ENDS, Tables
 
 FORMAT = "inductor-debug-graph"
 SCHEMA = 1
@@ -71,7 +70,7 @@ def encode(document: GraphDocument) -> bytes:
         ArtifactError: a number in it is too large for the format.
     """
     with _no_collection():
-        tables = _Tables()
+        tables = Tables()
         graphs = [_graph(graph, tables) for graph in document.graphs]
         kernels = [_kernel(kernel, tables) for kernel in document.kernels]
         listings = [_listing(listing, tables) for listing in document.listings]
@@ -111,74 +110,20 @@ def decode(content: bytes) -> GraphDocument:
             raise ArtifactError(f"a damaged graph: {type(error).__name__}: {error}") from None
 
 
-class _Tables:
-    """The strings, shapes and places of one document, each kept once and numbered as they come.
-
-    Comprehensions over plain dictionaries, because they run once for every node and column.
-    """
-
-    def __init__(self) -> None:
-        self._strings: defaultdict[str, int] = defaultdict(count().__next__)
-        self._shapes: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
-        self._places: dict[Location, int] = {}
-
-    def strings(self, values: Iterable[str]) -> bytes:
-        numbers_of = self._strings
-        return integers([numbers_of[value] for value in values])
-
-    def optional_strings(self, values: Iterable[str | None]) -> bytes:
-        numbers_of = self._strings
-        return integers([NONE if value is None else numbers_of[value] for value in values])
-
-    def shapes(self, values: Iterable[Sequence[int | str] | None]) -> bytes:
-        numbers_of = self._shapes
-        return integers([NONE if value is None else numbers_of[tuple(value)] for value in values])
-
-    def places(self, values: Sequence[Location | None]) -> bytes:
-        """Equal places are mostly one object, so that is looked at first; `values` keeps all of them alive."""
-        identities = list(map(id, values))
-        objects = dict(zip(identities, values, strict=True))
-        numbers_of = {
-            identity: NONE if place is None else self._places.setdefault(place, len(self._places))
-            for identity, place in objects.items()
-        }
-        return integers([numbers_of[identity] for identity in identities])
-
-    def lists(self, name: str, values: list[list[str]]) -> dict[str, bytes]:
-        """Both columns of a column of lists."""
-        numbers_of = self._strings
-        flat = integers([numbers_of[item] for items in values for item in items])
-        return {name: flat, f"{name}_at": offsets(map(len, values)) if flat else b""}
-
-    def columns(self) -> dict[str, Any]:
-        shapes, places = list(self._shapes), list(self._places)
-        numbers_of = self._strings
-        sizes = [-1 - numbers_of[size] if isinstance(size, str) else size for shape in shapes for size in shape]
-        return {
-            "shapes_at": offsets(map(len, shapes)),
-            "shapes": numbers(sizes),
-            "place_path": self.strings([place.path for place in places]),
-            "place_line": integers([place.range.start.line for place in places]),
-            "place_character": integers([place.range.start.character for place in places]),
-            "place_end_line": integers([place.range.end.line for place in places]),
-            "place_end_character": integers([place.range.end.character for place in places]),
-            "strings": list(self._strings),
-        }
-
-
-def _graph(graph: Graph, tables: _Tables) -> dict[str, Any]:
+def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
     nodes = graph.nodes
-    roles = {id(role): number for number, role in enumerate(_ROLES)}
+    roles = {id(role): number for number, role in enumerate(_ROLES)}  # an enumeration's own hash is slow
+    op, op_role = _ROLES.index(NodeRole.OP), NodeRole.OP
     return {
         "name": graph.name,
         "kind": graph.kind.value,
         "made_from": graph.made_from,
-        "names": tables.strings([node.name for node in nodes]),
+        "names": tables.new_strings([node.name for node in nodes]),
         "ops": tables.strings([node.op for node in nodes]),
         "details": tables.strings([node.detail for node in nodes]),
         "modules": tables.strings([node.module for node in nodes]),
         "dtypes": tables.optional_strings([node.dtype for node in nodes]),
-        "roles": integers([roles[id(node.role)] for node in nodes]),
+        "roles": integers([op if (role := node.role) is op_role else roles[id(role)] for node in nodes]),
         "shapes": tables.shapes([node.shape for node in nodes]),
         "places": tables.places([node.place for node in nodes]),
         "bytes": numbers([NONE if node.bytes is None else node.bytes for node in nodes]),
@@ -190,7 +135,7 @@ def _graph(graph: Graph, tables: _Tables) -> dict[str, Any]:
     }
 
 
-def _kernel(kernel: Kernel, tables: _Tables) -> dict[str, Any]:
+def _kernel(kernel: Kernel, tables: Tables) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "language": kernel.language,
@@ -201,7 +146,7 @@ def _kernel(kernel: Kernel, tables: _Tables) -> dict[str, Any]:
     }
 
 
-def _listing(listing: Listing, tables: _Tables) -> dict[str, Any]:
+def _listing(listing: Listing, tables: Tables) -> dict[str, Any]:
     return {
         "title": listing.title,
         "language": listing.language,
@@ -279,8 +224,7 @@ def _read_listing(said: dict[str, Any], places: list[Location]) -> Listing:
 
 def _read_places(said: dict[str, Any], strings: list[str]) -> list[Location]:
     paths = _read_strings(said["place_path"], strings)
-    ends = ("line", "character", "end_line", "end_character")
-    columns = [read_integers(said[f"place_{end}"]) for end in ends]
+    columns = [read_integers(said[f"place_{end}"]) for end in PLACE_ENDS]
     if any(len(column) != len(paths) for column in columns):
         raise ArtifactError("the columns of places differ in length")
     return [

@@ -8,10 +8,9 @@ the backward does that it is the backward. A target that needs no gradient has a
 from __future__ import annotations
 
 import contextlib
-import time
 
 import torch
-from inductor_debug_schema import Graph, GraphDocument, GraphKind, Stage, StageReport, StageState
+from inductor_debug_schema import Graph, GraphDocument, GraphKind, Stage
 
 from inductor_debug.capture.aot_lowering import Lowered, Problem
 from inductor_debug.capture.aot_recording import LoweringRunner
@@ -38,7 +37,6 @@ def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     What AOTAutograd cannot do becomes a note, and the stage goes on with what there is; what Dynamo cannot do is told
     as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on.
     """
-    started = time.perf_counter()
     run = DynamoRun(target, sources, Stage.AOT)
     runner = LoweringRunner(run.recorder, run.attribution, run.origins)
     snapshot = Snapshot(target)
@@ -46,19 +44,8 @@ def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         error = run.execute(runner)
     snapshot.restore()
     runner.record_backward()
-    findings, notes, retry_real = run.explain(error)
-    notes = [*notes, *_notes(target, sources, runner.lowered)]
-    report = StageReport(
-        stage=Stage.AOT,
-        state=StageState.DONE if error is None else StageState.FAILED,
-        seconds=time.perf_counter() - started,
-        graphs=len(run.captured),
-        ops=len(run.recorder.recording.ops),
-        graph_breaks=run.breaks.count,
-        notes=notes,
-    )
-    outcome = StageOutcome(run.recorder.recording, report, findings, retry_real)
-    outcome.graphs = lambda: _document(run, runner.lowered, notes)
+    outcome = run.outcome(error, _notes(target, sources, runner.lowered))
+    outcome.graphs = lambda: _document(run, runner.lowered, outcome.report.notes)
     return outcome
 
 

@@ -130,9 +130,9 @@ def stack_of_summaries(summaries: Any) -> TracedStack:
     """A traced stack from `traceback.FrameSummary` objects (outermost first), which may know columns."""
     frames = []
     for summary in summaries or ():
-        column, end = getattr(summary, "colno", None), getattr(summary, "end_colno", None)
-        last = getattr(summary, "end_lineno", None)
-        positions = SourcePositions(summary.lineno, last, column if last else None, end if last else None)
+        place = [getattr(summary, name, None) for name in ("end_lineno", "colno", "end_colno")]
+        # Half a place is none: torch 2.13 leaves out the last line, for which Python 3.13 then gives the first.
+        positions = SourcePositions(summary.lineno, *([None] * 3 if None in place else place))
         frames.append(TracedFrame(summary.filename, summary.name, positions))
     frames.reverse()
     return tuple(frames)

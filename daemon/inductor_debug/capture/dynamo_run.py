@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
-from inductor_debug_schema import Finding, Severity, Stage
+from inductor_debug_schema import Finding, Severity, Stage, StageReport, StageState
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
@@ -27,6 +27,7 @@ from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.rules.ops import Frame
@@ -117,6 +118,20 @@ class DynamoRun:
     def _callers(self, frame: Any) -> tuple[Frame, ...]:
         """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
         return self._stack(frame)[1:]
+
+    def outcome(self, error: BaseException | None, more_notes: Sequence[str] = ()) -> StageOutcome:
+        """What a stage hands back that recorded the whole run; `error` is what `execute` returned."""
+        findings, notes, retry_real = self.explain(error)
+        report = StageReport(
+            stage=self.stage,
+            state=StageState.DONE if error is None else StageState.FAILED,
+            seconds=0.0,
+            graphs=len(self.captured),
+            ops=len(self.recorder.recording.ops),
+            graph_breaks=self.breaks.count,
+            notes=[*notes, *more_notes],
+        )
+        return StageOutcome(self.recorder.recording, report, findings, retry_real)
 
     def explain(self, error: BaseException | None) -> tuple[list[Finding], list[str], bool]:
         """Findings, notes and whether to try again on real tensors."""

@@ -6,6 +6,8 @@ its stages (`failures`).
 
 from __future__ import annotations
 
+import warnings
+
 from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
 
 from inductor_debug.capture.failures import describe, place
@@ -13,9 +15,22 @@ from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.offers import Complaint
 from inductor_debug.capture.source_text import SourceText, utf16_length
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import tree_of
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
+
+
+def syntax_fault(path: str, text: str) -> Finding | None:
+    """Why a text, which may begin with a byte order mark, cannot be compiled; None if it can."""
+    plain = text.removeprefix("\ufeff")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree_of(plain), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return syntax_finding(path, plain, error)
+    return None
 
 
 def syntax_finding(path: str, text: str, error: Exception) -> Finding:

@@ -7,7 +7,6 @@ the tasks themselves never meet it.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,20 +16,16 @@ from inductor_debug_schema import (
     Finding,
     Finished,
     JobRequest,
-    Loaded,
     Location,
     Position,
     Range,
-    TargetFound,
 )
 
 from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.capture.building import BuildError
-from inductor_debug.capture.faults import raised_finding, syntax_finding
-from inductor_debug.capture.loading import preloadable
+from inductor_debug.capture.faults import raised_finding, syntax_fault
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
 
@@ -80,30 +75,16 @@ Act = Callable[[OpenFile, Offer], list[Finding]]
 
 def on_targets(request: JobRequest, emit: Emit, act: Act) -> None:
     """Calls `act` for every target that `request.only` names, or for all; emits `Loaded` first and `Finished` last."""
-    text = request.text.removeprefix("\ufeff")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree_of(text), request.path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+    fault = syntax_fault(request.path, request.text)
+    if fault is not None:
+        emit(Finished(FileStatus.FAILED, [fault]))
         return
     sources = SourceMap(request.project_root, {request.path: request.text})
     workshop = Workshop(request, sources, request.memory_limit // REAL_SHARE)
     with workshop.open():
         started = time.perf_counter()
         load = workshop.load()
-        offers = load.discovered.offers
-        seconds = time.perf_counter() - started
-        emit(
-            Loaded(
-                [TargetFound(offer.name, offer.location.range.start.line, offer.origin.value) for offer in offers],
-                workshop.dependencies(),
-                preloadable(load.modules),
-                seconds,
-                list(load.notes),
-            )
-        )
+        emit(workshop.loaded(load, time.perf_counter() - started))
         opened = OpenFile(request, sources, read_profile(request.profile), workshop, load, emit)
         status, findings = _act_on(opened, act)
         emit(Finished(status, findings, workshop.dependencies()))

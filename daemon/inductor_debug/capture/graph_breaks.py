@@ -69,6 +69,8 @@ class Explanation:
 class BreakCollector:
     """Collects the breaks of one stage of one target; `count` is how many places break.
 
+    `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up.
+
     `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
     """
 
@@ -78,6 +80,7 @@ class BreakCollector:
     stage: Stage = Stage.MOCK
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
+    given_up: set[tuple[str, str]] = field(default_factory=set)
     _seen: set[tuple[object, ...]] = field(default_factory=set)
 
     def add(self, raw: RawBreak) -> None:
@@ -90,6 +93,8 @@ class BreakCollector:
             return
         self._seen.add(key)
         self.count += 1
+        if explanation.skipped and raw.stack:
+            self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
         severity = Severity.ERROR if self.target.fullgraph else _severity(explanation)
         self.findings.append(
             Finding(
@@ -116,6 +121,7 @@ class BreakCollector:
         if key in self._seen:
             return
         self._seen.add(key)
+        self.given_up.add((location.path, bare_name(raw.function)))
         explanation = explain(RawBreak("", raw.message, ()))
         self.findings.append(
             Finding(
@@ -181,6 +187,11 @@ def _message(explanation: Explanation, stack: TracedStack) -> str:
         name = f"`{stack[-1].function}`" if stack else "The function"
         parts.append(f"{name} cannot be resumed after it, so it runs eagerly.")
     return " ".join(part for part in parts if part)
+
+
+def bare_name(function: str) -> str:
+    """`forward` for `Model.forward`: Dynamo knows functions by their bare names."""
+    return function.rpartition(".")[2]
 
 
 def _sentence(text: str) -> str:

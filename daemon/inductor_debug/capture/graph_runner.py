@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -123,7 +124,7 @@ class GraphRunner:
         """Runs the graph on `args`, which fit its placeholders; the recorder must be entered."""
         values: dict[Node, Any] = {}
         arguments = iter(args)
-        last_uses = _last_uses(graph_module)
+        dying = last_uses(graph_module)
         for node in graph_module.graph.nodes:
             if node.op == "placeholder":
                 values[node] = next(arguments)
@@ -131,13 +132,13 @@ class GraphRunner:
             if node.op == "output":
                 return map_arg(node.args[0], values.__getitem__)
             values[node] = self._run_node(graph_module, node, values)
-            for used in last_uses.get(node, ()):
+            for used in dying.get(node, ()):
                 del values[used]
         return ()
 
     def _run_node(self, graph_module: GraphModule, node: Node, values: dict[Node, Any]) -> Any:
         if node.op == "get_attr":
-            return _attribute(graph_module, str(node.target))
+            return attrgetter(str(node.target))(graph_module)
         args = map_arg(node.args, values.__getitem__)
         kwargs = map_arg(node.kwargs, values.__getitem__) if node.kwargs else {}
         self._attribution.at(node)
@@ -197,13 +198,7 @@ def _input_count(graph_module: GraphModule) -> int:
     return sum(1 for node in graph_module.graph.nodes if node.op == "placeholder")
 
 
-def _attribute(root: Any, dotted: str) -> Any:
-    for name in dotted.split("."):
-        root = getattr(root, name)
-    return root
-
-
-def _last_uses(graph_module: GraphModule) -> dict[Node, list[Node]]:
+def last_uses(graph_module: GraphModule) -> dict[Node, list[Node]]:
     """Which values are dead after which node, so that real tensors are freed as early as in ordinary code."""
     seen: set[Node] = set()
     uses: dict[Node, list[Node]] = {}

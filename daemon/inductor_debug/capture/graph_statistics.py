@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Stage
 
 from inductor_debug.rules.ops import Recording
-from inductor_debug.rules.statistics import statistics_of
+from inductor_debug.rules.statistics import KernelCost, statistics_of
 
 
-def statistics_artifact(recording: Recording, *, target: str, stage: Stage, path: str) -> ArtifactMade:
+def statistics_artifact(
+    recording: Recording, *, target: str, stage: Stage, path: str, kernels: Sequence[KernelCost] | None = None
+) -> ArtifactMade:
     """`rules.statistics` of one stage of one target of the file at `path`, as a JSON file."""
-    document = statistics_of(recording, target=target, stage=stage, path=path)
+    document = statistics_of(recording, target=target, stage=stage, path=path, kernels=kernels)
     content = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return ArtifactMade(ArtifactKind.STATISTICS, "statistics", ".json", "application/json", content, target, stage)

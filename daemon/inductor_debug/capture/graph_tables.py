@@ -10,26 +10,25 @@ where they survive AOTAutograd, Inductor's passes and the copy to the backward: 
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
 from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, Location, NodeRole, Stage
 from torch._ops import HigherOrderOperator, OpOverload
 from torch.fx import GraphModule, Node
-from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_positions import NODE_KEY, stack_of_node
 from inductor_debug.capture.graph_arguments import Argument
+from inductor_debug.capture.graph_bodies import Scope, attribute, bodies_of, caller_of, entered, names_in
 from inductor_debug.capture.graph_breaks import frames_of
 from inductor_debug.capture.graph_homes import homes_of
-from inductor_debug.capture.metadata import dtype_name
 from inductor_debug.capture.modules import NodeModules
+from inductor_debug.capture.node_values import described, detail_of, values_of
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 
-_LONGEST_DETAIL = 200
+_NOTHING = "torch.compile captured no graph of {}."
 _ROLES = {
     "placeholder": NodeRole.INPUT,
     "get_attr": NodeRole.CONSTANT,
@@ -60,9 +59,8 @@ def table_of(
         arguments: what placeholders are to the model, by their names (`graph_arguments`).
         forward: for a backward graph the table of its forward graph.
     """
-    homes = homes_of(graph_module.graph, NodeModules(module_names))
-    reader = _Reader(sources, homes, arguments or {}, bool(made_from))
-    nodes = [reader.row(node, graph_module) for node in graph_module.graph.nodes]
+    reader = _Reader(sources, NodeModules(module_names), arguments or {}, bool(made_from))
+    nodes = list(reader.rows(graph_module))
     if forward is not None:
         nodes = _tied(nodes, forward)
     return Graph(name, kind, nodes, made_from)
@@ -71,15 +69,10 @@ def table_of(
 def mark_names(graph_module: GraphModule) -> None:
     """Notes on every computing node of a graph of Dynamo's its own name, for the graphs made of it to repeat.
 
-    Nodes in the body of a higher-order op get the name of the node that calls it.
+    Nodes in the body of a higher-order op get the names of their rows, which begin with the call's.
     """
-    for node in graph_module.graph.nodes:
-        if node.op not in ("placeholder", "output"):
-            _mark(node, node.name)
-            for used in node.all_input_nodes:
-                body = _attribute(graph_module, str(used.target)) if used.op == "get_attr" else None
-                for inner in body.graph.nodes if isinstance(body, GraphModule) else ():
-                    _mark(inner, node.name)
+    for node, name in names_in(graph_module):
+        _mark(node, name)
 
 
 def _mark(node: Node, name: str) -> None:
@@ -101,14 +94,6 @@ def _first_name(source: Any) -> str:
     return str(getattr(source, "name", ""))
 
 
-def values_of(node: Node) -> list[torch.Tensor]:
-    """The tensors that `node` stands for, as tracing saw them; they may be fake."""
-    value = node.meta.get("val", node.meta.get("example_value"))
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
-
-
 def op_name(node: Node, root: GraphModule) -> str:
     """The ATen overload, or the dotted name of what is called: `torch.nn.functional.gelu`, `Tensor.view`."""
     target = node.target
@@ -117,7 +102,7 @@ def op_name(node: Node, root: GraphModule) -> str:
     if node.op == "call_method":
         return f"Tensor.{target}"
     if node.op == "call_module":
-        return type(_attribute(root, str(target))).__name__
+        return type(attribute(root, str(target))).__name__
     if isinstance(target, HigherOrderOperator):
         return f"higher_order.{target}"
     if isinstance(target, OpOverload):
@@ -130,23 +115,65 @@ def op_name(node: Node, root: GraphModule) -> str:
 
 class _Reader:
     def __init__(
-        self, sources: SourceMap, homes: Mapping[Node, str], arguments: Mapping[str, Argument], has_origins: bool
+        self, sources: SourceMap, modules: NodeModules, arguments: Mapping[str, Argument], has_origins: bool
     ) -> None:
         self._sources = sources
-        self._homes = homes
+        self._modules = modules
         self._arguments = arguments
         self._has_origins = has_origins
 
-    def row(self, node: Node, root: GraphModule) -> GraphNode:
+    def rows(self, graph_module: GraphModule) -> Iterator[GraphNode]:
+        """The rows of a graph, those of a body before its call's."""
+        homes = homes_of(graph_module.graph, self._modules)
+        for node in graph_module.graph.nodes:
+            results = yield from self._bodies(node, graph_module, Scope(), homes)
+            row = self._row(node, graph_module, homes)
+            row.inputs.extend(results)
+            yield row
+
+    def _bodies(
+        self, call: Node, root: GraphModule, scope: Scope, homes: Mapping[Node, str]
+    ) -> Generator[GraphNode, None, list[str]]:
+        """The rows of the bodies that `call` calls; returns the rows that they give."""
+        results: list[str] = []
+        for name, body in bodies_of(call, root):
+            inner = entered(scope, call, scope.home(homes.get(call, "")), name, body)
+            yield from self._body(body, inner, self._place(call))
+            results += inner.results
+        return results
+
+    def _body(self, body: GraphModule, scope: Scope, place: Location | None) -> Iterator[GraphNode]:
+        homes = homes_of(body.graph, self._modules)
+        for node in body.graph.nodes:
+            results = yield from self._bodies(node, body, scope, homes)
+            if node.op == "output":
+                scope.results = [scope.row(name) for name in _inputs(node)]
+            elif node.name not in scope.names:
+                shape, dtype, size = described(self._values(node, body))
+                yield GraphNode(
+                    name=scope.row(node),
+                    op=op_name(node, body),
+                    role=NodeRole.CONSTANT if node.op == "get_attr" else NodeRole.OP,
+                    inputs=[*(scope.row(name) for name in _inputs(node)), *results],
+                    shape=shape,
+                    dtype=dtype,
+                    bytes=size,
+                    detail=str(node.target) if node.op == "get_attr" else detail_of(node),
+                    place=self._place(node) or place,
+                    module=scope.home(homes.get(node, "")),
+                    origins=origins_of(node) if self._has_origins else [],
+                )
+
+    def _row(self, node: Node, root: GraphModule, homes: Mapping[Node, str]) -> GraphNode:
         argument = self._arguments.get(node.name)
-        shape, dtype, size = _described(self._values(node, root))
+        shape, dtype, size = described(self._values(node, root))
         saved = node.op == "placeholder" and argument is None
         if argument is not None:
             role, detail = argument.role, argument.name
         else:
             role, detail = (
                 _ROLES.get(node.op, NodeRole.OP),
-                str(node.target) if node.op == "get_attr" else _detail(node),
+                str(node.target) if node.op == "get_attr" else detail_of(node),
             )
         return GraphNode(
             name=node.name,
@@ -158,7 +185,7 @@ class _Reader:
             bytes=size,
             detail=detail,
             place=(argument.place if argument is not None else None) or self._place(node),
-            module=_owner(argument) if argument is not None else self._homes.get(node, ""),
+            module=_owner(argument) if argument is not None else homes.get(node, ""),
             seq_nr=_sequence_number(node),
             origins=origins_of(node) if self._has_origins and not (saved and "desc" in node.meta) else [],
         )
@@ -167,7 +194,7 @@ class _Reader:
     def _values(node: Node, root: GraphModule) -> list[torch.Tensor]:
         values = values_of(node)
         if not values and node.op == "get_attr":
-            constant = _attribute(root, str(node.target))
+            constant = attribute(root, str(node.target))
             return [constant] if isinstance(constant, torch.Tensor) else []
         return [] if node.op == "output" else values
 
@@ -180,22 +207,25 @@ def _tied(nodes: list[GraphNode], forward: Graph) -> list[GraphNode]:
     """The nodes of a backward graph, with the forward nodes that autograd made them for.
 
     Ops that autograd does not follow share the number of the next one that it does; where origins are known, only
-    forward nodes with the same origin count.
+    forward nodes with the same origin count. A body belongs to what its call belongs to.
     """
     numbered: dict[int, list[GraphNode]] = {}
     for node in forward.nodes:
         if node.seq_nr is not None and node.role is NodeRole.OP:
             numbered.setdefault(node.seq_nr, []).append(node)
-    result = []
+    ties: dict[str, list[str]] = {}
     for node in nodes:
         same = numbered.get(node.seq_nr, []) if node.seq_nr is not None and node.role is NodeRole.OP else []
         closer = [other for other in same if set(other.origins) & set(node.origins)] or same
-        result.append(_with_forward(node, [other.name for other in closer]) if closer else node)
-    return result
+        ties[node.name] = [other.name for other in closer]
+    return [
+        with_ties(node, node.place, node.origins, tied) if (tied := ties[caller_of(node.name)]) else node
+        for node in nodes
+    ]
 
 
-def _with_forward(node: GraphNode, names: list[str]) -> GraphNode:
-    # `dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes.
+def with_ties(node: GraphNode, place: Location | None, origins: list[str], forward: list[str]) -> GraphNode:
+    """The node, tied to other places; `dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes."""
     return GraphNode(
         node.name,
         node.op,
@@ -205,11 +235,11 @@ def _with_forward(node: GraphNode, names: list[str]) -> GraphNode:
         node.dtype,
         node.bytes,
         node.detail,
-        node.place,
+        place,
         node.module,
         node.seq_nr,
-        node.origins,
-        names,
+        origins,
+        forward,
         node.kernels,
     )
 
@@ -231,66 +261,6 @@ def _inputs(node: Node) -> list[str]:
     return found
 
 
-def _described(
-    values: list[torch.Tensor],
-) -> tuple[list[int | str] | None, str | None, int | None]:
-    """Shape and dtype of a single tensor, and the bytes of all; None where they are not known."""
-    if not values:
-        return None, None, None
-    sizes = [_bytes(value) for value in values]
-    total = sum(size for size in sizes if size is not None) if None not in sizes else None
-    if len(values) > 1:
-        return None, None, total
-    try:
-        shape = [length if type(length) is int else str(length) for length in values[0].shape]
-    except (RuntimeError, NotImplementedError):
-        shape = None
-    return shape, dtype_name(values[0].dtype), total
-
-
-def _bytes(value: torch.Tensor) -> int | None:
-    try:
-        count = value.numel()
-    except (RuntimeError, NotImplementedError):
-        return None
-    return count * value.dtype.itemsize if type(count) is int else None
-
-
-def _detail(node: Node) -> str:
-    """The literal arguments, as they would be written; of what a backward is given, what it is."""
-    if node.op == "placeholder":
-        output = getattr(getattr(node.meta.get("desc"), "output", None), "idx", None)
-        return "" if output is None else f"gradient of output {output}"
-    if node.op == "output":
-        return ""
-    parts = [_literal(value) for value in node.args if not _has_nodes(value)]
-    parts += [f"{key}={_literal(value)}" for key, value in node.kwargs.items() if not _has_nodes(value)]
-    text = ", ".join(parts)
-    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
-
-
-def _has_nodes(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(map(_has_nodes, value))
-    if isinstance(value, dict):
-        return any(map(_has_nodes, value.values()))
-    return isinstance(value, Node)
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(map(_literal, value))
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    return str(value) if isinstance(value, (torch.dtype, torch.device, torch.layout)) else repr(value)
-
-
-def _attribute(root: Any, dotted: str) -> Any:
-    try:
-        return operator.attrgetter(dotted)(root)
-    except AttributeError:
-        return None
-
-
 def document_of(target: BuiltTarget, stage: Stage, graphs: list[Graph], notes: Iterable[str] = ()) -> GraphDocument:
     """The document of one stage of `target`; who knows the file's text and the accelerator fills those in."""
     modules = [] if target.module is None else list(target.module.named_modules())
@@ -303,5 +273,5 @@ def document_of(target: BuiltTarget, stage: Stage, graphs: list[Graph], notes: I
         torch=str(torch.__version__),
         graphs=graphs,
         modules={path: type(module).__name__ for path, module in modules},
-        notes=list(notes),
+        notes=[*notes, *([] if graphs else [_NOTHING.format(target.name)])],
     )

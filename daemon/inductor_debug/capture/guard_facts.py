@@ -8,6 +8,8 @@ from typing import Any
 
 from inductor_debug_schema import Location
 
+from inductor_debug.rules.amounts import counted
+
 SCHEMA = 1
 
 
@@ -109,28 +111,28 @@ class GuardReport:
 
 def lines_of(document: dict[str, Any], shown: Callable[[str], str] = str) -> list[str]:
     """A document of `GuardReport.to_dict` as lines of text; `shown` says how a path is written."""
-    graphs, breaks = _count(len(document["graphs"]), "graph"), _count(len(document["breaks"]), "break")
-    again = _count(len(document["recompiles"]), "recompilation")
+    graphs, breaks = counted(len(document["graphs"]), "graph"), counted(len(document["breaks"]), "break")
+    again = counted(len(document["recompiles"]), "recompilation")
     lines = [
-        f"{document['target']}: {graphs}, {_count(document['calls'], 'operation')} captured, {breaks}, {again} "
-        f"over {_count(document['sets'], 'call')}"
+        f"{document['target']}: {graphs}, {counted(document['calls'], 'operation')} captured, {breaks}, {again} "
+        f"over {counted(document['sets'], 'call')}"
     ]
     lines += [f"note: {note}" for note in document["notes"]]
     for graph in document["graphs"]:
         lines.append(
-            f"graph {graph['number']} of {graph['function']}{_at(graph, shown)}: {_count(graph['calls'], 'operation')}"
+            f"graph {graph['number']} of {graph['function']}{_at(graph, shown)}: {counted(graph['calls'], 'operation')}"
         )
         for guard in graph["guards"]:
             subject = f" on {guard['source']}" if guard["source"] else ""
             lines.append(f"  {guard['kind']}{subject}{_at(guard, shown)}")
         hidden = graph["bookkeeping_guards"] - sum(guard["bookkeeping"] for guard in graph["guards"])
-        lines += [f"  and {_count(hidden, 'guard')} of torch's own"] if hidden else []
+        lines += [f"  and {counted(hidden, 'guard')} of torch's own"] if hidden else []
     lines += [f"{item['rule']}{_at(item, shown)}: {item['text']}" for item in document["breaks"]]
     for item in document["recompiles"]:
         lines.append(f"recompilation {item['number']} of {item['function']} for call {item['inputs']}:")
         lines += [f"  {broken['text']} (graph {broken['graph']}){_at(broken, shown)}" for broken in item["broken"]]
     for item in document["eager"]:
-        lines.append(f"eager: {_count(item['operations'], 'operation')} of {item['function']}{_at(item, shown)}")
+        lines.append(f"eager: {counted(item['operations'], 'operation')} of {item['function']}{_at(item, shown)}")
     return lines
 
 
@@ -139,10 +141,6 @@ def _at(item: dict[str, Any], shown: Callable[[str], str]) -> str:
         return ""
     start = item["range"]["start"]
     return f" at {shown(item['path'])}:{start['line'] + 1}:{start['character'] + 1}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _plain(value: Any) -> Any:

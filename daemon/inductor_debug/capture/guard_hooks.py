@@ -2,10 +2,10 @@
 
 Private names, read against torch 2.11 to 2.13: `torch._guards.GuardsSet.add` (through which every guard passes),
 `get_and_maybe_log_recompilation_reasons` in `torch._dynamo.convert_frame` (called with the cache entries that did not
-fit), `CompileContext.current_compile_id`, `InstructionTranslator.current_tx`, `_debug_get_cache_entry_list`, and the
-guard managers of cache entries (`root`, `get_leaf_guards`, `get_child_managers`, `get_key_value_managers`,
-`get_source`, `verbose_code_parts`). Where one is gone, that much is not told; the compilation itself goes on
-undisturbed.
+fit: a list in 2.13, before it the first of a chain by `next`), `CompileContext.current_compile_id`,
+`InstructionTranslator.current_tx`, `_debug_get_cache_entry_list`, and the guard managers of cache entries (`root`,
+`get_leaf_guards`, `get_child_managers`, `get_key_value_managers`, `get_source`, `verbose_code_parts`). Where one is
+gone, that much is not told; the compilation itself goes on undisturbed.
 """
 
 from __future__ import annotations
@@ -132,8 +132,18 @@ def cached(code: CodeType) -> list[tuple[str, tuple[Check, ...]]]:
 
 
 def _recompile(entries: Any, frame: Any) -> RawRecompile:
-    found = tuple(_entry_or_name(entry, frame.f_locals) for entry in entries or ())
+    found = tuple(_entry_or_name(entry, frame.f_locals) for entry in _listed(entries))
     return RawRecompile(compilation(), frame.f_code, found)
+
+
+def _listed(entries: Any) -> Iterator[Any]:
+    """A function's cache entries: a list from torch 2.13, before it the first of a chain; of neither form, nothing."""
+    if isinstance(entries, list | tuple):
+        yield from entries
+        return
+    while getattr(entries, "guard_manager", None) is not None:
+        yield entries
+        entries = getattr(entries, "next", None)
 
 
 def _entry_or_name(entry: Any, local: dict[str, Any]) -> Entry:

@@ -18,15 +18,14 @@ from torch.fx import GraphModule
 
 from inductor_debug.capture import guard_hooks
 from inductor_debug.capture.dynamo_run import Call, Callers, DynamoRun
+from inductor_debug.capture.eager_functions import WatchedRunner, eager_findings
 from inductor_debug.capture.expressions import SourcePositions
 from inductor_debug.capture.failures import innermost, place
 from inductor_debug.capture.graph_breaks import frames_of
-from inductor_debug.capture.graph_runner import GraphRunner
 from inductor_debug.capture.guard_checks import Broken, broken_checks, readable, size_conditions
 from inductor_debug.capture.guard_facts import (
     BreakFact,
     BrokenGuard,
-    EagerFact,
     GraphFact,
     GuardFact,
     GuardReport,
@@ -37,7 +36,7 @@ from inductor_debug.capture.guard_kinds import is_bookkeeping
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.spans import SourceMap, name_of
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.rules.ops import Frame, Op
+from inductor_debug.rules.ops import Frame
 
 _MOST_TOLD = 4
 _MOST_RELATED = 8
@@ -73,7 +72,7 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     report.breaks = [BreakFact(found.rule, found.message, Location(found.path, found.range)) for found in broken]
     report.notes = [*notes, *stopped]
     limits = [finding for finding in run.breaks.findings if finding.rule == "recompile"]
-    findings = [*_recompile_findings(target, watch), *limits, *_eager_findings(target, report.eager, explained)]
+    findings = [*_recompile_findings(target, watch), *limits, *eager_findings(run, report.eager, explained)]
     return GuardOutcome(report, findings, notes)
 
 
@@ -100,16 +99,15 @@ class _Watch:
 
     def __init__(self, run: DynamoRun) -> None:
         self._run = run
-        self._eager = GraphRunner(run.recorder, run.attribution, run.origins)
+        self._runner = WatchedRunner(run)
         self._guards: dict[str, dict[tuple[str, str], RawGuard]] = {}
         self._graphs: list[GraphFact] = []
         self._frames: set[str] = set()
         self._codes: list[CodeType] = []
-        self._captured: list[range] = []
         self.recompiles: list[_Recompile] = []
 
     def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
-        """Notes the graph; what is returned runs it, and notes which operations were in it."""
+        """Notes the graph; what is returned runs it."""
         number = guard_hooks.compilation()
         self._frames.add(number)
         code = guard_hooks.compiled_code()
@@ -117,17 +115,7 @@ class _Watch:
         calls = sum(node.op.startswith("call_") for node in graph_module.graph.nodes)
         function = name_of(code) if code is not None else self._run.target.name
         self._graphs.append(GraphFact(number, function, self._definition(code), calls))
-        inner = self._eager.compiled(graph_module, callers)
-        ops = self._run.recorder.recording.ops
-
-        def run(*args: Any) -> tuple[Any, ...]:
-            before = len(ops)
-            try:
-                return inner(*args)
-            finally:
-                self._captured.append(range(before, len(ops)))
-
-        return run
+        return self._runner.compiled(graph_module, callers)
 
     def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
         """Dynamo is never left early here."""
@@ -194,7 +182,7 @@ class _Watch:
                 RecompileFact(made.function, made.number, made.inputs, list(map(_broken_guard, made.failures)))
                 for made in self.recompiles
             ],
-            eager=self._eager_functions(),
+            eager=self._runner.functions(),
         )
 
     def _fact(self, raw: RawGuard) -> GuardFact:
@@ -215,26 +203,6 @@ class _Watch:
         positions = SourcePositions(code.co_firstlineno, None, None, None)
         frame = self._run.sources.frame_from_positions(code.co_filename, name_of(code), positions)
         return frame.location if frame is not None else None
-
-    def _eager_functions(self) -> list[EagerFact]:
-        inside = {index for captured in self._captured for index in captured}
-        broken = [Location(found.path, found.range) for found in self._run.breaks.findings]
-        found: dict[tuple[str, str], list[Frame]] = {}
-        for op in self._run.recorder.recording.ops:
-            frame = None if op.index in inside else _frame(op)
-            # What broke the graph is told as such.
-            if frame is not None and not any(_within(frame.location, place) for place in broken):
-                found.setdefault((frame.location.path, frame.function), []).append(frame)
-        return [EagerFact(function, len(frames), frames[0].location) for (_, function), frames in found.items()]
-
-
-def _frame(op: Op) -> Frame | None:
-    index = innermost(op.frames)
-    return op.frames[index] if index is not None else None
-
-
-def _within(inner: Location, outer: Location) -> bool:
-    return inner.path == outer.path and outer.range.start <= inner.range.start and inner.range.end <= outer.range.end
 
 
 def _location(frames: tuple[Frame, ...]) -> Location | None:
@@ -283,29 +251,3 @@ def _recompile_finding(
         count=len(times),
         related=related[:_MOST_RELATED],
     )
-
-
-def _eager_findings(target: BuiltTarget, eager: list[EagerFact], explained: list[Finding]) -> list[Finding]:
-    why = [
-        Related(found.path, found.range, found.message.split(". ")[0].rstrip(".") + ".")
-        for found in explained
-        if found.rule in ("graph-break", "recompile")
-    ]
-    return [
-        Finding(
-            rule="eager-fallback",
-            severity=Severity.WARNING,
-            message=(
-                f"`{fact.function}` runs eagerly: {fact.operations} of its operations "
-                f"{'is' if fact.operations == 1 else 'are'} in no graph, and no compiler sees them."
-            ),
-            path=fact.place.path,
-            range=fact.place.range,
-            stage=Stage.MOCK,
-            target=target.name,
-            count=fact.operations,
-            related=[related for related in why if related.path == fact.place.path][:_MOST_RELATED],
-        )
-        for fact in eager
-        if fact.place is not None
-    ]

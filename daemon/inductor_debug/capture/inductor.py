@@ -8,7 +8,7 @@ one thing that this stage finds by itself is an operation that Inductor cannot l
 
 from __future__ import annotations
 
-import time
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,10 +35,11 @@ from inductor_debug.capture.inductor_names import (
     prepare,
     without_modes,
 )
-from inductor_debug.capture.inductor_origins import Trail
+from inductor_debug.capture.inductor_origins import Trail, grounded
+from inductor_debug.capture.inductor_recording import PostGrad, PostGradRecorder, examples_of, names_of_results
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
 
@@ -52,7 +53,6 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     The outcome's recording is empty. Its document has Dynamo's graphs, AOTAutograd's forward and backward, the
     post-grad graphs and the IR, the kernels and the listings.
     """
-    started = time.perf_counter()
     run = DynamoRun(target, sources, Stage.INDUCTOR)
     lowering = _Lowering(run)
     snapshot = Snapshot(target)
@@ -66,23 +66,29 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     report = StageReport(
         stage=Stage.INDUCTOR,
         state=StageState.FAILED if failed else StageState.DONE,
-        seconds=time.perf_counter() - started,
+        seconds=0.0,
         graphs=len(captures),
         ops=sum(len(lowered.post_grad.nodes) for capture in captures for lowered in capture.lowered),
         graph_breaks=run.breaks.count,
         notes=[*notes, *more],
     )
-    return StageOutcome(Recording(), report, [*findings, *refused], retry_real, graphs=lowering.document)
+    return StageOutcome(
+        Recording(), report, [*findings, *refused], retry_real, graphs=lowering.document, measured=lowering.measured
+    )
 
 
 class _Capture:
     """One graph of Dynamo's, and all that Inductor makes of it."""
 
-    def __init__(self, graph_module: GraphModule, arguments: list[Argument], number: int, run: DynamoRun) -> None:
+    def __init__(
+        self, graph_module: GraphModule, examples: Sequence[Any], arguments: list[Argument], number: int, run: DynamoRun
+    ) -> None:
         self.name = str(number)
         self.lowered: list[LoweredGraph] = []
         self.failures: list[LoweringError] = []
         self.notes: list[str] = []
+        self.source, self.examples = graph_module, examples
+        self.post_grad: list[PostGrad] = []
         self._run, self._arguments = run, arguments
         mark_names(graph_module)
         self.fx = self._table(graph_module, self.name, GraphKind.FX, by_placeholder(graph_module, self._arguments))
@@ -120,7 +126,9 @@ class _Capture:
         before: LoweredGraph | None,
     ) -> None:
         trail = Trail(graph_module)
+        results = names_of_results(graph_module)
         fake_mode = prepare(graph_module, example_inputs, options)
+        self.post_grad.append(PostGrad(graph_module, results))
         forward = before.post_grad if before else None
         table = self._table(graph_module, f"{aot.name}.post_grad", GraphKind.POST_GRAD, arguments, forward)
         self.lowered.append(LoweredGraph(aot, table, trail.origins(graph_module)))
@@ -145,7 +153,7 @@ class _Capture:
         arguments: dict[str, Argument],
         forward: Graph | None = None,
     ) -> Graph:
-        return table_of(
+        table = table_of(
             graph_module,
             name=name,
             kind=kind,
@@ -155,6 +163,7 @@ class _Capture:
             arguments=arguments,
             forward=forward,
         )
+        return table if kind is GraphKind.FX else grounded(table, self.fx)
 
 
 def _never_run(*_: Any) -> Any:
@@ -175,30 +184,44 @@ class _Lowering:
 
     def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
         """Lowers the graph; what is returned runs it eagerly, for the code that comes after it."""
-        self._lower(graph_module)
+        self._lower(graph_module, examples_of(graph_module))
         return self._eager.compiled(graph_module, callers)
 
     def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
         """Lowers a graph after which nothing comes; it is not run."""
         self._run.recorder.suspend()
         try:
-            self._lower(graph_module)
+            self._lower(graph_module, arguments)
         finally:
             self._run.recorder.resume()
 
-    def _lower(self, graph_module: GraphModule) -> None:
+    def _lower(self, graph_module: GraphModule, examples: Sequence[Any]) -> None:
         arguments = next(known for captured, known in reversed(self._run.captured) if captured is graph_module)
-        capture = _Capture(graph_module, arguments, len(self.captures), self._run)
+        capture = _Capture(graph_module, examples, arguments, len(self.captures), self._run)
         self.captures.append(capture)
         capture.compile(graph_module)
 
-    def document(self) -> GraphDocument:
-        """Everything that was captured, as tables."""
+    @functools.cached_property
+    def _tables(self) -> Tables:
         tables = Tables()
         for capture in self.captures:
             tables.graphs.append(capture.fx)
             for lowered in capture.lowered:
                 tables.add(lowered, capture.fx)
+        return tables
+
+    def measured(self) -> Measured:
+        """The post-grad graphs and the kernels that they became."""
+        recorder = PostGradRecorder(self._run.attribution, self._run.origins)
+        for capture in self.captures:
+            if capture.post_grad:
+                forward, *rest = capture.post_grad
+                recorder.add(capture.source, capture.examples, forward, rest[0] if rest else None)
+        return Measured(recorder.finished(), self._tables.costs)
+
+    def document(self) -> GraphDocument:
+        """Everything that was captured, as tables."""
+        tables = self._tables
         _, notes = self.explain()
         document = document_of(self._run.target, Stage.INDUCTOR, tables.graphs, notes)
         return replace(document, kernels=tables.kernels, listings=tables.listings)

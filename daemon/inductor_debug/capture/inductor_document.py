@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from inductor_debug_schema import Graph, GraphKind, GraphNode, Kernel, LinePlace, Listing, Location, NodeRole
 
+from inductor_debug.capture.graph_bodies import Bodies, caller_of
 from inductor_debug.capture.inductor_ir import IrBlock, IrBuffer, IrStep
 from inductor_debug.capture.inductor_places import completed
+from inductor_debug.rules.statistics import KernelCost
 
 _DEFINITION = re.compile(
     r"^(?P<name>\w+) = async_compile\.(?P<builder>\w+)\([^\n]*?r?'''\n(?P<source>.*?)'''", re.DOTALL | re.MULTILINE
@@ -52,6 +54,7 @@ class Tables:
     graphs: list[Graph] = field(default_factory=list)
     kernels: list[Kernel] = field(default_factory=list)
     listings: list[Listing] = field(default_factory=list)
+    costs: list[KernelCost] = field(default_factory=list)
 
     def add(self, lowered: LoweredGraph, source: Graph) -> None:
         """Appends AOTAutograd's graph, made of `source`, the post-grad graph, its IR, kernels and listings."""
@@ -68,7 +71,9 @@ class Tables:
         self.graphs += [lowered.aot, post_grad]
         if lowered.steps:
             self.graphs.append(_ir_graph(lowered, post_grad, places))
-        self.kernels += _kernels(lowered, places)
+        made = _kernels(lowered, places)
+        self.kernels += made
+        self.costs += _costs(lowered, made)
         self.listings += _listings(lowered, places)
 
 
@@ -79,9 +84,18 @@ def _name_of(call: str) -> str:
 def _completed(lowered: LoweredGraph, source: Graph) -> LoweredGraph:
     """The same with a place for every node, and post-grad nodes that name their origins in AOTAutograd's graph."""
     aot = completed(lowered.aot, source)
-    rows = [replace(node, origins=lowered.origins.get(node.name, [])) for node in lowered.post_grad.nodes]
+    names = {node.name for node in aot.nodes}
+    rows = [replace(node, origins=_origins(node.name, lowered, names)) for node in lowered.post_grad.nodes]
     post_grad = completed(Graph(lowered.post_grad.name, GraphKind.POST_GRAD, rows, aot.name), aot)
-    return replace(lowered, aot=aot, post_grad=post_grad)
+    bodies = Bodies(node.name for node in rows)
+    calls = [(call, bodies.rows(nodes)) for call, nodes in lowered.calls]
+    return replace(lowered, aot=aot, post_grad=post_grad, calls=calls)
+
+
+def _origins(name: str, lowered: LoweredGraph, names: set[str]) -> list[str]:
+    """Passes keep most nodes of a body; what they make there comes from the call."""
+    caller = caller_of(name)
+    return [name] if caller != name and name in names else lowered.origins.get(caller, [])
 
 
 def _with_kernels(node: GraphNode, kernels: list[str] | None) -> GraphNode:
@@ -135,9 +149,7 @@ def _first(buffers: tuple[IrBuffer, ...]) -> IrBuffer | None:
 
 
 def _total(buffers: tuple[IrBuffer, ...]) -> int | None:
-    sizes = [buffer.bytes for buffer in buffers]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if known and len(known) == len(sizes) else None
+    return _sum([buffer.bytes for buffer in buffers])
 
 
 def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
@@ -179,6 +191,37 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
         expressions = _ordered(places.get(node) for node in computed)
         made.append(Kernel(name, language, source, lowered.post_grad.name, list(computed), expressions))
     return made
+
+
+def _costs(lowered: LoweredGraph, kernels: list[Kernel]) -> list[KernelCost]:
+    """What each kernel moves: the sum over the scheduler nodes that it computes, in all of its calls."""
+    calls = Counter(_name_of(call) for call, _ in lowered.calls)
+    computing = _kernels_of_steps(lowered)
+    moved: dict[str, list[IrStep]] = {}
+    for step in lowered.steps:
+        for name in computing.get(step.name, ()):
+            moved.setdefault(name, []).append(step)
+    found = []
+    for kernel in kernels:
+        steps = moved.get(kernel.name, [])
+        reads, writes = [step.bytes_read for step in steps], [step.bytes_written for step in steps]
+        found.append(
+            KernelCost(
+                kernel.name,
+                kernel.graph,
+                kernel.language,
+                calls[kernel.name],
+                _sum(reads),
+                _sum(writes),
+                kernel.places[0] if kernel.places else None,
+            )
+        )
+    return found
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known and len(known) == len(sizes) else None
 
 
 def _call_lines(wrapper: str) -> dict[str, list[str]]:

@@ -37,6 +37,7 @@ class IrStep:
     """One scheduler node after fusion, in the order in which code is generated.
 
     `kind` says what it does (`Pointwise + Reduction`, `extern_kernels.mm`); `parts` are the operations it was fused of.
+    `bytes_read` and `bytes_written` are those that it moves to and from memory, None where Inductor does not say.
     """
 
     name: str
@@ -45,6 +46,8 @@ class IrStep:
     reads: tuple[str, ...]
     writes: tuple[IrBuffer, ...]
     origins: tuple[str, ...] = field(default=())
+    bytes_read: int | None = None
+    bytes_written: int | None = None
 
 
 def block_of(node: Any) -> IrBlock:
@@ -71,7 +74,18 @@ def step_of(node: Any) -> IrStep:
         reads=tuple(dict.fromkeys(reads)),
         writes=tuple(writes),
         origins=_origins(node),
+        bytes_read=_moved(node, include_reads=True, include_writes=False),
+        bytes_written=_moved(node, include_reads=False, include_writes=True),
     )
+
+
+def _moved(node: Any, **which: bool) -> int | None:
+    """Inductor's own estimate: each buffer once, and no more of it than there are accesses (torch 2.11 to 2.13)."""
+    try:
+        return int(sum(node.get_read_write_buffer_accesses(**which).values()))
+    except Exception:
+        # A number for people is not worth the lowering, and each kind of node has its own way of not knowing.
+        return None
 
 
 def _origins(node: Any) -> tuple[str, ...]:

@@ -9,10 +9,32 @@ replaced one belong to it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from inductor_debug_schema import Graph, NodeRole
 from torch.fx import GraphModule, Node
 
 _KEY = "inductor_debug_aot_node"
+
+
+def grounded(graph: Graph, root: Graph) -> Graph:
+    """`graph` with origins in `root` only.
+
+    What a pass over the joint graph has put in (another way to write a softmax) names nodes of the pass's own pattern.
+    It comes from the nodes of `root` at its expression.
+    """
+    known = {node.name for node in root.nodes}
+    at: dict[object, list[str]] = {}
+    for node in root.nodes:
+        if node.role is NodeRole.OP and node.place is not None:
+            at.setdefault(node.place, []).append(node.name)
+    nodes = []
+    for node in graph.nodes:
+        origins = [name for name in node.origins if name in known]
+        if not origins and node.role is NodeRole.OP and node.place is not None:
+            origins = at.get(node.place, [])
+        nodes.append(node if origins == node.origins else replace(node, origins=origins))
+    return replace(graph, nodes=nodes)
 
 
 class Trail:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 
 from inductor_debug_schema import Graph, GraphNode, Location, NodeRole
 
+from inductor_debug.capture.graph_tables import with_ties
+
 
 def completed(graph: Graph, before: Graph) -> Graph:
     """`graph` with places and origins for every operation that has a neighbour with some.
@@ -48,19 +50,4 @@ def _inherit(name: str, near: list[str], places: dict[str, Location | None], ori
 def _with(node: GraphNode, places: Mapping[str, Location | None], origins: Mapping[str, list[str]]) -> GraphNode:
     if node.role is not NodeRole.OP or (places[node.name] == node.place and origins[node.name] == node.origins):
         return node
-    return GraphNode(
-        node.name,
-        node.op,
-        node.role,
-        node.inputs,
-        node.shape,
-        node.dtype,
-        node.bytes,
-        node.detail,
-        places[node.name],
-        node.module,
-        node.seq_nr,
-        origins[node.name],
-        node.forward,
-        node.kernels,
-    )
+    return with_ties(node, places[node.name], origins[node.name], node.forward)

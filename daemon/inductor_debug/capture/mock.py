@@ -6,13 +6,11 @@ get: graph breaks, functions that run eagerly, frames recompiled too often. It g
 
 from __future__ import annotations
 
-import time
-
-from inductor_debug_schema import GraphDocument, GraphKind, Stage, StageReport, StageState
+from inductor_debug_schema import GraphDocument, GraphKind, Stage
 
 from inductor_debug.capture.dynamo_run import DynamoRun
+from inductor_debug.capture.eager_functions import WatchedRunner, eager_findings, untold
 from inductor_debug.capture.graph_arguments import by_placeholder
-from inductor_debug.capture.graph_runner import GraphRunner
 from inductor_debug.capture.graph_tables import document_of, table_of
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.spans import SourceMap
@@ -25,25 +23,20 @@ __all__ = ["StageOutcome", "run_mock"]
 def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """Compiles and runs `target` once with a backend that records.
 
-    Graph breaks become `graph-break` findings, and what Dynamo cannot trace at all a `capture-error`. When
-    the code after a break asks fake tensors for a value, the outcome asks for `retry_real`.
+    Graph breaks become `graph-break` findings, functions that ran outside of every graph `eager-fallback`, and what
+    Dynamo cannot trace at all a `capture-error`. When the code after a break asks fake tensors for a value, the outcome
+    asks for `retry_real`.
     """
-    started = time.perf_counter()
     run = DynamoRun(target, sources, Stage.MOCK)
     snapshot = Snapshot(target)
-    error = run.execute(GraphRunner(run.recorder, run.attribution, run.origins))
+    runner = WatchedRunner(run)
+    error = run.execute(runner)
     snapshot.restore()
-    findings, notes, retry_real = run.explain(error)
-    report = StageReport(
-        stage=Stage.MOCK,
-        state=StageState.DONE if error is None else StageState.FAILED,
-        seconds=time.perf_counter() - started,
-        graphs=len(run.captured),
-        ops=len(run.recorder.recording.ops),
-        graph_breaks=run.breaks.count,
-        notes=notes,
-    )
-    return StageOutcome(run.recorder.recording, report, findings, retry_real, graphs=lambda: _document(run))
+    outcome = run.outcome(error)
+    if error is None and run.captured:
+        outcome.findings += eager_findings(run, untold(run, runner.functions()), outcome.findings)
+    outcome.graphs = lambda: _document(run)
+    return outcome
 
 
 def _document(run: DynamoRun) -> GraphDocument:

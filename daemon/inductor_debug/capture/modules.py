@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.target import BuiltTarget
@@ -96,7 +97,8 @@ class Snapshot:
         self._attributes = [(module.__dict__, _copied(module.__dict__)) for module in modules]
         tensors = [leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor)]
         if target.fake_mode is None and target.module is not None:
-            tensors += list(target.module.buffers())
+            # Those of lazy modules are nothing yet.
+            tensors += [buffer for buffer in target.module.buffers() if not is_lazy(buffer)]
         self._tensors = [_TensorState(tensor, values=target.fake_mode is None) for tensor in tensors]
 
     def restore(self) -> None:
@@ -151,9 +153,11 @@ class _TensorState:
         with torch.no_grad():
             if self._values is not None:
                 self._before.copy_(self._values)
-            tensor.detach_()
+            if not tensor._is_view():  # a view of memory that several inputs share cannot be detached, and needs not be
+                tensor.detach_()
             tensor.data = self._before.detach()
-        tensor.requires_grad_(self._requires_grad)
+        if tensor.is_leaf:
+            tensor.requires_grad_(self._requires_grad)
         self._version = _version(tensor)
 
     def _restore_unseen(self) -> None:

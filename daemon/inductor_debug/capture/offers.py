@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import Location, TargetFound
 
 from inductor_debug.rules.ops import Frame
 
@@ -73,6 +73,11 @@ class Offer:
     def key(self) -> tuple[str, str]:
         """Finds the same offer again after the file was loaded once more."""
         return self.origin.value, self.name
+
+    @property
+    def found(self) -> TargetFound:
+        """What `Loaded` tells of it."""
+        return TargetFound(self.name, self.location.range.start.line, self.origin.value)
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ import torch
 import torch._dynamo
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from inductor_debug.capture.metadata import TensorTable, size
@@ -117,7 +118,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if isinstance(func, HigherOrderOperator):
             # Bodies are recorded by who runs the graph (`graph_runner`); here only the result is wanted.
             return func(*args, **kwargs)
-        if self.paused or func.namespace == "prim":
+        if self.paused or func.namespace == "prim" or any(map(is_lazy, args)):
+            # What gives a lazy parameter its size is no op of the model's.
             return func(*args, **kwargs)
         for kind in types:
             if kind not in _PLAIN_TYPES and _is_wrapper(kind):

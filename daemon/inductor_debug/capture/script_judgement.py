@@ -22,6 +22,7 @@ from inductor_debug.accelerators.profile import Profile, ProfileError, load_docu
 from inductor_debug.capture.comments import ignores
 from inductor_debug.capture.graph_recording import GraphRecording
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.judge import judge
 from inductor_debug.rules.registry import UnknownRuleError, constraints, find
@@ -37,16 +38,21 @@ class MockBackendWarning(UserWarning):
 class MockBackendError(RuntimeError):
     """Raised in strict mode: everything in one graph that the accelerator cannot do. `findings` has the details.
 
-    `reproducers` are the paths of scripts that show the first of them; `MOCK_REPROS=0` leaves them out.
+    `reproducers` are the paths of scripts that show the first of them, `verified` those that have done so in a clean
+    process. That takes the seconds in which such a process imports torch: `MOCK_REPROS=unverified` writes scripts
+    without running them, `MOCK_REPROS=0` leaves them out.
     """
 
-    def __init__(self, findings: list[Finding], profile: Profile, reproducers: Sequence[str] = ()) -> None:
+    def __init__(self, findings: list[Finding], profile: Profile, reproducers: Sequence[tuple[str, str]] = ()) -> None:
         self.findings = findings
-        self.reproducers = list(reproducers)
-        count = f"{len(findings)} problem{'s' if len(findings) != 1 else ''}"
+        self.reproducers = [path for path, _ in reproducers]
+        self.verified = [path for path, reason in reproducers if not reason]
         lines = "\n".join(f"  {_human_place(finding)}: {_words(finding)}" for finding in findings)
-        scripts = "".join(f"\n  minimal reproducer: {path}" for path in self.reproducers)
-        super().__init__(f"{count} on accelerator {profile.name!r}:\n{lines}{scripts}")
+        scripts = "".join(
+            f"\n  minimal reproducer, {f'not verified ({reason})' if reason else 'verified'}: {path}"
+            for path, reason in reproducers
+        )
+        super().__init__(f"{counted(len(findings), 'problem')} on accelerator {profile.name!r}:\n{lines}{scripts}")
 
 
 @dataclass(frozen=True)
@@ -108,14 +114,15 @@ class Verdict:
             return [], None
 
 
-def _reproducers(recorded: GraphRecording | None, profile: Profile, problems: list[Finding]) -> list[str]:
+def _reproducers(recorded: GraphRecording | None, profile: Profile, problems: list[Finding]) -> list[tuple[str, str]]:
     """Scripts for what is refused; none where they cannot be made, for the error itself is what matters."""
-    if recorded is None or os.environ.get("MOCK_REPROS", "").strip() == "0":
+    wanted = os.environ.get("MOCK_REPROS", "").strip()
+    if recorded is None or wanted == "0":
         return []
     try:
         # Named, not imported: that room stands above this one.
         automatic = importlib.import_module("inductor_debug.repro.automatic")
-        return list(automatic.write_reproducers(recorded, profile, problems))
+        return list(automatic.write_reproducers(recorded, profile, problems, verify=wanted != "unverified"))
     except Exception:
         return []
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -32,14 +31,13 @@ from inductor_debug_schema import (
     StageReport,
     StageStarted,
     StageState,
-    TargetFound,
 )
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
-from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_finding
+from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_fault
 from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
@@ -50,11 +48,10 @@ from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.preview import run_preview
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
-from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.capture.workshop import Load, Workshop, real_bound
 from inductor_debug.rules.judge import IN_BACKWARD, judge
 from inductor_debug.rules.ops import Recording
 
@@ -69,9 +66,6 @@ _RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
 _HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 _DIGEST_LENGTH = 16
-_REAL_SHARE = 8
-_REAL_LIMIT = 1 << 30
-"""Real tensors may take an eighth of the job's memory, and no more than 1 GiB."""
 
 
 def analyze(request: JobRequest, emit: Emit) -> None:
@@ -83,13 +77,9 @@ def analyze(request: JobRequest, emit: Emit) -> None:
         ProfileError: the request's profile is not one; the engine validates it beforehand.
     """
     _stay_offline()
-    text = request.text.removeprefix("\ufeff")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree_of(text), request.path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+    fault = syntax_fault(request.path, request.text)
+    if fault is not None:
+        emit(Finished(FileStatus.FAILED, [fault]))
         return
     _Session(request, emit).run()
 
@@ -114,8 +104,7 @@ class _Session:
         self._request, self._emit = request, emit
         self._profile = read_profile(request.profile)
         self._sources = SourceMap(request.project_root, {request.path: request.text})
-        bound = min(request.memory_limit // _REAL_SHARE, _REAL_LIMIT)
-        self._workshop = Workshop(request, self._sources, bound)
+        self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
         self._recordings: list[Recording] = []
         self._findings: list[Finding] = []
@@ -143,7 +132,7 @@ class _Session:
         else:
             # After an exception half the file is missing, and complaints about the other half would mislead.
             self._findings += map(complaint_finding, load.discovered.complaints)
-        found = list(map(_found, load.discovered.offers))
+        found = [offer.found for offer in load.discovered.offers]
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._workshop.dependencies()
         seconds = time.perf_counter() - started
@@ -191,9 +180,17 @@ class _Session:
             self._emit(extra)
         if self._request.keep_graphs and outcome.graphs is not None:
             self._keep(outcome.graphs())
-            if outcome.recording.ops:
-                name, path = item.offer.name, self._request.path
-                self._emit(statistics_artifact(outcome.recording, target=name, stage=stage, path=path))
+            measured = outcome.measured() if outcome.measured is not None else Measured(outcome.recording)
+            if measured.recording.ops:
+                self._emit(
+                    statistics_artifact(
+                        measured.recording,
+                        target=item.offer.name,
+                        stage=stage,
+                        path=self._request.path,
+                        kernels=measured.kernels,
+                    )
+                )
 
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
@@ -210,7 +207,7 @@ class _Session:
         parts = [part for part in load.discovered.reserve.get(item.offer.name, ()) if part.key not in known]
         if parts:
             running += map(_Running, parts)
-            found = [_found(other.offer) for other in running]
+            found = [other.offer.found for other in running]
             self._emit(Loaded(found, self._workshop.dependencies(), preloadable(load.modules), 0.0))
 
     def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:
@@ -296,10 +293,6 @@ class _Session:
         return fresh
 
 
-def _found(offer: Offer) -> TargetFound:
-    return TargetFound(offer.name, offer.location.range.start.line, offer.origin.value)
-
-
 def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:
     """Both lists, one finding for each rule and place; of two, the one that covers more ops."""
     found: dict[object, Finding] = {}
@@ -311,7 +304,10 @@ def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:
 
 
 def _stay_offline() -> None:
-    """A check that starts while the user types must not fetch gigabytes of weights."""
+    """A check that starts while the user types must not fetch gigabytes of weights.
+
+    Tasks that somebody asked for (`file_task`) may: a comparison is about the weights that the file loads.
+    """
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ.setdefault(name, "1")
     constants = sys.modules.get("huggingface_hub.constants")

@@ -7,7 +7,6 @@ for the same few expressions thousands of times. Nothing here imports torch or r
 from __future__ import annotations
 
 import os
-import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -17,12 +16,9 @@ from types import CodeType, FrameType, TracebackType
 
 from inductor_debug_schema import Location, Position, Range
 
-from inductor_debug.capture.expressions import SourcePositions, positions_at
+from inductor_debug.capture.expressions import RESUMED, SourcePositions, positions_at, qualified_name
 from inductor_debug.capture.source_text import SourceText
 from inductor_debug.rules.ops import Frame
-
-_RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<name>.+)_at_\d+$|^__resume_at_\d+(_\d+)?$")
-"""The names Dynamo gives the functions in which it goes on after a graph break (torch 2.11 to 2.13)."""
 
 _RESUMED_NAMES = ("torch_dynamo_resume_in_", "__resume_at_")
 
@@ -112,7 +108,8 @@ class SourceMap:
         self._codes[id(code)] = code
         frame = None
         if self._is_visible(code.co_filename):
-            frame = self.frame_from_positions(code.co_filename, name_of(code), self._positions_at(code, offset))
+            name = name_of(code, None if _HAS_COLUMNS else self._joined(code.co_filename))
+            frame = self.frame_from_positions(code.co_filename, name, self._positions_at(code, offset))
         self._frames[key] = frame
         return frame
 
@@ -181,11 +178,14 @@ class SourceMap:
             if 0 <= index < len(table) and table[index].lineno is not None:
                 return table[index]
         else:
-            text = self.text(code.co_filename)
-            found = positions_at(code, offset, "\n".join(text.lines) if text else "")
+            found = positions_at(code, offset, self._joined(code.co_filename))
             if found is not None:
                 return found
         return SourcePositions(_line_at(code, offset), None, None, None)
+
+    def _joined(self, path: str) -> str:
+        text = self.text(path)
+        return "\n".join(text.lines) if text else ""
 
     def _is_visible(self, filename: str) -> bool:
         known = self._visible.get(filename)
@@ -212,12 +212,20 @@ def _position_table(code: CodeType) -> list[SourcePositions]:
     return [SourcePositions(*entry) for entry in entries]
 
 
-def name_of(code: CodeType) -> str:
-    """The function's qualified name (from Python 3.11), without what Dynamo puts around it."""
-    match = _RESUMED.match(code.co_name)
+def name_of(code: CodeType, text: str | None = None) -> str:
+    """The function's qualified name, without what Dynamo puts around it.
+
+    Args:
+        code: the function's code.
+        text: the file's text where it is known; only Python 3.10 needs it.
+    """
+    match = RESUMED.match(code.co_name)
     if match is not None:
         return match.group("name") or "forward"
-    return getattr(code, "co_qualname", code.co_name)
+    if _HAS_COLUMNS:
+        name: str = getattr(code, "co_qualname", code.co_name)
+        return name
+    return qualified_name(code, text)
 
 
 def _is_machinery(filename: str) -> bool:

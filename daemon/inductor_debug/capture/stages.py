@@ -8,23 +8,33 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, StageReport
 
 from inductor_debug.rules.ops import Recording
+from inductor_debug.rules.statistics import KernelCost
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What statistics are of: operations, and the kernels that they became."""
+
+    recording: Recording
+    kernels: list[KernelCost] | None = None
 
 
 @dataclass
 class StageOutcome:
     """One stage of one target.
 
-    `findings` are about the run itself (an exception, a graph break); rules are judged later, on `recording`.
-    `retry_real` says that fake tensors could not go on: the code asks for a value, or for an operator that they cannot
-    imitate. `backward` is what the backward pass does, where the stage looks at it: it is judged apart. `graphs` makes
-    the document of the captured graphs; it is called only where somebody wants to keep them, after the findings were
-    sent. `extras` are further artifacts.
+    `report` does not know its seconds: the session does, which also knows what building took. `findings` are about the
+    run itself (an exception, a graph break); rules are judged later, on `recording`. `retry_real` says that fake
+    tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes the
+    document of the captured graphs; it is called only where somebody wants to keep them, after the findings were sent.
+    `measured` makes what statistics are of where that is not `recording`, at the same time. `extras` are further
+    artifacts.
     """
 
     recording: Recording
     report: StageReport
     findings: list[Finding]
     retry_real: bool
-    backward: Recording | None = None
     graphs: Callable[[], GraphDocument] | None = None
+    measured: Callable[[], Measured] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)

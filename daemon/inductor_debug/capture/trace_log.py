@@ -18,10 +18,18 @@ LARGEST = 16 << 20
 """Characters that are kept; a log that would be longer ends there."""
 
 
-class _Bounded(logging.StreamHandler[io.StringIO]):
+class _Bounded(logging.Handler):
+    # No `logging.StreamHandler`, whose type has a parameter that Python 3.10 does not take.
+    def __init__(self, stream: io.StringIO) -> None:
+        super().__init__()
+        self._stream = stream
+
     def emit(self, record: logging.LogRecord) -> None:
-        if self.stream.tell() < LARGEST:
-            super().emit(record)
+        if self._stream.tell() < LARGEST:
+            try:
+                self._stream.write(self.format(record) + "\n")
+            except Exception:  # a record that cannot be formatted must not fail what is compiled
+                self.handleError(record)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from inductor_debug_schema import JobRequest
+from inductor_debug_schema import JobRequest, Loaded
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture import loading
@@ -31,12 +31,22 @@ from inductor_debug.capture.initialisers import nothing_drawn
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.offers import Discovered, Offer
 from inductor_debug.capture.quiet import quiet
+from inductor_debug.capture.registered_backends import RegisteredBackends
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 
 LADDER = tuple(BuildMode)
 _IMPATIENT = 1
 """Repeated calls after which a script is stopped whose tensors are real, and whose work takes real time."""
+
+
+_REAL_SHARE = 8
+_REAL_LIMIT = 1 << 30
+
+
+def real_bound(memory_limit: int) -> int:
+    """Bytes that real tensors may take where none were asked for: an eighth of the job's memory, at most 1 GiB."""
+    return min(memory_limit // _REAL_SHARE, _REAL_LIMIT)
 
 
 @dataclass
@@ -69,6 +79,7 @@ class Workshop:
         self._place = loading.place_of(request.path)
         self._overlay: loading.Overlay | None = None
         self._loads: dict[BuildMode, Load] = {}
+        self._backends = RegisteredBackends()
         self._imports = loading.ImportWatch(without_modes)
         self._names_devices = mentions(self._text)
         self.devices = Redirector()
@@ -138,13 +149,19 @@ class Workshop:
         real = self._load_on(BuildMode.REAL, len(load.interceptor.calls))
         found = _same(offer, real)
         if found is None:
-            return f"{offer.name} could not be found again when the file was loaded with real tensors."
+            why = f": {type(real.error).__name__}: {real.error}" if real.error is not None else "."
+            return f"{offer.name} could not be found again when the file was loaded with real tensors{why}"
         try:
             target = self._build_on(found, real)
         except BuildError as error:
             return f"{offer.name} could not be built with real tensors: {error}."
         target.notes.append("The code looks at values, so it was run with real tensors.")
         return target
+
+    def loaded(self, load: Load, seconds: float = 0.0) -> Loaded:
+        """What is told of a file that has been loaded in `seconds`."""
+        found = [offer.found for offer in load.discovered.offers]
+        return Loaded(found, self.dependencies(), loading.preloadable(load.modules), seconds, list(load.notes))
 
     def dependencies(self) -> list[str]:
         """The user's other files that were imported on any rung so far."""
@@ -171,6 +188,7 @@ class Workshop:
             return self._loads[mode]
         for earlier in self._loads.values():
             loading.unload(earlier.modules)
+        self._backends.forget_later()
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         real = mode is BuildMode.REAL

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,17 +18,14 @@ from inductor_debug_schema import Stage
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli import console
 from inductor_debug.cli.captured import guards_of, is_artifact, read_statistics, statistics_of
-from inductor_debug.cli.files import PathError
-from inductor_debug.cli.output import Output, OutputError
+from inductor_debug.cli.output import Output, add_output, styler
 from inductor_debug.cli.running import (
-    ConfigurationError,
     Done,
-    InterruptedRunError,
-    TargetError,
     failure,
     perform_order,
 )
 from inductor_debug.cli.subjects import add_run_arguments, said, subject_of
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.engine.orders import Order
 from inductor_debug.report.constraints import ConstraintsText, constraints_of
 from inductor_debug.report.guards_text import GuardsText
@@ -72,12 +68,12 @@ def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
 
 TYPES: dict[str, Type] = {
     "summary": Type(
-        "op counts, dtypes, bytes, FLOPs and the peak of memory",
+        "op counts, dtypes, bytes, FLOPs, the peak of memory, and at stage inductor kernels",
         order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_graphs=True),
         documents=lambda done: statistics_of(done.performed.artifacts),
         text=lambda document, view: StatisticsText(view.places, view.styler).text(document),
         read=read_statistics,
-        stages=(Stage.MOCK, Stage.AOT),
+        stages=(Stage.MOCK, Stage.AOT, Stage.INDUCTOR),
     ),
     "constraints": Type(
         "what the accelerator does not allow, by rule",
@@ -92,38 +88,32 @@ TYPES: dict[str, Type] = {
         text=lambda document, view: GuardsText(view.places, view.styler).text(document),
     ),
 }
-_EPILOG = """\
+DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
+EPILOG = """\
 examples:
   inductor-debug analyze model.py                                    statistics of every target
   inductor-debug analyze model.py::Net --type constraints
   inductor-debug analyze model.py --type guards                      what compiles the model again
   inductor-debug analyze model.py --stage mock --format json
+  inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
 
 exit codes: 0, or 2 where something could not be analysed
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds `analyze` with all its arguments."""
+FAILURES = (ConfigurationError, ArtifactError)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     types = "; ".join(f"{name}: {known.summary}" for name, known in TYPES.items())
-    parser = subparsers.add_parser(
-        "analyze",
-        help="sum up a target: statistics, constraints, guards",
-        description="Runs the targets of files, without weights and without the accelerator, and sums one thing up.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     parser.add_argument("subjects", metavar="FILE[::TARGET]", nargs="+", help="a Python file, or a kept artifact")
     parser.add_argument("--type", choices=list(TYPES), default="summary", help=f"{types} (default: summary)")
     stages = [stage.value for stage in Stage if stage is not Stage.LOAD]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it there instead of to standard output")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
-    add_run_arguments(parser.add_argument_group("how to run"))
-    return parser
+    add_output(parser)
+    add_run_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -139,18 +129,13 @@ def run(arguments: argparse.Namespace) -> int:
     documents: list[Document] = []
     shown: dict[str, str] = {}
     troubles: list[str] = []
-    try:
-        output = Output(arguments.output, utf8=arguments.format == "json")
-        for words in arguments.subjects:
-            found, trouble = _documents(kind, words, arguments, shown)
-            documents += found
-            troubles += [trouble] if trouble else []
-        output.write(_rendered(kind, documents, arguments, shown))
-        output.commit()
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
-    except (PathError, OutputError, ConfigurationError, TargetError, ArtifactError) as error:
-        return console.fail(str(error))
+    output = Output(arguments.output, utf8=arguments.format == "json")
+    for words in arguments.subjects:
+        found, trouble = _documents(kind, words, arguments, shown)
+        documents += found
+        troubles += [trouble] if trouble else []
+    output.write(_rendered(kind, documents, arguments, shown))
+    output.commit()
     for trouble in troubles:
         console.fail(trouble)
     return 2 if troubles else 0
@@ -177,7 +162,5 @@ def _rendered(kind: Type, documents: list[Document], arguments: argparse.Namespa
         document = {"schema": 1, "type": arguments.type, "analyses": documents}
         return json.dumps(document, indent=1) + "\n"
     folder = os.getcwd()
-    coloured = arguments.output is None and console.wants_colour(arguments.color, sys.stdout, os.environ)
-    styler = Styler(coloured or arguments.color == "always")
-    view = View(Places(folder, repository_root(folder), shown), Sources(), styler)
+    view = View(Places(folder, repository_root(folder), shown), Sources(), styler(arguments))
     return "\n".join(kind.text(document, view) for document in documents)

@@ -8,6 +8,7 @@ import os
 from inductor_debug_schema import Stage
 
 from inductor_debug.cli.formats import FORMATS
+from inductor_debug.cli.output import add_output
 
 DESCRIPTION = """\
 Analyses Python files that define PyTorch models, without weights and without the accelerator, and prints what would
@@ -34,21 +35,12 @@ exit codes:
 STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT))
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds `check` with all its arguments."""
-    parser = subparsers.add_parser(
-        "check",
-        help="analyse files or folders and print findings",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="a file or a folder")
     _add_analysis(parser.add_argument_group("what to analyse"))
     _add_verdict(parser.add_argument_group("what counts"))
     _add_output(parser.add_argument_group("output"))
-    return parser
 
 
 def _add_analysis(group: argparse._ArgumentGroup) -> None:
@@ -96,9 +88,7 @@ def _add_verdict(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    group.add_argument("-o", "--output", metavar="FILE", help="write the result there instead of to standard output")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    add_output(group, FORMATS)
     amount = group.add_mutually_exclusive_group()
     amount.add_argument("-v", "--verbose", action="store_true", help="show every stage and every related place")
     amount.add_argument("-q", "--quiet", action="store_true", help="findings only: no progress, remarks and summary")

@@ -17,13 +17,14 @@ from typing import Any
 
 from inductor_debug_schema import FileStatus
 
+from inductor_debug.cli.console import CommandError
 from inductor_debug.report.model import CheckedFile, may_pass
 from inductor_debug.report.places import below
 
 VERSION = 1
 
 
-class BaselineError(Exception):
+class BaselineError(CommandError):
     """A baseline cannot be read; the message names the file and what is wrong with it."""
 
 

@@ -9,13 +9,17 @@ import argparse
 import os
 from typing import Any
 
-from inductor_debug.cli.answering import Document, add_output_arguments, answer
+from inductor_debug.cli.answering import ORDER_FAILURES, Document, add_output_arguments, answer
 from inductor_debug.cli.subjects import add_subject, said, subject_of
 from inductor_debug.engine.bisecting import bisect_order
 from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.orders import Order
 from inductor_debug.report.bisect_text import bisect_text
 
+DESCRIPTION = """\
+Runs a model through a ladder of backends, each of which adds one layer of the compiler, and looks into the first that
+computes something else than eager.
+"""
 EPILOG = """\
 the ladder, unless --backends names another:
   eager                        the model without any compiler
@@ -36,19 +40,11 @@ exit codes:
   1  one does
   2  bad usage or configuration, the model does not run at all, or something that a backend needs is missing
 """
+FAILURES = ORDER_FAILURES
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `bisect`."""
-    parser = subparsers.add_parser(
-        "bisect",
-        help="find the layer of the compiler that goes wrong",
-        description="Runs a model through a ladder of backends, each of which adds one layer of the compiler, and "
-        "looks into the first that computes something else than eager.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
     climb = parser.add_argument_group("what is climbed")
     climb.add_argument("--backends", metavar="A,B,...", type=_names, help="climb these instead of the usual ladder")
@@ -64,12 +60,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="put a fault into the accelerator's emulated arithmetic, to test this tool; may be repeated",
     )
     add_output_arguments(parser)
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Bisects; returns the exit code."""
-    return answer(arguments, lambda: _order(arguments), bisect_text, exit_code)
+    return answer(arguments, _order(arguments), bisect_text, exit_code)
 
 
 def exit_code(documents: list[Document]) -> int:

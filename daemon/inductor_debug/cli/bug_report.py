@@ -9,21 +9,15 @@ import sys
 from pathlib import Path
 
 from inductor_debug.cli import console
-from inductor_debug.cli.files import PathError
-from inductor_debug.cli.output import OutputError, require_writable
-from inductor_debug.cli.running import (
-    ConfigurationError,
-    InterruptedRunError,
-    Perform,
-    TargetError,
-    Tell,
-    perform_orders,
-)
+from inductor_debug.cli.output import require_writable
+from inductor_debug.cli.running import Perform, TargetError, Tell, perform_orders
 from inductor_debug.cli.subjects import add_run_arguments, add_subject, said, subject_of
 from inductor_debug.engine.bug_report import BugReport, Wanted, gather, write
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.settings import Settings
 
+DESCRIPTION = "Gathers what somebody else needs to see a failure, lists the files, and writes one zip."
 EPILOG = """\
 The zip holds the text of an issue, a minimal reproducer that was run in a clean process, findings and errors in full,
 graphs and kernels as text, statistics, the bisection, the transfer log, versions, and torch's structured trace (open it
@@ -41,16 +35,11 @@ exit codes:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `bug-report`."""
-    parser = subparsers.add_parser(
-        "bug-report",
-        help="put everything that an issue needs into one zip",
-        description="Gathers what somebody else needs to see a failure, lists the files, and writes one zip.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+FAILURES = (ConfigurationError,)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
     parser.add_argument("-o", "--output", metavar="OUT.zip", help="default: bug-report-FILE.zip")
     parser.add_argument("--fingerprint", metavar="HEX", default="", help="the finding that it is about")
@@ -58,21 +47,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--yes", action="store_true", help="write it without asking")
     parser.add_argument("--dry-run", action="store_true", help="list the files and write nothing")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
-    add_run_arguments(parser.add_argument_group("how it is run"))
-    return parser
+    add_run_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Gathers, shows and writes; returns the exit code."""
-    try:
-        return _run(arguments)
-    except (PathError, OutputError, ConfigurationError, TargetError) as error:
-        return console.fail(str(error))
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
-
-
-def _run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments.subject)
     path = Path(arguments.output or f"bug-report-{Path(subject.path).stem}.zip")
     if not arguments.dry_run:

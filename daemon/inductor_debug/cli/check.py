@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -18,11 +17,11 @@ from inductor_debug_schema import FileStatus, Severity
 
 from inductor_debug.cli import baseline as baselines
 from inductor_debug.cli import console
-from inductor_debug.cli.arguments import add_parser
+from inductor_debug.cli.arguments import DESCRIPTION, EPILOG, add_arguments
 from inductor_debug.cli.files import Candidate, PathError, collect
 from inductor_debug.cli.formats import View, renderer
-from inductor_debug.cli.output import Output, OutputError, require_writable, write_whole
-from inductor_debug.cli.runner import InterruptedRunError, Plan
+from inductor_debug.cli.output import Output, require_writable, styler, write_whole
+from inductor_debug.cli.runner import Plan
 from inductor_debug.cli.runner import run as run_files
 from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
@@ -30,7 +29,9 @@ from inductor_debug.engine.configuration import ConfigurationError, SettingsReso
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, Tool, summary
 from inductor_debug.report.places import Places, repository_root
 
-__all__ = ["add_parser", "run"]
+__all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
+
+FAILURES = (ConfigurationError,)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,12 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         BrokenPipeError: the reader of standard output went away.
     """
-    try:
-        return _Check(arguments).run()
-    except (PathError, OutputError, ConfigurationError, baselines.BaselineError) as error:
-        return console.fail(str(error))
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
+    return _Check(arguments).run()
 
 
 class _Check:
@@ -144,10 +140,7 @@ class _Check:
 
     def _view(self) -> View:
         arguments = self._arguments
-        to_terminal = arguments.output is None
-        mode = arguments.color if to_terminal or arguments.color == "always" else "never"
-        coloured = console.wants_colour(mode, sys.stdout, os.environ)
-        return View(arguments.format, coloured, arguments.verbose, arguments.quiet)
+        return View(arguments.format, styler(arguments), arguments.verbose, arguments.quiet)
 
 
 def _working_folder() -> str:

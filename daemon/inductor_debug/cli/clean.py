@@ -6,14 +6,14 @@ import argparse
 
 from inductor_debug.artifacts.entries import Selection
 from inductor_debug.cli import console
-from inductor_debug.cli.listing import counted
-from inductor_debug.cli.output import Output, OutputError
-from inductor_debug.cli.running import ConfigurationError
-from inductor_debug.cli.stores import NoStoreError, add_place, add_selection, selection_of, store_of
+from inductor_debug.cli.output import Output
+from inductor_debug.cli.stores import add_place, add_selection, selection_of, store_of
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.report.cells import printable
-from inductor_debug.report.statistics_text import size
+from inductor_debug.rules.amounts import counted, in_bytes
 
-_EPILOG = """\
+DESCRIPTION = "Removes artifacts of the project in which it is run."
+EPILOG = """\
 examples:
   inductor-debug clean --older-than 7d
   inductor-debug clean --kind inductor_kernels --dry-run
@@ -26,37 +26,28 @@ exit codes: 0, or 2 for bad usage and for files that could not be removed
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds `clean` with all its arguments."""
-    parser = subparsers.add_parser(
-        "clean",
-        help="remove artifacts that were kept",
-        description="Removes artifacts of the project in which it is run.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+FAILURES = (ConfigurationError,)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument("--all", action="store_true", help="all of them, as far as nothing else is said")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
     add_selection(parser)
     add_place(parser)
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Removes them; returns the exit code."""
-    try:
-        selection = selection_of(arguments)
-        if not arguments.all and selection == Selection():
-            return console.fail("say which artifacts to remove, for example --older-than 7d, or --all")
-        store = store_of(arguments)
-        cleaned = store.clean(selection, dry_run=arguments.dry_run)
-        if arguments.dry_run:
-            Output(None, utf8=False).write("".join(f"{printable(entry.path)}\n" for entry in cleaned.entries))
-        verb = "would remove" if arguments.dry_run else "removed"
-        console.say(f"{verb} {counted(len(cleaned.entries))}, {size(cleaned.bytes)}, in {store.folder}")
-    except (ConfigurationError, NoStoreError, OutputError) as error:
-        return console.fail(str(error))
+    selection = selection_of(arguments)
+    if not arguments.all and selection == Selection():
+        return console.fail("say which artifacts to remove, for example --older-than 7d, or --all")
+    store = store_of(arguments)
+    cleaned = store.clean(selection, dry_run=arguments.dry_run)
+    if arguments.dry_run:
+        Output(None, utf8=False).write("".join(f"{printable(entry.path)}\n" for entry in cleaned.entries))
+    verb = "would remove" if arguments.dry_run else "removed"
+    console.say(f"{verb} {counted(len(cleaned.entries), 'artifact')}, {in_bytes(cleaned.bytes)}, in {store.folder}")
     for failed in cleaned.failures:
         console.say(f"not removed: {failed}")
     return 2 if cleaned.failures else 0

@@ -19,6 +19,18 @@ BROKEN_PIPE = 141
 """The exit code when the reader of our output went away, as shells report it."""
 
 
+class CommandError(Exception):
+    """What keeps a command from doing what was asked; the message says it in a line. The command ends with code 2."""
+
+
+class InterruptedRunError(Exception):
+    """A signal ended the run; nothing is running any more."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.exit_code = 128 + signal_number
+
+
 def prepare_streams() -> None:
     """Makes standard output and error safe to write to.
 

@@ -7,29 +7,18 @@ difference means, the worker decides.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 from typing import Any
 
-from inductor_debug.accelerators.document import ProfileError
-from inductor_debug.cli import console
-from inductor_debug.cli.files import PathError
-from inductor_debug.cli.output import Output, OutputError
-from inductor_debug.cli.running import (
-    ConfigurationError,
-    InterruptedRunError,
-    TargetError,
-    failure,
-    perform_order,
-)
-from inductor_debug.cli.subjects import add_run_arguments, add_subject, said, subject_of
+from inductor_debug.cli.answering import ORDER_FAILURES, Document, add_output_arguments, answer
+from inductor_debug.cli.subjects import add_subject
 from inductor_debug.engine.comparing import diff_order
-from inductor_debug.report.diff_text import DiffText
-from inductor_debug.report.places import Places, repository_root
-from inductor_debug.report.sources import Sources
-from inductor_debug.report.styles import Styler
+from inductor_debug.engine.partial_comparisons import PartialComparisons
+from inductor_debug.report.diff_text import diff_text
 
+DESCRIPTION = """\
+Runs a model with a reference and with a backend, judges the difference by what the precision explains, and names the
+expression at fault.
+"""
 EPILOG = """\
 examples:
   inductor-debug diff model.py                              Inductor against eager
@@ -40,21 +29,15 @@ examples:
 exit codes:
   0  every target passes
   1  a target is suspicious or wrong
-  2  a comparison failed, or bad usage or configuration
+  2  a comparison failed or did not end, or bad usage or configuration
+What had come of a comparison that was interrupted, or ran out of time, is printed all the same.
 """
 _DEFAULT_TIMEOUT = 600.0
+FAILURES = ORDER_FAILURES
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `diff`."""
-    parser = subparsers.add_parser(
-        "diff",
-        help="compare what a backend computes with what the model means",
-        description="Runs a model with a reference and with a backend, judges the difference by what the precision "
-        "explains, and names the expression at fault.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
     sides = parser.add_argument_group("what is compared")
     sides.add_argument("--reference", metavar="NAME", default="eager", help="what is right (default: %(default)s)")
@@ -74,57 +57,26 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=[],
         help="put a fault into the backend's arithmetic, to test this tool; may be repeated",
     )
+    sides.add_argument("--no-nodes", action="store_true", help="do not look for the operation at fault")
     view = parser.add_argument_group("the view by tolerances (the verdict does not depend on it)")
     view.add_argument("--atol", metavar="X", type=_tolerance, help="absolute tolerance (default: the dtype's)")
     view.add_argument("--rtol", metavar="X", type=_tolerance, help="relative tolerance (default: the dtype's)")
-    output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
-    output.add_argument("-o", "--output", metavar="FILE", help="write the result here")
-    output.add_argument("--plots", action="store_true", help="also draw pictures, kept with the artifacts")
-    output.add_argument("--no-nodes", action="store_true", help="do not look for the operation at fault")
-    output.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: auto")
-    add_run_arguments(parser.add_argument_group("how it is run"))
-    return parser
+    add_output_arguments(parser).add_argument(
+        "--plots", action="store_true", help="also draw pictures, kept with the artifacts"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares; returns the exit code."""
-    try:
-        return _run(arguments)
-    except (PathError, OutputError, ConfigurationError, TargetError, ProfileError) as error:
-        return console.fail(str(error))
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
+    timeout = arguments.timeout or _DEFAULT_TIMEOUT
+    order = diff_order(_options(arguments), timeout=timeout)
+    return answer(arguments, order, diff_text, exit_code, PartialComparisons())
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    subject = subject_of(arguments.subject)
-    output = Output(arguments.output, utf8=arguments.format == "json" or arguments.output is not None)
-    order = diff_order(_options(arguments), timeout=arguments.timeout or _DEFAULT_TIMEOUT)
-    done = perform_order(subject, order, said(arguments), quiet=arguments.quiet)
-    documents = [answer.document for answer in done.performed.answers]
-    if not documents:
-        return console.fail(f"{subject.shown}: {failure(done.performed) or 'nothing was compared'}")
-    if arguments.format == "json":
-        output.write(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2) + "\n")
-    else:
-        text = DiffText(
-            Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown}),
-            Sources({subject.path: done.performed.text}),
-            Styler(arguments.output is None and console.wants_colour(arguments.color, sys.stdout, os.environ)),
-        )
-        output.write("\n".join(text.render(document) for document in documents))
-    output.commit()
-    if done.performed.broken:
-        return console.fail(f"{subject.shown}: {failure(done.performed)}")
-    return exit_code([str(document["verdict"]) for document in documents])
-
-
-def exit_code(verdicts: list[str]) -> int:
+def exit_code(documents: list[Document]) -> int:
     """2 where a comparison failed, else 1 where one does not pass, else 0."""
-    if "failed" in verdicts:
-        return 2
-    return 0 if all(verdict == "pass" for verdict in verdicts) else 1
+    verdicts = {document["verdict"] for document in documents}
+    return 2 if "failed" in verdicts else 0 if verdicts <= {"pass"} else 1
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -6,18 +6,17 @@ On a terminal the page is laid out for reading; into a pipe or a file it goes as
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 
-from inductor_debug.cli import console
-from inductor_debug.cli.output import Output, OutputError
+from inductor_debug.cli.output import Output, add_colour, styler
 from inductor_debug.report.markdown import render
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.registry import UnknownRuleError, all_rules, find
 
 _WIDEST = 100
-_EPILOG = """\
+DESCRIPTION = "Prints a rule's page: what it means, why, an example, how to fix it and how to silence it."
+EPILOG = """\
 examples:
   inductor-debug explain                 all rules, one a line
   inductor-debug explain alignment       what it means, why, how to fix it, how to silence it
@@ -26,28 +25,19 @@ exit codes: 0, or 2 if there is no such rule
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `explain`."""
-    parser = subparsers.add_parser(
-        "explain",
-        help="say what a rule means and what to do about it",
-        description="Prints a rule's page: what it means, why, an example, how to fix it and how to silence it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+FAILURES = (UnknownRuleError,)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument("rule", metavar="RULE", nargs="?", help="a rule's id, as in warning[dtype]")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
-    return parser
+    add_colour(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list; returns the exit code."""
-    styler = Styler(console.wants_colour(arguments.color, sys.stdout, os.environ))
-    try:
-        Output(None, utf8=False).write(_overview(styler) if arguments.rule is None else _page(arguments.rule, styler))
-    except (UnknownRuleError, OutputError) as error:
-        return console.fail(str(error))
+    colours = styler(arguments)
+    Output(None, utf8=False).write(_overview(colours) if arguments.rule is None else _page(arguments.rule, colours))
     return 0
 
 

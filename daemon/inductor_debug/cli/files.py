@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from inductor_debug.cli.console import CommandError
+
 _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
 
 
@@ -24,7 +26,7 @@ class Candidate:
     problem: str | None = None
 
 
-class PathError(Exception):
+class PathError(CommandError):
     """A path that the user gave does not lead to a file or a folder."""
 
 

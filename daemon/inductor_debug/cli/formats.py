@@ -22,9 +22,9 @@ class View:
     """How the user wants to see results."""
 
     format: str
-    coloured: bool = False
-    verbose: bool = False
-    quiet: bool = False
+    styler: Styler
+    verbose: bool
+    quiet: bool
 
 
 def renderer(view: View, places: Places) -> Renderer:
@@ -48,7 +48,7 @@ def renderer(view: View, places: Places) -> Renderer:
         return JunitReport(places, sources)
     from inductor_debug.report.text import TextReport
 
-    return TextReport(places, sources, Styler(view.coloured), verbose=view.verbose, quiet=view.quiet)
+    return TextReport(places, sources, view.styler, verbose=view.verbose, quiet=view.quiet)
 
 
 def _page(rule: str) -> Page | None:

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from inductor_debug_schema import GraphDocument, Stage
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
-from inductor_debug.cli import console
 from inductor_debug.cli.captured import documents_of, is_artifact, read_graph, statistics_of
-from inductor_debug.cli.files import PathError
-from inductor_debug.cli.output import Output, OutputError
+from inductor_debug.cli.console import CommandError
+from inductor_debug.cli.output import Output, add_output, styler
 from inductor_debug.cli.running import (
-    ConfigurationError,
     Done,
-    InterruptedRunError,
-    TargetError,
     failure,
     perform_order,
 )
 from inductor_debug.cli.subjects import Subject, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.engine.orders import Order
 from inductor_debug.report.graph_html import PageError
 from inductor_debug.report.places import Places, repository_root
 from inductor_debug.report.sources import Sources
-from inductor_debug.report.styles import Styler
 
 FORMATS = ("readable", "json", "dot", "svg", "html")
 STAGES = tuple(stage.value for stage in (Stage.MOCK, Stage.AOT, Stage.INDUCTOR))
-_EPILOG = """\
+_STOPPING = ("capture-error", "graph-break", "timeout", "crash")
+_NOTHING = "no graph was captured: there is no tensor operation in it that torch.compile could compile"
+DESCRIPTION = "Captures the graphs of a target, without weights and without building anything, and shows them."
+EPILOG = """\
 examples:
   inductor-debug graph model.py                          the graphs that Dynamo captures, under the lines they come from
   inductor-debug graph model.py::Net --stage aot         forward and backward
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
-  inductor-debug graph model.py --format html -o net.html
+  inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
   inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg
 
 stages:
@@ -44,33 +42,22 @@ stages:
   aot        joint, forward and backward graphs
   inductor   graphs after Inductor's passes, IR, kernels
 
-A kept graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.
+A page (`html`) has all stages down to the one named, with their findings; other formats have that stage alone. A kept
+graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.
 
 exit codes: 0, or 2 where nothing was captured
 """
 
 
-class NothingCapturedError(Exception):
-    """There is no graph to show; the message says why."""
+FAILURES = (ConfigurationError, ArtifactError, PageError)
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds `graph` with all its arguments."""
-    parser = subparsers.add_parser(
-        "graph",
-        help="show the graphs that are captured of a target",
-        description="Captures the graphs of a target, without weights and without building anything, and shows them.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
-    parser.add_argument("--stage", choices=STAGES, default="mock", help="how far down to go (default: mock)")
-    parser.add_argument("--format", choices=FORMATS, default="readable", help="default: readable")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it there instead of to standard output")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
-    add_run_arguments(parser.add_argument_group("how to run"))
-    return parser
+    parser.add_argument("--stage", choices=STAGES, help="how far down to go (default: mock; for html: inductor)")
+    add_output(parser, FORMATS, "readable")
+    add_run_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,23 +66,18 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         BrokenPipeError: the reader of standard output went away.
     """
-    try:
-        output = Output(arguments.output, utf8=arguments.format != "readable")
-        output.write(_shown(arguments))
-        output.commit()
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
-    except (
-        PathError,
-        OutputError,
-        ConfigurationError,
-        TargetError,
-        ArtifactError,
-        PageError,
-        NothingCapturedError,
-    ) as error:
-        return console.fail(str(error))
+    output = Output(arguments.output, utf8=arguments.format != "readable")
+    output.write(_shown(arguments))
+    output.commit()
     return 0
+
+
+def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
+    """What is captured. A page cannot ask for more later, as an editor does."""
+    page = arguments.format == "html"
+    last = arguments.stage or (STAGES[-1] if page else STAGES[0])
+    down_to = STAGES[: STAGES.index(last) + 1]
+    return tuple(Stage(name) for name in (down_to if page else [last]))
 
 
 def _shown(arguments: argparse.Namespace) -> str:
@@ -103,27 +85,29 @@ def _shown(arguments: argparse.Namespace) -> str:
     if is_artifact(words, SUFFIX):
         return _rendered(arguments, Subject(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
-    order = Order(stages=(Stage(arguments.stage),), keep_graphs=True)
+    order = Order(stages=_stages(arguments), keep_graphs=True)
     done = perform_order(subject, order, said(arguments), quiet=arguments.quiet)
     documents = documents_of(done.performed.artifacts)
-    if not documents:
-        raise NothingCapturedError(f"{subject.shown}: {_reason(done)}")
-    if len(documents) > 1 and arguments.format != "readable":
-        names = ", ".join(f"{subject.shown}::{document.target}" for document, _ in documents)
-        raise NothingCapturedError(f"there are several targets; name one of {names}")
+    if not any(document.graphs for document, _ in documents):
+        raise CommandError(f"{subject.shown}: {_reason(done)}")
+    targets = dict.fromkeys(document.target for document, _ in documents)
+    if len(targets) > 1 and arguments.format != "readable":
+        names = ", ".join(f"{subject.shown}::{target}" for target in targets)
+        raise CommandError(f"there are several targets; name one of {names}")
     return _rendered(arguments, subject, documents, done)
 
 
 def _reason(done: Done) -> str:
-    """Why there is no graph."""
+    """Why there is no graph: what stopped the capture, else what the stages note."""
     said = failure(done.performed)
     if said is not None:
         return said
-    notes = [
-        note for target in done.performed.report.targets for report in target.stages for note in report.notes if note
-    ]
-    findings = [finding.message for finding in done.performed.report.findings]
-    return next(iter([*notes, *findings]), "no graph was captured")
+    report = done.performed.report
+    stopped = [finding for finding in report.findings if finding.rule in _STOPPING]
+    stopped.sort(key=lambda finding: finding.severity.rank)
+    notes = [note for target in report.targets for stage in target.stages for note in stage.notes if note]
+    reasons = [*(finding.message for finding in stopped), *notes, *(finding.message for finding in report.findings)]
+    return f"no graph was captured. {reasons[0]}" if reasons else _NOTHING
 
 
 def _rendered(
@@ -132,7 +116,7 @@ def _rendered(
     folder = os.getcwd()
     places = Places(folder, repository_root(folder), {subject.path: subject.shown})
     statistics = statistics_of(done.performed.artifacts) if done is not None else []
-    document, content = documents[0]
+    document, _ = documents[0]
     # A renderer is imported only when it is wanted.
     if arguments.format == "json":
         from inductor_debug.report.graph_json import graph_json
@@ -151,9 +135,10 @@ def _rendered(
 
         findings = done.performed.report.findings if done is not None else []
         title = f"{subject.shown}::{document.target}"
-        return graph_html(title, [content], findings, statistics, sources_of(document))
+        return graph_html(
+            title, [content for _, content in documents], findings, statistics, sources_of(one for one, _ in documents)
+        )
     from inductor_debug.report.graph_text import GraphText
 
-    coloured = arguments.output is None and console.wants_colour(arguments.color, sys.stdout, os.environ)
-    text = GraphText(places, Sources(), Styler(coloured or arguments.color == "always"))
+    text = GraphText(places, Sources(), styler(arguments))
     return "\n".join(text.text(document) for document, _ in documents)

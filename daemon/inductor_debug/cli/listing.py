@@ -12,14 +12,15 @@ from typing import Any
 
 from inductor_debug.artifacts.entries import Entry
 from inductor_debug.cli import console
-from inductor_debug.cli.output import Output, OutputError
-from inductor_debug.cli.running import ConfigurationError
-from inductor_debug.cli.stores import NoStoreError, add_place, add_selection, selection_of, store_of
+from inductor_debug.cli.output import Output
+from inductor_debug.cli.stores import add_place, add_selection, selection_of, store_of
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
-from inductor_debug.report.statistics_text import size
+from inductor_debug.rules.amounts import counted, in_bytes
 
-_EPILOG = """\
+DESCRIPTION = "Lists the artifacts of the project in which it is run."
+EPILOG = """\
 examples:
   inductor-debug list                                 everything kept of this project, newest first
   inductor-debug list --kind aot_graphs --path src
@@ -33,20 +34,14 @@ exit codes: 0, or 2 for bad usage or configuration
 _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds `list` with all its arguments."""
-    parser = subparsers.add_parser(
-        "list",
-        help="list the artifacts that were kept",
-        description="Lists the artifacts of the project in which it is run.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+FAILURES = (ConfigurationError,)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_selection(parser)
     add_place(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,23 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         BrokenPipeError: the reader of standard output went away.
     """
-    try:
-        store = store_of(arguments)
-        entries = store.entries(selection_of(arguments))
-        if arguments.format == "json":
-            Output(None, utf8=True).write(_document(str(store.folder), entries))
-        else:
-            Output(None, utf8=False).write("".join(_lines(entries)))
-            total = size(sum(entry.bytes for entry in entries))
-            console.say(f"{counted(len(entries))}, {total}, in {store.folder}")
-    except (ConfigurationError, NoStoreError, OutputError) as error:
-        return console.fail(str(error))
+    store = store_of(arguments)
+    entries = store.entries(selection_of(arguments))
+    if arguments.format == "json":
+        Output(None, utf8=True).write(_document(str(store.folder), entries))
+    else:
+        Output(None, utf8=False).write("".join(_lines(entries)))
+        total = in_bytes(sum(entry.bytes for entry in entries))
+        console.say(f"{counted(len(entries), 'artifact')}, {total}, in {store.folder}")
     return 0
-
-
-def counted(count: int) -> str:
-    """`1 artifact`, `7 artifacts`."""
-    return f"{count} artifact{'' if count == 1 else 's'}"
 
 
 def described(entry: Entry) -> dict[str, Any]:
@@ -105,7 +92,7 @@ def _lines(entries: list[Entry]) -> Iterator[str]:
         source = places.shown(entry.source) if entry.source else ""
         subject = f"{source}::{entry.target}" if entry.target else source or "(not in the index)"
         stage = entry.stage.value if entry.stage is not None else "-"
-        row = f"{_age(now - entry.created):>5} {size(entry.bytes):>10}  {entry.kind.value:<16} {stage:<9}"
+        row = f"{_age(now - entry.created):>5} {in_bytes(entry.bytes):>10}  {entry.kind.value:<16} {stage:<9}"
         yield printable(f"{row} {subject}  {entry.title}") + f"\n{' ' * 17} {printable(places.shown(entry.path))}\n"
 
 

@@ -1,21 +1,21 @@
 """The `inductor-debug` command: finds the subcommand and hands over.
 
 A subcommand's module is imported only when it is asked for, because an editor waits while `serve` starts. Such a module
-has `add_parser(subparsers) -> ArgumentParser` and `run(arguments) -> int`; to add one, add a line to `COMMANDS`.
+is a `CommandModule`; to add one, add a line to `COMMANDS`.
 Nothing here imports torch, pygls or asyncio.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from inductor_debug import __version__
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli import console
 
 
@@ -62,8 +62,15 @@ exit codes:
 class CommandModule(Protocol):
     """What the module of a subcommand offers."""
 
-    def add_parser(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-        """Adds the subcommand's parser with all its arguments."""
+    DESCRIPTION: str
+    """What `--help` says first."""
+    EPILOG: str
+    """What it says last: examples, exit codes."""
+    FAILURES: tuple[type[Exception], ...]
+    """Errors of other rooms that end the command with their message, as a `CommandError` does."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds all arguments."""
         ...
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -90,21 +97,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: list[str]) -> int:
     name = next((word for word in words if not word.startswith("-")), None)
     if name is not None and words[0] == name and name not in COMMANDS:
-        return console.fail(unknown("command", name, COMMANDS))
+        return console.fail(unknown(name, COMMANDS, "command"))
     module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
     parser = _parser(name, module)
     arguments = parser.parse_args(words)
     if module is None:
         parser.print_help(sys.stderr)
         return 2
-    return module.run(arguments)
-
-
-def unknown(kind: str, name: str, known: Sequence[str] | dict[str, Any]) -> str:
-    """`unknown command 'chekc'; did you mean 'check'?`."""
-    close = difflib.get_close_matches(name.lower(), list(known), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "there are " + ", ".join(sorted(known))
-    return f"unknown {kind} {name!r}; {hint}"
+    failures: tuple[type[Exception], ...] = (console.CommandError, *module.FAILURES)
+    try:
+        return module.run(arguments)
+    except failures as error:
+        return console.fail(str(error))
+    except console.InterruptedRunError as interruption:
+        return interruption.exit_code
 
 
 def _overview() -> str:
@@ -124,11 +130,19 @@ def _parser(name: str | None, module: CommandModule | None) -> argparse.Argument
     )
     parser.add_argument("--version", action="version", version=f"inductor-debug {__version__}")
     subparsers = parser.add_subparsers(dest="command", prog="inductor-debug", help=argparse.SUPPRESS)
-    for command, known in COMMANDS.items():
+    for command in COMMANDS:
         if command == name and module is not None:
-            module.add_parser(subparsers)
+            module.add_arguments(
+                subparsers.add_parser(
+                    command,
+                    description=module.DESCRIPTION,
+                    epilog=module.EPILOG,
+                    formatter_class=argparse.RawDescriptionHelpFormatter,
+                    allow_abbrev=False,
+                )
+            )
         else:
-            subparsers.add_parser(command, help=known.summary, add_help=False)
+            subparsers.add_parser(command, add_help=False)
     return parser
 
 

@@ -5,17 +5,42 @@ Documents are written as UTF-8 whatever the terminal's encoding; text follows th
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
 import stat
 import sys
+from collections.abc import Iterable
 
 from inductor_debug.cli import console
+from inductor_debug.cli.console import CommandError
+from inductor_debug.report.styles import Styler
 
 
-class OutputError(Exception):
+class OutputError(CommandError):
     """A file cannot be written; the message names it and the reason."""
+
+
+def add_output(
+    group: argparse._ActionsContainer, formats: Iterable[str] = ("text", "json"), default: str = "text"
+) -> None:
+    """Adds `--format`, `-o` and `--color`."""
+    group.add_argument("--format", choices=tuple(formats), default=default, help="default: %(default)s")
+    group.add_argument("-o", "--output", metavar="FILE", help="write the result there instead of to standard output")
+    add_colour(group)
+
+
+def add_colour(group: argparse._ActionsContainer) -> None:
+    """Adds `--color`, which `styler` reads."""
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: %(default)s")
+
+
+def styler(arguments: argparse.Namespace) -> Styler:
+    """Colours if asked for, or if the result goes to a terminal that shows them."""
+    to_terminal = getattr(arguments, "output", None) is None
+    mode = arguments.color if to_terminal or arguments.color == "always" else "never"
+    return Styler(console.wants_colour(mode, sys.stdout, os.environ))
 
 
 class Output:

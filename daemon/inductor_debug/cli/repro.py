@@ -15,26 +15,25 @@ from typing import Any
 from inductor_debug_schema import Event, Finding
 
 from inductor_debug.cli import console
-from inductor_debug.cli.files import PathError
+from inductor_debug.cli.console import InterruptedRunError
 from inductor_debug.cli.output import Output, OutputError, require_writable, write_whole
-from inductor_debug.cli.running import (
-    ConfigurationError,
-    InterruptedRunError,
-    TargetError,
-    failure,
-    perform_order,
-)
+from inductor_debug.cli.running import failure, perform_order
 from inductor_debug.cli.subjects import Subject, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.configuration import ConfigurationError
 from inductor_debug.engine.folders import cache_folder
 from inductor_debug.engine.orders import Order
-from inductor_debug.engine.reproducing import Reproduction, made_of, order_for, proved
+from inductor_debug.engine.reproducing import Reproduction, made_of, order_for, proved, refused
+from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.registry import UnknownRuleError, find
 
+DESCRIPTION = "Reduces a finding to a short script that needs nothing but torch, and runs it in a clean process."
 EPILOG = """\
 examples:
   inductor-debug repro model.py                         the first finding
   inductor-debug repro model.py::Net --rule dtype       of that rule
   inductor-debug repro model.py --line 34 -o repro.py   at that line
   inductor-debug repro model.py --backend inductor      what the backend does wrong
+  inductor-debug repro model.py --backend spyre         what an accelerator's number format does, emulated
 
 exit codes:
   0  a script was made, and reproduces the failure in a clean process
@@ -43,38 +42,32 @@ exit codes:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `repro`."""
-    parser = subparsers.add_parser(
-        "repro",
-        help="make a minimal script that shows a finding",
-        description="Reduces a finding to a short script that needs nothing but torch, and runs it in a clean process.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+FAILURES = (ConfigurationError, UnknownRuleError)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
     which = parser.add_argument_group("which failure")
     which.add_argument("--rule", default="", metavar="RULE", help="a finding of this rule")
     which.add_argument("--line", type=_line, metavar="N", help="a finding at this line of the file")
     which.add_argument("--fingerprint", default="", metavar="HEX", help="the finding with this fingerprint")
     which.add_argument(
-        "--backend", default="", metavar="NAME", help="a torch.compile backend that crashes, or computes something else"
+        "--backend",
+        default="",
+        metavar="NAME",
+        help="a torch.compile backend that crashes, or computes something else, or an accelerator, whose arithmetic is "
+        "emulated",
     )
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="OUT.py", help="write the script here")
     output.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
-    add_run_arguments(parser.add_argument_group("how it is run"))
-    return parser
+    add_run_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes the reproducer; returns the exit code."""
-    try:
-        return _Repro(arguments).run()
-    except (PathError, OutputError, ConfigurationError, TargetError) as error:
-        return console.fail(str(error))
-    except InterruptedRunError as interruption:
-        return interruption.exit_code
+    return _Repro(arguments).run()
 
 
 class _Repro:
@@ -84,6 +77,8 @@ class _Repro:
         self._arguments = arguments
         self._subject = subject_of(arguments.subject)
         self._events: list[Event] = []
+        if arguments.rule:
+            find(arguments.rule)
         if arguments.output is not None:
             require_writable(arguments.output)
 
@@ -92,6 +87,9 @@ class _Repro:
         order = self._order()
         if order is None:
             return 1
+        refusal = refused(order)
+        if refusal is not None:
+            return self._show(refusal)
         try:
             done = perform_order(
                 self._subject, order, said(arguments), quiet=arguments.quiet, on_event=self._events.append
@@ -178,8 +176,7 @@ def _summary(document: dict[str, Any], made: bool, path: str | None) -> str:
     if not made:
         return f"no reproducer: {document['why']}"
     said = "verified" if document["verified"] else f"not verified ({document['why'] or 'it was not run'})"
-    attempts = document["attempts"]
-    tried = f"{attempts} attempt{'s' if attempts != 1 else ''}, {document['seconds']:.1f} s"
+    tried = f"{counted(document['attempts'], 'attempt')}, {document['seconds']:.1f} s"
     where = f"{path}, " if path else ""
     text = f"{said}: {where}{document['nodes_before']} nodes became {document['nodes_after']} ({tried})"
     return text + (f"; the failure goes when {document['neighbour']}" if document["neighbour"] else "")

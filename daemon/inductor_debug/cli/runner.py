@@ -20,7 +20,7 @@ from pathlib import Path
 from inductor_debug_schema import FileReport, FileStatus
 
 from inductor_debug import __version__
-from inductor_debug.cli.console import Progress
+from inductor_debug.cli.console import InterruptedRunError, Progress
 from inductor_debug.cli.files import Candidate
 from inductor_debug.engine.analysis import AnalysisUpdate
 from inductor_debug.engine.configuration import ConfigurationError, Settings
@@ -38,14 +38,6 @@ class Plan:
     jobs: int
     pool_factory: PoolFactory
     keep_graphs: bool = False
-
-
-class InterruptedRunError(Exception):
-    """A signal ended the run; nothing is running any more."""
-
-    def __init__(self, signal_number: int) -> None:
-        super().__init__(signal_number)
-        self.exit_code = 128 + signal_number
 
 
 def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:

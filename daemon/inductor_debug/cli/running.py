@@ -13,21 +13,20 @@ from typing import Any, TypeVar
 
 from inductor_debug_schema import Event, FileStatus, Finding, Loaded, Progressed, StageStarted
 
-from inductor_debug.accelerators.document import unknown
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli import console
-from inductor_debug.cli.runner import InterruptedRunError, Pools, on_signals
+from inductor_debug.cli.console import CommandError, InterruptedRunError
+from inductor_debug.cli.runner import Pools, on_signals
 from inductor_debug.cli.subjects import NO_TARGET, Subject
 from inductor_debug.engine import supervisor
-from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver
+from inductor_debug.engine.configuration import Settings, SettingsResolver
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.report.model import Tool
 
 __all__ = [
-    "ConfigurationError",
     "Done",
-    "InterruptedRunError",
     "Perform",
     "TargetError",
     "Tell",
@@ -41,7 +40,7 @@ Perform = Callable[[Order], Awaitable[Performed]]
 Tell = Callable[[str], None]
 
 
-class TargetError(Exception):
+class TargetError(CommandError):
     """The file does not offer the target that was named, or none at all; the message says what it offers."""
 
 

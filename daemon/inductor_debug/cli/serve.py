@@ -13,25 +13,21 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 _LEVELS = ("error", "warning", "info", "debug")
-_DESCRIPTION = """\
+DESCRIPTION = """\
 Runs the language server that an editor starts and talks to. Without --tcp it speaks over standard input and output,
 and everything else, the log included, goes to standard error.
 """
-_EPILOG = """\
+EPILOG = """\
 The server ends with code 0 after `shutdown` and `exit`, and with 1 when the client is gone or says `exit` only.
 Settings come from the editor (`inductorDebug.*`), the environment and pyproject.toml, in this order.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `serve`."""
-    parser = subparsers.add_parser(
-        "serve",
-        help="run the language server that editors start",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+FAILURES = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument(
         "--tcp",
         metavar="[HOST:]PORT",
@@ -46,7 +42,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--cache-folder", metavar="FOLDER", type=Path, help="where logs of user code go (default: the user's cache)"
     )
     parser.add_argument("--jobs", metavar="N", type=_positive, help="files analysed at once (default: one per core)")
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:

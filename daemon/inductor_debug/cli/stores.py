@@ -11,6 +11,7 @@ from inductor_debug_schema import ArtifactKind, Stage
 
 from inductor_debug.artifacts.entries import Selection
 from inductor_debug.artifacts.store import ArtifactStore
+from inductor_debug.cli.console import CommandError
 from inductor_debug.cli.subjects import ARTIFACTS_HELP
 from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.folders import artifact_folder
@@ -19,7 +20,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
 
 
-class NoStoreError(Exception):
+class NoStoreError(CommandError):
     """No artifacts are kept for where the command was run; the message says why."""
 
 

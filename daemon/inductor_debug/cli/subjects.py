@@ -32,8 +32,9 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("subject", metavar="FILE[::TARGET]", help="a Python file, and a target that it offers")
 
 
-def add_run_arguments(group: argparse._ArgumentGroup) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what decides how a file is run; `said` reads it."""
+    group = parser.add_argument_group("how it is run")
     group.add_argument(
         "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
     )

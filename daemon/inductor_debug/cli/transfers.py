@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from inductor_debug.cli.answering import Document, add_output_arguments, answer
+from inductor_debug.cli.answering import ORDER_FAILURES, Document, add_output_arguments, answer
 from inductor_debug.cli.subjects import add_subject
 from inductor_debug.engine.bisecting import transfers_order
 from inductor_debug.report.bisect_text import transfers_text
 
+DESCRIPTION = """\
+Runs a model once with real values. Every tensor that crosses a graph's border is converted, laid out in the
+accelerator's memory, read back and compared.
+"""
 EPILOG = """\
 examples:
   inductor-debug transfers model.py --accelerator spyre
@@ -21,27 +25,18 @@ exit codes:
   1  some do not
   2  bad usage or configuration, or the file could not be run
 """
+FAILURES = ORDER_FAILURES
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `transfers`."""
-    parser = subparsers.add_parser(
-        "transfers",
-        help="log what crosses between host and accelerator",
-        description="Runs a model once with real values. Every tensor that crosses a graph's border is converted, laid "
-        "out in the accelerator's memory, read back and compared.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     add_subject(parser)
     add_output_arguments(parser)
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Logs; returns the exit code."""
-    return answer(arguments, lambda: transfers_order(timeout=arguments.timeout), transfers_text, exit_code)
+    return answer(arguments, transfers_order(timeout=arguments.timeout), transfers_text, exit_code)
 
 
 def exit_code(documents: list[Document]) -> int:

@@ -21,24 +21,30 @@ from inductor_debug_schema import (
     FileReport,
     FileStatus,
     Finding,
-    Position,
     Range,
     Related,
     Severity,
     Stage,
+    from_wire,
 )
 
 from inductor_debug.cli import console
-from inductor_debug.report.model import CheckedFile, plural
+from inductor_debug.cli.output import add_colour, styler
+from inductor_debug.report.model import CheckedFile
 from inductor_debug.report.places import Places, repository_root
 from inductor_debug.report.sources import Sources, decode
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text import TextReport
+from inductor_debug.rules.amounts import counted
 
 POLL_SECONDS = 0.2
 """How often files are looked at for new content."""
 _SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFORMATION, 4: Severity.HINT}
-_EPILOG = """\
+DESCRIPTION = """\
+Runs the language server headless over stdio, as an editor would, and prints the findings of each file as soon as they
+are complete.
+"""
+EPILOG = """\
 examples:
   inductor-debug watch model.py            show findings now and after every save, until Ctrl-C
   inductor-debug watch --once model.py     show them once
@@ -49,21 +55,15 @@ exit codes:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `watch`."""
-    parser = subparsers.add_parser(
-        "watch",
-        help="run the daemon headless and show findings after every save",
-        description="Runs the language server headless over stdio, as an editor would, and prints the findings of each "
-        "file as soon as they are complete.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+FAILURES = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument("paths", metavar="FILE", nargs="+", type=Path)
     parser.add_argument("--once", action="store_true", help="end after the first findings of every file")
     parser.add_argument("--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator or a profile")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
-    return parser
+    add_colour(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,11 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.paths:
         if not path.is_file():
             return console.fail(f"{path}: {'is not a file' if path.exists() else 'no such file'}")
-    styler = Styler(console.wants_colour(arguments.color, sys.stdout, os.environ))
     given = {str(path.resolve()): str(path) for path in arguments.paths}
     places = Places(os.getcwd(), repository_root(os.getcwd()), _shortest(given))
     options = {"accelerator": arguments.accelerator} if arguments.accelerator else {}
-    watch = _Watch([path.resolve() for path in arguments.paths], places, styler)
+    watch = _Watch([path.resolve() for path in arguments.paths], places, styler(arguments))
     try:
         return asyncio.run(watch.run(options, once=arguments.once))
     except ServerError as error:
@@ -161,7 +160,7 @@ class _Watch:
         if file is None or parameters.get("version") != file.version:
             return
         name = self._places.shown(str(file.path))
-        found = plural(parameters["findings"], "finding")
+        found = counted(parameters["findings"], "finding")
         if parameters["state"] == "running":
             news = (parameters.get("stage"), parameters["findings"])
             if news != file.told:
@@ -205,11 +204,6 @@ def _path(uri: str) -> str:
     return url2pathname(unquote(urlsplit(uri).path))
 
 
-def _range(value: dict[str, Any]) -> Range:
-    start, end = value["start"], value["end"]
-    return Range(Position(start["line"], start["character"]), Position(end["line"], end["character"]))
-
-
 def _finding(uri: str, diagnostic: dict[str, Any]) -> Finding:
     """A diagnostic as the finding it was, as far as it crossed the wire."""
     data = diagnostic.get("data") or {}
@@ -218,14 +212,14 @@ def _finding(uri: str, diagnostic: dict[str, Any]) -> Finding:
         severity=_SEVERITIES[diagnostic.get("severity", 2)],
         message=diagnostic["message"],
         path=_path(uri),
-        range=_range(diagnostic["range"]),
+        range=from_wire(Range, diagnostic["range"]),
         stage=Stage(data.get("stage", Stage.LOAD.value)),
         target=data.get("target") or "",
         op=data.get("op"),
         module=data.get("module"),
         count=data.get("count") or 1,
         related=[
-            Related(_path(place["location"]["uri"]), _range(place["location"]["range"]), place["message"])
+            Related(_path(place["location"]["uri"]), from_wire(Range, place["location"]["range"]), place["message"])
             for place in diagnostic.get("relatedInformation") or []
         ],
         fingerprint=data.get("fingerprint") or "",

@@ -25,15 +25,18 @@ from inductor_debug.engine.bisecting import bisect_order, transfers_order
 from inductor_debug.engine.issue_text import Facts, issue_text
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.redaction import Redactor, Surroundings
-from inductor_debug.engine.reproducing import order_for, proved
+from inductor_debug.engine.reproducing import order_for, proved, refused
 from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.trace_text import resealed
+from inductor_debug.engine.versions import collected, versions
 
 Perform = Callable[[Order], Awaitable[Performed]]
 Tell = Callable[[str], None]
 
 _STAGES = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 _READABLE = {".txt", ".cpp", ".py", ".json", ".jsonl", ".log", ".ll"}
-_ENVIRONMENT_SECONDS = 90.0
+TRACE_SUFFIX = ".log"
+"""Of torch's structured trace among artifacts."""
 _VARIABLES = (
     *("TORCH", "PYTORCH", "INDUCTOR", "AOT_", "TRITON", "MOCK_"),
     *("CUDA", "SPYRE", "SENLIB", "OMP_", "MKL_", "CXX"),
@@ -132,11 +135,11 @@ class _Gathering:
         analysis = await self._analysis()
         finding = self._wanted.finding or _worst(analysis.report.findings)
         self._facts.finding = finding
-        await self._repro(finding)
         if self._wanted.bisect:
             await self._bisect()
         else:
             self._report.missing.append("bisection: not asked for")
+        await self._repro(finding)
         await self._transfers()
         await self._environment()
         name = os.path.basename(self._wanted.path)
@@ -179,14 +182,18 @@ class _Gathering:
                 stage = f"{made.stage.value} " if made.stage is not None else ""
                 text = made.content.decode("utf-8", "replace")
                 self._add(_name_of(made, used), text, f"{stage}{_ABOUT.get(made.kind, made.title)}")
+                if made.suffix == TRACE_SUFFIX:
+                    part = self._report.parts[-1]
+                    self._report.parts[-1] = replace(part, content=resealed(part.content.decode()).encode())
 
     async def _repro(self, finding: Finding | None) -> None:
-        if finding is None:
+        backend = self._guilty_backend() if finding is None else ""
+        if finding is None and not backend:
             self._report.missing.append("reproducer: there is no finding to reproduce")
             return
         self._tell("reducing the failure to a script")
-        performed = await self._perform(order_for(finding=finding, target=self._wanted.target))
-        made = await proved(performed, self._settings, tell=self._tell)
+        order = order_for(finding=finding, target=self._wanted.target, backend=backend)
+        made = refused(order) or await proved(await self._perform(order), self._settings, tell=self._tell)
         if made.script is None:
             self._report.missing.append(f"reproducer: {made.document['why'] or 'none was found'}")
             return
@@ -194,8 +201,15 @@ class _Gathering:
         if not self._facts.verified:
             self._report.missing.append(f"proof of the reproducer: {made.document['why']}")
         self._add("repro/repro.py", made.script, "the smallest script that shows the failure")
+        if made.output:
+            self._add("repro/output.txt", made.output, "what the script printed in a clean process")
         for name, content in made.files.items():
             self._report.parts.append(Part(f"repro/{name}", content, "values that the script needs"))
+
+    def _guilty_backend(self) -> str:
+        """The backend that the bisection blames, where there is no finding that says more."""
+        blamed = (document["guilty"] for document in self._facts.bisections if document["guilty"])
+        return next((str(guilty["backend"]) for guilty in blamed), "")
 
     async def _bisect(self) -> None:
         self._tell("finding the layer that goes wrong")
@@ -223,14 +237,14 @@ class _Gathering:
     async def _environment(self) -> None:
         self._tell("asking for versions")
         try:
-            collected = await _collected(self._settings.interpreter)
+            said = await collected(self._settings.interpreter)
         except (OSError, asyncio.TimeoutError) as error:
             self._report.missing.append(f"environment: {error or 'it took too long to ask'}")
-            collected = ""
+            said = ""
         variables = self._redact.environment(os.environ, _VARIABLES)
         own = {"inductor-debug": __version__, "daemon's Python": sys.version.split()[0], "variables": variables}
-        text = f"{collected.strip()}\n\n{_json(own)}"
-        self._facts.versions = _versions(collected)
+        text = f"{said.strip()}\n\n{_json(own)}"
+        self._facts.versions = versions(said)
         self._add("environment.txt", text, "versions (torch.utils.collect_env) and variables that matter")
 
     def _add(self, name: str, text: str, about: str) -> None:
@@ -273,40 +287,3 @@ def _told(finding: Finding) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=1, default=str) + "\n"
-
-
-async def _collected(interpreter: str) -> str:
-    """What `torch.utils.collect_env` says in the project's interpreter.
-
-    Raises:
-        OSError: it cannot be started.
-        asyncio.TimeoutError: it takes too long.
-    """
-    process = await asyncio.create_subprocess_exec(
-        interpreter,
-        "-I",
-        "-m",
-        "torch.utils.collect_env",
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        output, _ = await asyncio.wait_for(process.communicate(), _ENVIRONMENT_SECONDS)
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return output.decode("utf-8", "replace")
-
-
-def _versions(collected: str) -> dict[str, str]:
-    """The lines of `collect_env` that an issue begins with."""
-    wanted = ("PyTorch version", "Python version", "OS", "GCC version", "Clang version", "CUDA used to build PyTorch")
-    found = {}
-    for line in collected.splitlines():
-        name, separator, value = line.partition(": ")
-        if separator and name in wanted:
-            found[name] = value.strip()
-    return found

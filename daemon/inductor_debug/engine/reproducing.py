@@ -19,17 +19,36 @@ from inductor_debug.engine.settings import Settings
 REPRO_SECONDS = 600.0
 """How long a search may take; what was found until then is kept."""
 
+_FILE = "it is about the file and not about what torch does, so there is nothing to run"
+_PROCESS = "it is about the process that ran the file, whose operations went with it"
+NOT_CUT_OUT: dict[str, str] = {
+    "unused-ignore": _FILE,
+    "syntax-error": _FILE,
+    "configuration": _FILE,
+    "directive": _FILE,
+    "unreadable": _FILE,
+    "import-error": _FILE,
+    "environment": "it is about what is installed here, and a reproducer has to run elsewhere",
+    "internal-error": "it is a fault of inductor-debug itself; please report it with the log",
+    "timeout": _PROCESS,
+    "crash": _PROCESS,
+    "out-of-memory": _PROCESS,
+}
+"""Rules that no script of torch can show, and why. What a backend does to a target is another matter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """A reproducer, or why there is none. `document` is the contract's, `script` the text, `files` what stands beside.
 
-    `document["script"]` is the path of the kept script; None where none was kept or there is none.
+    `document["script"]` is the path of the kept script; None where none was kept or there is none. `output` is what the
+    script printed in the clean process.
     """
 
     document: dict[str, Any]
     script: str | None
     files: dict[str, bytes]
+    output: str = ""
 
 
 def order_for(
@@ -58,9 +77,21 @@ def order_for(
             "end": [end.line, end.character],
             "fingerprint": finding.fingerprint,
             "message": finding.message,
+            "stage": finding.stage.value,
         }
         target = target or finding.target
     return Order(Task.REPRO, target, options, timeout=timeout or REPRO_SECONDS)
+
+
+def refused(order: Order) -> Reproduction | None:
+    """The answer to an order that no run can answer: the finding that is meant is of `NOT_CUT_OUT`."""
+    rule = str(order.options.get("rule") or "")
+    reason = NOT_CUT_OUT.get(rule)
+    if reason is None or order.options.get("backend"):
+        return None
+    why = f"a finding of {rule} has no reproducer: {reason}"
+    fingerprint = str(order.options.get("fingerprint") or "")
+    return Reproduction({**document_of([]), "why": why, "fingerprint": fingerprint}, None, {})
 
 
 async def proved(
@@ -82,7 +113,7 @@ async def proved(
     document["verified"] = proof.verified
     document["why"] = "; ".join(filter(None, (document["why"], proof.why)))
     document["seconds"] = round(document["seconds"] + time.perf_counter() - started, 3)
-    return Reproduction(document, script, files)
+    return Reproduction(document, script, files, proof.output)
 
 
 def document_of(answers: Iterable[Answered]) -> dict[str, Any]:

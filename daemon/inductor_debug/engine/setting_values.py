@@ -13,7 +13,7 @@ from typing import Any
 
 from inductor_debug_schema import Severity, Stage
 
-from inductor_debug.accelerators.document import unknown
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings import ConfigurationError, Trigger
 
 _LOOKED_AT = tuple(stage for stage in Stage if stage is not Stage.LOAD)

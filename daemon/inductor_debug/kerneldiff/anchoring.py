@@ -72,14 +72,21 @@ def larger(*errors: Error) -> Error:
     )
 
 
-def anchor(exact: torch.Tensor, expected: Error, actual_tensor: torch.Tensor, reference: torch.Tensor) -> Anchored:
+def anchor(
+    exact: torch.Tensor,
+    expected: Error,
+    actual_tensor: torch.Tensor,
+    reference: torch.Tensor,
+    best: torch.Tensor | None = None,
+) -> Anchored:
     """The error of `actual_tensor` against `expected`.
 
     NaNs and infinities of the reference's are no fault, nor are infinities where the exact result is as large as the
-    dtype's largest number. Numbers where both the exact result and the reference have none are one.
+    dtype's largest number. Numbers where both the exact result and the reference have none are one, unless the number
+    format has no infinities: `best`, the best that it can hold, has a number there, too.
     """
     actual = error_from(exact, actual_tensor)
-    if actual.invalid and not _excusable(exact, expected, actual_tensor, reference):
+    if actual.invalid and not _excusable(exact, expected, actual_tensor, reference, best):
         return Anchored(actual, expected, math.inf)
     ratio = max(_quotient(actual.rms, expected.rms), _quotient(actual.largest, expected.largest))
     return Anchored(actual, expected, ratio)
@@ -89,7 +96,9 @@ def _quotient(actual: float, expected: float) -> float:
     return 0.0 if actual == 0 else actual / max(expected, _TINY)
 
 
-def _excusable(exact: torch.Tensor, expected: Error, actual: torch.Tensor, reference: torch.Tensor) -> bool:
+def _excusable(
+    exact: torch.Tensor, expected: Error, actual: torch.Tensor, reference: torch.Tensor, best: torch.Tensor | None
+) -> bool:
     """Whether every NaN and infinity that one side has and the other has not comes from the precision."""
     exact, actual = exact.to(reference.device), actual.to(reference.device)
     finite = torch.isfinite(actual)
@@ -100,4 +109,8 @@ def _excusable(exact: torch.Tensor, expected: Error, actual: torch.Tensor, refer
     lost = torch.isfinite(reference) & ~finite & ~overflows
     another = reference.isinf() & actual.isnan() & exact.isinf()
     made_up = ~torch.isfinite(reference) & ~torch.isfinite(exact) & finite
+    if best is not None:
+        best = best.to(reference.device)
+        another &= ~best.isnan()
+        made_up &= ~torch.isfinite(best)
     return not bool((lost | another | made_up).any())

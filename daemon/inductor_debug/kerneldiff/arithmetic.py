@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch.fx import Node
 
+from inductor_debug.accelerators.number_formats import NumberFormat
 from inductor_debug.kerneldiff.graphs import plainly
 
 _SMALLEST_UNIT = torch.finfo(torch.float64).eps
@@ -34,8 +35,27 @@ class Arithmetic(Protocol):
         ...
 
 
+def running_totals(arithmetic: Arithmetic | None) -> NumberFormat | None:
+    """The format in which sums are formed, where an arithmetic has the attribute of that name; None for float32."""
+    found = getattr(arithmetic, "running_totals", None)
+    return found if isinstance(found, NumberFormat) else None
+
+
+def is_reference(arithmetic: Arithmetic) -> bool:
+    """Whether an arithmetic uses the reference's own kernels, so that nothing excuses a difference."""
+    return bool(getattr(arithmetic, "is_reference", False))
+
+
+def received(arithmetic: Arithmetic, value: Any) -> Any:
+    """Arguments as the backend has them, where an arithmetic has the method of that name; else as they are."""
+    receive = getattr(arithmetic, "received", None)
+    return value if receive is None else receive(value)
+
+
 class Eager:
     """Eager's own arithmetic, as a transparent backend: what comparing a model with itself means."""
+
+    is_reference = True
 
     def __init__(self, unit: float) -> None:
         self.name, self.unit = "eager", unit

@@ -6,7 +6,6 @@ accelerator profiles (whose arithmetic is emulated). Nothing is compiled here.
 
 from __future__ import annotations
 
-import difflib
 import importlib.metadata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any, Union
 import torch
 from torch.fx import Node
 
-from inductor_debug.accelerators.profile import Profile, ProfileError, built_in_names, load_document, read_profile
+from inductor_debug.accelerators.profile import Profile, built_in_names, load_document, read_profile
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
 from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visitor, run_graph
 
@@ -176,13 +176,14 @@ def _of_adapter(adapter: Any) -> Backend:
     return transparent(own if own is not None else emulated(adapter.capabilities))
 
 
+def not_compared(error: Exception) -> str:
+    """Why a comparison could not begin, as a sentence."""
+    said = str(error)
+    return f"Nothing was compared: {said if said.endswith(('.', '?')) else f'{said}.'}"
+
+
 def _document(name: str) -> dict[str, Any]:
     if name in built_in_names() or name.endswith(".toml"):
         return load_document(name)
     known = [known for known in known_names() if not known.endswith("_TESTING_ONLY")]
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-    advice = f"perhaps {near[0]!r} is meant" if near else f"there are {', '.join(known)}"
-    raise UnknownBackendError(f"there is no backend named {name!r}; {advice}")
-
-
-__all__ = ["Backend", "BackendLike", "ProfileError", "UnknownBackendError", "ideal", "known_names", "resolve"]
+    raise UnknownBackendError(unknown(name, known, "backend"))

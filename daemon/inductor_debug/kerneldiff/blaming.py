@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least
 from inductor_debug.kerneldiff.backends import Backend
-from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, Visitor, operation_name, with_dynamo_graphs
-from inductor_debug.kerneldiff.localise import Localised, Localiser
+from inductor_debug.kerneldiff.graphs import (
+    CapturedGraph,
+    NodePlaces,
+    SharedGraphs,
+    Visitor,
+    operation_name,
+    with_dynamo_graphs,
+)
+from inductor_debug.kerneldiff.localise import Compared, Localised, Localiser
 from inductor_debug.kerneldiff.nodes import NodeWalk, Replacement
-from inductor_debug.kerneldiff.report import Blame, DiffReport, NodeResult, Verdict
+from inductor_debug.kerneldiff.report import Blame, DiffReport, NodeResult, SegmentResult, Verdict
 from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State
 from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, off_by
@@ -60,8 +67,15 @@ class Finder:
 
     def _walk(self, arithmetic: Arithmetic, report: DiffReport) -> None:
         self._settings.progress("comparing operations")
-        walk = NodeWalk(arithmetic, self._places)
-        self._run(walk)
+        stream = self._settings.stream
+        walk = NodeWalk(arithmetic, self._places, done=stream.node)
+
+        def visit(graph: CapturedGraph, args: list[Any]) -> Any:
+            made = walk(graph, args)
+            stream.flush()  # what runs between graphs may take its time
+            return made
+
+        self._run(visit)
         report.nodes = walk.results
         unit = at_least(arithmetic.unit)
         report.first_divergent = next((_name(node) for node in walk.results if _diverges(node, unit)), "")
@@ -115,7 +129,7 @@ class Finder:
         failures: list[str] = []
         for worst, gradients in ((forward, False), (backward, True)):
             if worst in (Verdict.SUSPICIOUS, Verdict.WRONG) and not found:
-                localiser = self._localiser(SUSPICIOUS if worst is Verdict.SUSPICIOUS else WRONG, gradients)
+                localiser = self._localiser(SUSPICIOUS if worst is Verdict.SUSPICIOUS else WRONG, gradients, report)
                 self._visit(localiser)
                 found, failures = localiser.found, failures + localiser.failures
         report.blame = [self._blame_of(localised) for localised in found]
@@ -127,7 +141,7 @@ class Finder:
                 "from what is around them."
             )
 
-    def _localiser(self, threshold: float, gradients: bool) -> Localiser:
+    def _localiser(self, threshold: float, gradients: bool, report: DiffReport) -> Localiser:
         assert self._backend.graph_compiler is not None
         module = self._target.module
         return Localiser(
@@ -138,7 +152,24 @@ class Finder:
             gradients=gradients,
             constants=frozenset(map(id, [] if module is None else module.buffers())),
             progress=self._settings.progress,
+            compared=lambda compared: self._segment(compared, report),
         )
+
+    def _segment(self, compared: Compared, report: DiffReport) -> None:
+        start, nodes = compared.start, compared.nodes
+        row = SegmentResult(
+            compared.graph.name,
+            start,
+            start + len(nodes),
+            tuple(map(operation_name, nodes)),
+            tuple(node.name for node in nodes),
+            compared.error,
+            compared.wrong,
+            compared.why,
+            self._places.span(nodes),
+        )
+        report.segments.append(row)
+        self._settings.stream.segment(row)
 
     def _visit(self, localiser: Localiser) -> None:
         function = with_dynamo_graphs(self._target.function, localiser)

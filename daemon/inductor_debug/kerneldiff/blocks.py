@@ -45,9 +45,10 @@ class Walk:
             return
         if reference.is_contiguous() and actual.is_contiguous():
             reference, actual = reference.view(-1), actual.view(-1)
+        moved = actual.device != reference.device
         for start, place in itertools.islice(_places(reference.shape, self._elements), share, None, shares):
-            part = _flat(reference[place])
-            yield Block(start, part, _flat(actual[place]).to(part.device))
+            part, other = _flat(reference[place]), _flat(actual[place])
+            yield Block(start, part, other.to(part.device) if moved else other)
 
     def index(self, position: int) -> tuple[int, ...]:
         """The index in the tensors of the element at `position` of the walk."""
@@ -63,8 +64,13 @@ class Walk:
 
 
 def _flat(part: Tensor) -> Tensor:
-    """One-dimensional, with a conjugation or negation that torch put off carried out."""
-    return part.reshape(-1).resolve_conj().resolve_neg()
+    """One-dimensional, with a conjugation or negation that torch put off carried out.
+
+    No operation is called in vain: each costs a walking thread the interpreter lock.
+    """
+    if part.dim() != 1:
+        part = part.reshape(-1)
+    return part.resolve_conj().resolve_neg() if part.is_conj() or part.is_neg() else part
 
 
 def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int, tuple[int | slice, ...]]]:

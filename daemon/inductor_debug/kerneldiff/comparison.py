@@ -18,11 +18,12 @@ from torch.fx import Node
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.kerneldiff.arithmetic import unit_of
+from inductor_debug.kerneldiff.arithmetic import running_totals, unit_of
 from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
 from inductor_debug.kerneldiff.blaming import Finder
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
+from inductor_debug.kerneldiff.faults import FaultyArithmetic
 from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
@@ -40,6 +41,7 @@ from inductor_debug.kerneldiff.sides import (
     worst_of,
 )
 from inductor_debug.kerneldiff.state import State
+from inductor_debug.kerneldiff.streaming import Stream
 from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
 from inductor_debug.kerneldiff.verdict import overall
 
@@ -58,6 +60,8 @@ class Settings:
     inject: tuple[str, ...] = ()
     time_limit: float = 120.0
     progress: Callable[[str], None] = lambda message: None
+    stream: Stream = field(default_factory=Stream)
+    """Told of results and operations as they are compared."""
     exact: bool = True
     """Measure from the model in higher precision, which needs twice the memory of a float32 model once more."""
     eagerly: Around = contextlib.nullcontext
@@ -116,6 +120,7 @@ class Comparison:
 
     def _compare(self, report: DiffReport) -> None:
         settings = self._settings
+        settings.stream.begin(report)
         outputs: list[list[TensorResult]] = []
         gradients: list[list[TensorResult]] = []
         for run in range(settings.runs):
@@ -130,7 +135,12 @@ class Comparison:
             report.verdict = Verdict.FAILED
             return
         results = [*report.outputs, *report.gradients]
+        if isinstance(self._test.arithmetic, FaultyArithmetic):
+            report.notes += [
+                f"{fault} was put into no operation: none comes from there." for fault in self._test.arithmetic.idle
+            ]
         report.verdict, report.why = overall(results, self._baseline(), report.deterministic)
+        settings.stream.verdict(report)
         if settings.nodes:
             self._find(report)
 
@@ -163,7 +173,11 @@ class Comparison:
         ]
         named = gradient_pairs(reference, actual) if not report.why else []
         self._pairs = [*found, *named]
-        return judge_pairs(found, anchors, config), judge_pairs(named, anchors, config)
+        stream = self._settings.stream
+        return (
+            judge_pairs(found, anchors, config, lambda result: stream.result("outputs", result)),
+            judge_pairs(named, anchors, config, lambda result: stream.result("gradients", result)),
+        )
 
     def _side(self, backend: Backend, seed: int, report: DiffReport) -> Ran:
         self._settings.progress(f"running {backend.name}")
@@ -236,7 +250,8 @@ class Comparison:
 
     def _moved(self, seed: int, number: int) -> Values:
         self._settings.progress("measuring what rounding does to the model")
-        with self._settings.eagerly(), Jitter(self._unit(), number + 1):
+        totals = running_totals(self._test.arithmetic)
+        with self._settings.eagerly(), Jitter(self._unit(), number + 1, totals):
             ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
         self._state.restore()
         return values(ran) if ran.error is None else {}

@@ -34,7 +34,8 @@ class EmulatedArithmetic:
     """Computes operations with an accelerator's numbers; an `arithmetic.Arithmetic`.
 
     `unit` is the distance between 1 and the next number of the compute format. `wraps_int64` keeps int64 as int32.
-    `constants` may be told which tensors come again and again.
+    `constants` may be told which tensors come again and again. `running_totals` is the format in which sums are formed,
+    None for float32.
     """
 
     def __init__(
@@ -52,9 +53,8 @@ class EmulatedArithmetic:
         self.piece = piece
         self._wraps_int64 = wraps_int64
         self.constants = Constants()
-        self._accumulator = (
-            None if accumulate.mantissa_bits >= FLOAT32.mantissa_bits else Accumulator(accumulate, piece)
-        )
+        self.running_totals = None if accumulate.mantissa_bits >= FLOAT32.mantissa_bits else accumulate
+        self._accumulator = None if self.running_totals is None else Accumulator(accumulate, piece)
 
     @classmethod
     def from_profile(cls, profile: Profile) -> EmulatedArithmetic:
@@ -113,6 +113,10 @@ class EmulatedArithmetic:
     def accumulated(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], how: Accumulator) -> Any:
         """As `run`, with sums formed as `how` says."""
         return self._run(func, args, kwargs, torch.float32, how)
+
+    def received(self, value: Any) -> Any:
+        """Arguments as the accelerator has them, which may be shared."""
+        return pytree.tree_map(self._received, value)
 
     def round(self, value: Any) -> Any:
         """All floating-point tensors in `value` rounded to the compute format, as new tensors."""

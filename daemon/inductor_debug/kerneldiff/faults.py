@@ -5,7 +5,6 @@ Each is one that real accelerators had. A fault spoils every operation that it c
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.accelerators.number_formats import BFLOAT16, NumberFormat, number_format
 from inductor_debug.accelerators.sticks import STICK_BYTES
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.kerneldiff.accumulation import Accumulator, accumulates
-from inductor_debug.kerneldiff.arithmetic import Arithmetic
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, is_reference, received, running_totals
 from inductor_debug.kerneldiff.emulation import is_view
 
 _TOO_FEW_BITS = 3
@@ -49,6 +49,11 @@ class Injection:
     fault: Fault
     line: int | None = None
 
+    @property
+    def text(self) -> str:
+        """As `read_injection` reads it."""
+        return self.fault.value if self.line is None else f"{self.fault.value}@{self.line + 1}"
+
 
 def read_injection(text: str) -> Injection:
     """Reads `FAULT` or `FAULT@LINE`, the line counted from one as editors show it.
@@ -59,9 +64,7 @@ def read_injection(text: str) -> Injection:
     name, at, line = text.partition("@")
     names = [fault.value for fault in Fault]
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"perhaps {near[0]!r} is meant" if near else f"there are {', '.join(names)}"
-        raise ValueError(f"unknown fault {name!r}; {hint}")
+        raise ValueError(unknown(name, names, "fault"))
     if at and not (line.isdecimal() and int(line) > 0):
         raise ValueError(f"{text!r} must end in a line number, such as {name}@12")
     return Injection(Fault(name), int(line) - 1 if at else None)
@@ -78,19 +81,28 @@ class FaultyArithmetic:
     ) -> None:
         self.name = arithmetic.name
         self.unit = arithmetic.unit
+        self.running_totals = running_totals(arithmetic)
+        self.is_reference = is_reference(arithmetic)
         self._arithmetic = arithmetic
         self._injections = tuple(injections)
+        self._applied: set[Injection] = set()
         self._line_of = line_of
 
     def ideal(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """As without faults."""
         return self._arithmetic.ideal(node, args, kwargs)
 
+    def received(self, value: Any) -> Any:
+        """As without faults."""
+        return received(self._arithmetic, value)
+
     def compute(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for one node, spoilt where a fault applies."""
         if is_view(node.target):
             return self._arithmetic.compute(node, args, kwargs)
-        faults = {found.fault for found in self._injections if self._applies(found, node)}
+        applied = [found for found in self._injections if self._applies(found, node)]
+        self._applied.update(applied)
+        faults = {found.fault for found in applied}
         if Fault.DOWNCAST_INT64 in faults:
             args, kwargs = pytree.tree_map(_downcast, (args, kwargs))
         adds = accumulates(node.target)
@@ -104,6 +116,11 @@ class FaultyArithmetic:
             if fault in faults:
                 result = pytree.tree_map(spoil, result)
         return result
+
+    @property
+    def idle(self) -> list[str]:
+        """The faults that were put into no operation so far, as they are written."""
+        return [found.text for found in self._injections if found not in self._applied]
 
     def _applies(self, found: Injection, node: Node) -> bool:
         return found.line is None or self._line_of(node) == found.line

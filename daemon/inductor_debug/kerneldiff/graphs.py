@@ -8,20 +8,21 @@ itself captured, before AOTAutograd, are had the same way.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-from inductor_debug_schema import Location
+from inductor_debug_schema import Location, Range
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_positions import hooked_positions
 from inductor_debug.capture.failures import innermost
-from inductor_debug.capture.graph_runner import NodeAttribution
+from inductor_debug.capture.graph_runner import NodeAttribution, last_uses
 from inductor_debug.capture.modules import ModulePath
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.spans import SourceMap
@@ -60,6 +61,16 @@ class NodePlaces:
     def module(self, node: Node) -> str:
         """The dotted path of the module that the node was traced in."""
         return self._of(node)[1]
+
+    def span(self, nodes: Sequence[Node]) -> Location | None:
+        """The lines from the first to the last expression of several nodes, in the file that most of them come from."""
+        places = [place for node in nodes if (place := self.place(node)) is not None]
+        if not places:
+            return None
+        paths = [place.path for place in places]
+        path = max(dict.fromkeys(paths), key=paths.count)
+        ranges = [place.range for place in places if place.path == path]
+        return Location(path, Range(min(one.start for one in ranges), max(one.end for one in ranges)))
 
     def _of(self, node: Node) -> tuple[Location | None, str]:
         known = self._known.get(node)
@@ -165,7 +176,7 @@ def run_graph(graph: CapturedGraph, args: list[Any], compute: Compute) -> Any:
         if node.op == "placeholder":
             values[node] = next(arguments)
         elif node.op == "get_attr":
-            values[node] = attribute(graph.module, str(node.target))
+            values[node] = attrgetter(str(node.target))(graph.module)
         elif node.op == "output":
             return map_arg(node.args[0], values.__getitem__)
         else:
@@ -180,28 +191,6 @@ def operands(node: Node, values: dict[Node, Any]) -> tuple[tuple[Any, ...], dict
     args: tuple[Any, ...] = map_arg(node.args, values.__getitem__)
     kwargs: dict[str, Any] = map_arg(node.kwargs, values.__getitem__) if node.kwargs else {}
     return args, kwargs
-
-
-def attribute(root: Any, dotted: str) -> Any:
-    """What a `get_attr` node reads."""
-    for name in dotted.split("."):
-        root = getattr(root, name)
-    return root
-
-
-def last_uses(graph_module: GraphModule) -> dict[Node, list[Node]]:
-    """Which values are dead after which node."""
-    seen: set[Node] = set()
-    uses: dict[Node, list[Node]] = {}
-    for node in reversed(graph_module.graph.nodes):
-        for used in node.all_input_nodes:
-            if used not in seen:
-                seen.add(used)
-                uses.setdefault(node, []).append(used)
-        if node not in seen and node.op != "output":
-            seen.add(node)
-            uses.setdefault(node, []).append(node)
-    return uses
 
 
 def is_random(node: Node) -> bool:

@@ -20,7 +20,7 @@ from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.capture.offers import as_call
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
-from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError, resolve
+from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError, not_compared, resolve
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.report import DiffReport, Verdict
@@ -144,9 +144,7 @@ def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]
 
 def refused(target: str, reference: BackendLike, test: BackendLike, error: Exception) -> DiffReport:
     """The report of a comparison that could not begin."""
-    return DiffReport(
-        target, name_of(reference), name_of(test), Verdict.FAILED, f"Nothing was compared: {str(error).rstrip('.')}."
-    )
+    return DiffReport(target, name_of(reference), name_of(test), Verdict.FAILED, not_compared(error))
 
 
 def name_of(backend: BackendLike) -> str:

@@ -15,7 +15,8 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from inductor_debug.kerneldiff.reordering import Errors, bias_errors, errors_of
+from inductor_debug.accelerators.number_formats import NumberFormat
+from inductor_debug.kerneldiff.reordering import Chains, Errors, bias_errors, errors_of
 
 
 class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -24,33 +25,44 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Args:
         unit: of the backend's number format, where that is coarser than the tensors' own dtypes.
         seed: which other way.
+        totals: the format of running totals, where it is shorter than float32.
+        results: also round results in another way; without it only what happens inside of operations differs.
     """
 
-    def __init__(self, unit: float, seed: int) -> None:
+    def __init__(self, unit: float, seed: int, totals: NumberFormat | None = None, *, results: bool = True) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._unit = unit
+        self._moving = results
         self._generator = torch.Generator().manual_seed(seed)
-        self._lanes = _LANES[seed % len(_LANES)]
+        self._how = Chains(_LANES[seed % len(_LANES)], totals)
         self._decompositions = _decompositions()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         decomposition = self._decompositions.get(func)
         if decomposition is not None:
-            with self:
-                return decomposition(*args, **kwargs)
+            return self._inside(decomposition, args, kwargs)
         result = func(*args, **kwargs)
         schema = getattr(func, "_schema", None)
         if schema is None or schema.is_mutable or torch.Tag.nondeterministic_seeded in func.tags:
             return result
         if any(argument.alias_info is not None for argument in schema.arguments) or func in _EXACT:
             return result
-        result = pytree.tree_map(self._move, result)
-        for leaf, errors in zip(pytree.tree_leaves(result), errors_of(func, args, kwargs, self._lanes), strict=False):
+        if self._moving:
+            result = pytree.tree_map(self._move, result)
+        for leaf, errors in zip(pytree.tree_leaves(result), errors_of(func, args, kwargs, self._how), strict=False):
             self._reorder(leaf, errors)
         if func is torch.ops.aten.convolution_backward.default and result[2] is not None:
-            self._reorder(result[2], bias_errors(args[0], self._lanes))
+            self._reorder(result[2], bias_errors(args[0], self._how))
         return result
+
+    def _inside(self, decomposition: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        moving, self._moving = self._moving, True
+        try:
+            with self:
+                return decomposition(*args, **kwargs)
+        finally:
+            self._moving = moving
 
     def _reorder(self, leaf: Any, errors: Errors) -> None:
         if _movable(leaf):
@@ -62,8 +74,9 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not _movable(leaf):
             return leaf
         unit = max(self._unit, torch.finfo(leaf.dtype).eps)
-        factor = torch.rand(leaf.shape, generator=self._generator).sub_(0.5).mul_(2 * unit).add_(1.0)
-        return leaf.mul_(factor.to(device=leaf.device, dtype=leaf.dtype))
+        noise = torch.rand(leaf.shape, generator=self._generator).sub_(0.5).mul_(2 * unit)
+        wide = torch.float64 if leaf.dtype is torch.float64 else torch.float32  # which knows 1 from 1 plus the noise
+        return leaf.mul_(noise.to(wide).add_(1.0).to(device=leaf.device, dtype=leaf.dtype))
 
 
 def _movable(leaf: Any) -> bool:
@@ -99,6 +112,7 @@ _COMPOSED = (
     torch.ops.aten.native_batch_norm_backward,
     torch.ops.aten.native_group_norm,
     torch.ops.aten.native_group_norm_backward,
+    torch.ops.aten.native_layer_norm,
     torch.ops.aten.native_layer_norm_backward,
 )
 """Operations with sums over whole batches inside. Their errors shift all elements alike, which later sums add up."""

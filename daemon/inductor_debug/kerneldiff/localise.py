@@ -22,9 +22,11 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.failures import describe
 from inductor_debug.kerneldiff.anchoring import anchor, error_from, larger, rounding_error
 from inductor_debug.kerneldiff.arithmetic import at_least, unit_of
+from inductor_debug.kerneldiff.differences import difference
 from inductor_debug.kerneldiff.graphs import CapturedGraph
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
+from inductor_debug.kerneldiff.report import NodeError
 from inductor_debug.kerneldiff.running import cotangent
 from inductor_debug.kerneldiff.segments import Cuttable, Piece
 from inductor_debug.kerneldiff.state import seed_everything
@@ -50,6 +52,26 @@ class Localised:
     complete: bool
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A piece that was compiled by itself and compared: the operations `start` to `end` (exclusive) of a graph.
+
+    `error` is None where it could not be compiled or run; `why` says what was raised.
+    """
+
+    graph: CapturedGraph
+    start: int
+    nodes: list[Node]
+    error: NodeError | None
+    wrong: bool
+    why: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How far off it is; 0 where nobody knows."""
+        return 0.0 if self.error is None else self.error.ratio or 0.0
+
+
 class Localiser:
     """A visitor for graphs that bisects each one that goes wrong, and returns the reference's results.
 
@@ -61,6 +83,7 @@ class Localiser:
         constants: tensors (by identity) that no gradient is asked of: buffers.
         gradients: run backward through every piece as well: for faults that show in gradients only.
         progress: told what is being done.
+        compared: told of every piece that was compared.
     """
 
     def __init__(
@@ -73,8 +96,10 @@ class Localiser:
         gradients: bool = False,
         constants: frozenset[int] = frozenset(),
         progress: Callable[[str], None] = lambda message: None,
+        compared: Callable[[Compared], None] = lambda compared: None,
     ) -> None:
         self._constants = constants
+        self.compared = compared
         self._compiler, self._seed, self._deadline = compiler, seed, deadline
         self._threshold, self._gradients, self._progress = threshold, gradients, progress
         self.found: list[Localised] = []
@@ -97,13 +122,9 @@ class Localiser:
         """Whether the time is up."""
         return time.perf_counter() > self._deadline
 
-    @property
-    def threshold(self) -> float:
-        """The ratio above which a piece is wrong."""
-        return self._threshold
-
-    def ratio_of(self, piece: Piece) -> float:
-        """How far off the compiled piece is; 0 where it cannot be compiled or run alone."""
+    def measure(self, cuttable: Cuttable, piece: Piece) -> Compared:
+        """How far off the compiled piece is. Where it cannot be compiled or run alone, nobody knows."""
+        nodes = cuttable.operations[piece.start : piece.end]
         self._progress(f"compiling operations {piece.start + 1} to {piece.end}")
         self.compilations += 1
         try:
@@ -113,9 +134,15 @@ class Localiser:
             compiled = self._compiler(given, self._passed(self._leaves(piece)))
             actual = self._results(compiled, piece)
         except Exception as error:
-            self.failures.append(f"operations {piece.start + 1} to {piece.end}: {describe(error)}")
-            return 0.0
-        return _judged(piece, actual, self._results)
+            why = describe(error)
+            self.failures.append(f"operations {piece.start + 1} to {piece.end}: {why}")
+            found = Compared(cuttable.graph, piece.start, nodes, None, False, why)
+        else:
+            judged = _judged(piece, actual, self._results)
+            wrong = (judged.ratio or 0.0) > self._threshold
+            found = Compared(cuttable.graph, piece.start, nodes, judged, wrong)
+        self.compared(found)
+        return found
 
     def _leaves(self, piece: Piece) -> list[torch.Tensor]:
         tensors = cloned(piece.inputs)
@@ -152,9 +179,10 @@ def _gradients(made: list[torch.Tensor], leaves: list[torch.Tensor]) -> list[tor
 
 def _judged(
     piece: Piece, actual: list[torch.Tensor], results: Callable[[Callable[..., Any], Piece], list[torch.Tensor]]
-) -> float:
-    """The largest ratio among a piece's results."""
+) -> NodeError:
+    """The error of a piece's results, with the largest ratio among them."""
     base = results(piece.module, piece)
+    error = difference(base, actual)
     try:
         with Precise(drawn_dtype(piece.inputs)):
             exact = results(piece.module, replace(piece, inputs=[to_precise(tensor) for tensor in piece.inputs]))
@@ -162,12 +190,12 @@ def _judged(
         exact = base  # an operation without float64: rounding alone says what to expect
     ratio = _largest(exact, base, actual, [])
     if ratio <= SUSPICIOUS:
-        return ratio
+        return replace(error, ratio=ratio)
     moved = []
     for number in range(_MOVED):
         with Jitter(0.0, number + 1):
             moved.append(results(piece.module, piece))
-    return _largest(exact, base, actual, moved)
+    return replace(error, ratio=_largest(exact, base, actual, moved))
 
 
 def _largest(
@@ -202,7 +230,7 @@ class _Bisection:
 
     def __init__(self, localiser: Localiser, cuttable: Cuttable) -> None:
         self._localiser, self._cuttable = localiser, cuttable
-        self._known: dict[tuple[int, int], float] = {}
+        self._known: dict[tuple[int, int], Compared] = {}
 
     def run(self) -> Localised | None:
         start, end = 0, len(self._cuttable.operations)
@@ -222,7 +250,7 @@ class _Bisection:
                 start, end = self._shrunk(start, end)
                 break
         nodes = self._cuttable.operations[start:end]
-        ratio = self._known[start, end]
+        ratio = self._known[start, end].ratio
         return Localised(self._cuttable.graph, nodes, ratio, together, not self._localiser.late)
 
     def _shrunk(self, start: int, end: int) -> tuple[int, int]:
@@ -244,5 +272,6 @@ class _Bisection:
 
     def _wrong(self, start: int, end: int) -> bool:
         if (start, end) not in self._known:
-            self._known[start, end] = self._localiser.ratio_of(self._cuttable.piece(start, end))
-        return self._known[start, end] > self._localiser.threshold
+            piece = self._cuttable.piece(start, end)
+            self._known[start, end] = self._localiser.measure(self._cuttable, piece)
+        return self._known[start, end].wrong

@@ -23,20 +23,48 @@ from inductor_debug.kerneldiff.metrics_worst import Worst
 _SAFE = {torch.float32: (1e-15, 1e15), torch.float64: (1e-145, 1e145)}
 """Largest magnitudes of a block between which squares, and their sums, neither overflow nor lose what counts."""
 
+_ROWS = 5
+"""The error, the quotient, and the squares of both sides and of the error."""
 
-@dataclass(frozen=True, slots=True)
+
 class _Work:
-    """Both sides of a block in the dtype computed in, and buffers of its size.
+    """Both sides of a block in the dtype computed in, and buffers of its size, whose parts are cut once.
 
-    `error` and `size` hold the moduli of the difference and of the reference, `quotient` the one by the other.
+    `rows` are `error`, the moduli of the difference; `quotient`, the same divided by `size`; and the squares of both
+    sides and of the error, the first of which is free as `scratch` once they have been summed. `size` holds the moduli
+    of the reference.
     """
 
-    reference: Tensor
-    actual: Tensor
-    error: Tensor
-    size: Tensor
-    quotient: Tensor
-    scratch: Tensor
+    def __init__(self, count: int, dtype: torch.dtype, compute: torch.dtype, device: torch.device) -> None:
+        buffers = torch.empty(_ROWS + (1 if dtype is compute else 3), count, dtype=compute, device=device)
+        self.count = count
+        self.rows = buffers[:_ROWS]
+        self.error, self.quotient, *self.squares = self.rows
+        self.scratch = self.squares[0]
+        self.size, *self._wide = buffers[_ROWS:]
+        self.measured = buffers[:2]
+        self.found = torch.empty(2 + _ROWS, dtype=compute, device=device)
+        self.maxima, self.totals = self.found[:2], self.found[2:]
+        self.reference = self.actual = self.error
+
+    def take(self, block: Block) -> None:
+        """Sets both sides."""
+        self.reference, self.actual = block.reference, block.actual
+        if self._wide:
+            self.reference, self.actual = self._wide[0].copy_(block.reference), self._wide[1].copy_(block.actual)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What a block adds up to: the largest error and quotient, their sums, and sums of squares."""
+
+    largest: float
+    highest: float
+    total: float
+    relative_total: float
+    reference_square: float
+    actual_square: float
+    error_square: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +81,7 @@ class _Relative:
 
 
 class FloatMetrics:
-    """Takes blocks of one floating-point dtype. Its buffers are as large as six blocks of the dtype computed in."""
+    """Takes blocks of one floating-point dtype. Its buffers are as large as eight blocks of the dtype computed in."""
 
     def __init__(self, sums: Sums, worst: Worst, dtype: torch.dtype, *, equal_nan: bool) -> None:
         self._sums = sums
@@ -61,7 +89,7 @@ class FloatMetrics:
         self._dtype = dtype
         self._compute = torch.float64 if dtype is torch.float64 else torch.float32
         self._general = GeneralMetrics(sums, worst, equal_nan=equal_nan)
-        self._buffers: list[Tensor] = []
+        self._work: _Work | None = None
 
     def add(self, block: Block) -> None:
         """Adds a block."""
@@ -75,39 +103,50 @@ class FloatMetrics:
     def _add_plain(self, block: Block) -> bool:
         """Adds the block and returns True, or leaves everything as it was and returns False."""
         work = self._prepare(block)
-        size = float(torch.dot(work.reference, work.reference))
-        if not self._safe(size, work.reference):
-            return False
         # This gives up at the first difference, so it costs nothing where there is one.
         if torch.equal(work.reference, work.actual):
-            self._add_equal(size, work)
+            square = float(torch.dot(work.reference, work.reference))
+            if not self._safe(square, work.reference):
+                return False
+            self._add_equal(square, work)
             return True
-        torch.sub(work.actual, work.reference, out=work.error)
-        squares, other = float(torch.dot(work.error, work.error)), float(torch.dot(work.actual, work.actual))
-        work.error.abs_()
-        largest = float(work.error.amax())
+        figures = self._figures(work)
         low, high = _SAFE[self._compute]
-        if not (math.isfinite(squares) and low < largest < high and self._safe(other, work.actual)):
+        if not (
+            math.isfinite(figures.error_square)
+            and low < figures.largest < high
+            and self._safe(figures.reference_square, work.reference)
+            and self._safe(figures.actual_square, work.actual)
+        ):
             return False
-        relative = self._relative(work)
+        relative = self._relative(work, figures)
         if not math.isfinite(relative.total):
             return False
-        self._add_differing(block, work, relative, largest, (squares, size, other))
+        self._add_differing(block, work, relative, figures)
         return True
 
     def _prepare(self, block: Block) -> _Work:
-        """Buffers, and both sides in the dtype computed in."""
+        """Buffers that fit, and both sides in the dtype computed in."""
         count = block.reference.numel()
-        if not self._buffers or self._buffers[0].numel() < count:
-            widened = 0 if self._dtype is self._compute else 2
-            self._buffers = [
-                torch.empty(count, dtype=self._compute, device=block.reference.device) for _ in range(4 + widened)
-            ]
-        error, sizes, quotient, scratch, *wide = (buffer[:count] for buffer in self._buffers)
-        reference, actual = block.reference, block.actual
-        if wide:
-            reference, actual = wide[0].copy_(reference), wide[1].copy_(actual)
-        return _Work(reference, actual, error, sizes, quotient, scratch)
+        if self._work is None or self._work.count != count:
+            self._work = _Work(count, self._dtype, self._compute, block.reference.device)
+        self._work.take(block)
+        return self._work
+
+    @staticmethod
+    def _figures(work: _Work) -> _Figures:
+        """Fills `error`, `size` and `quotient`.
+
+        Every operation costs a thread the interpreter lock once, and so does every number fetched. So all sums are one
+        operation (which adds pairwise, unlike `torch.dot`), both maxima are, and all numbers are fetched at once.
+        """
+        torch.sub(work.actual, work.reference, out=work.error)
+        for side, square in zip((work.reference, work.actual, work.error), work.squares, strict=True):
+            torch.mul(side, side, out=square)
+        torch.div(work.error.abs_(), torch.abs(work.reference, out=work.size), out=work.quotient)
+        torch.amax(work.measured, 1, out=work.maxima)
+        torch.sum(work.rows, 1, out=work.totals)
+        return _Figures(*work.found.tolist())
 
     def _safe(self, square: float, values: Tensor) -> bool:
         """Whether a sum of squares can be trusted: it neither overflowed nor are the values too small for it."""
@@ -122,17 +161,16 @@ class FloatMetrics:
         sums.add_norms(0.0, math.sqrt(square), math.sqrt(square))
         sums.note_ulp(0)
 
-    def _add_differing(
-        self, block: Block, work: _Work, relative: _Relative, largest: float, squares: tuple[float, float, float]
-    ) -> None:
-        sums, count = self._sums, work.reference.numel()
+    def _add_differing(self, block: Block, work: _Work, relative: _Relative, figures: _Figures) -> None:
+        sums, count, largest = self._sums, work.reference.numel(), figures.largest
         sums.elements += count
         sums.compared += count
         sums.relative += count - relative.zeros
         sums.max_abs = max(sums.max_abs, largest)
-        sums.sum_abs += float(work.error.sum())
+        sums.sum_abs += figures.total
         sums.max_rel = max(sums.max_rel, relative.highest)
         sums.sum_rel += relative.total
+        squares = figures.error_square, figures.reference_square, figures.actual_square
         sums.add_norms(*map(math.sqrt, squares))
         self._distance(block, work, relative, largest)
         self._tolerances(work, relative, largest)
@@ -140,23 +178,19 @@ class FloatMetrics:
             self._worst.take(block, work.error)
 
     @staticmethod
-    def _relative(work: _Work) -> _Relative:
-        """Fills `size`, and `quotient` with the relative errors, 0 where the reference is zero."""
+    def _relative(work: _Work, figures: _Figures) -> _Relative:
+        """The relative errors; where a reference is zero, `quotient` is filled once more, with 0 there."""
+        if math.isfinite(figures.highest):
+            return _Relative(figures.highest, figures.relative_total, 0, 0.0)
         error, size, quotient, scratch = work.error, work.size, work.quotient, work.scratch
-        torch.abs(work.reference, out=size)
-        torch.div(error, size, out=quotient)
-        highest = float(quotient.amax())
-        zeros, at_zero = 0, 0.0
-        if not math.isfinite(highest):
-            # Masks as numbers: arithmetic with them is several times as fast as filling by a mask.
-            zero = torch.eq(size, 0, out=scratch)
-            zeros = int(zero.sum())
-            torch.div(error, torch.add(size, zero, out=quotient), out=quotient)
-            at_zero = float(zero.mul_(error).amax())
-            if at_zero:
-                quotient.sub_(zero)
-            highest = float(quotient.amax())
-        return _Relative(highest, float(quotient.sum()), zeros, at_zero)
+        # Masks as numbers: arithmetic with them is several times as fast as filling by a mask.
+        zero = torch.eq(size, 0, out=scratch)
+        zeros = int(zero.sum())
+        torch.div(error, torch.add(size, zero, out=quotient), out=quotient)
+        at_zero = float(zero.mul_(error).amax())
+        if at_zero:
+            quotient.sub_(zero)
+        return _Relative(float(quotient.amax()), float(quotient.sum()), zeros, at_zero)
 
     def _tolerances(self, work: _Work, relative: _Relative, largest: float) -> None:
         sums, wanted, scratch = self._sums, self._sums.tolerances, work.scratch
@@ -204,19 +238,26 @@ class FloatMetrics:
         sums.note_ulp(max(int(steps.amax()), -int(steps.amin())))
 
     def _may_cross_far(self, work: _Work, largest: float) -> bool:
-        """Whether two values of different signs may be farther apart than any so far.
+        """Whether two values, one of them at least as far from the other as from zero, may be farther apart than any.
 
         Read as an integer in units of a binade, a normal value is at most its logarithm plus the bias, so the product
-        of two bounds how far they are apart by way of zero. A subnormal one adds at most a binade to the other, which
-        is at most the error.
+        of two of different signs bounds how far they are apart by way of zero; it is at most a quarter of the error's
+        square. Two of one sign, or a subnormal one and another, are apart by at most a binade more than the error is
+        from zero.
         """
-        product = -float(torch.mul(work.reference, work.actual, out=work.scratch).amin())
-        if self._sums.ulp is None or not product > _SAFE[self._compute][0] ** 2:
+        if self._sums.ulp is None:
             return True
         information = torch.finfo(self._dtype)
         bias = 1.01 - math.log2(information.tiny)
-        binades = max(math.log2(product) + 2 * bias, math.log2(largest) + bias + 1)
-        return binades / information.eps > self._sums.ulp
+        record = self._sums.ulp * information.eps
+        if math.log2(largest) + bias + 1 > record:
+            return True
+        if 2 * (math.log2(largest) - 1 + bias) <= record:
+            return False
+        product = -float(torch.mul(work.reference, work.actual, out=work.scratch).amin())
+        if abs(product) <= _SAFE[self._compute][0] ** 2:
+            return True
+        return product > 0 and math.log2(product) + 2 * bias > record
 
     def _bound(self, highest: float, largest: float) -> int:
         """No distance between two values of one sign in the block is larger.

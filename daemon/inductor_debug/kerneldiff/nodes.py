@@ -9,33 +9,28 @@ The walk returns the reference's results, so that the code between graphs, and b
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from inductor_debug.kerneldiff.anchoring import anchor, error_from, larger, rounding_error
-from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least, unit_of
+from inductor_debug.capture.graph_runner import last_uses
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least
 from inductor_debug.kerneldiff.differences import NOTHING, difference, differs_exactly
 from inductor_debug.kerneldiff.graphs import (
     CapturedGraph,
     NodePlaces,
-    attribute,
     is_random,
-    last_uses,
     operands,
     operation_name,
     plainly,
     run_graph,
-    tensors_in,
 )
-from inductor_debug.kerneldiff.outcomes import beyond_int32
-from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
+from inductor_debug.kerneldiff.operation_errors import random_state_kept, ratio_of
 from inductor_debug.kerneldiff.report import NodeError, NodeResult
 
 CLOSER_LOOK = 1.5
@@ -57,7 +52,7 @@ class NodeWalk:
         arithmetic: the backend.
         places: where nodes come from.
         modes: what to compute.
-        progress: told the number of operations done.
+        done: told of each operation when it is compared.
     """
 
     def __init__(
@@ -65,11 +60,11 @@ class NodeWalk:
         arithmetic: Arithmetic,
         places: NodePlaces,
         modes: Modes | None = None,
-        progress: Callable[[int], None] | None = None,
+        done: Callable[[NodeResult], None] = lambda result: None,
     ) -> None:
         self._arithmetic, self._places = arithmetic, places
         self._modes = modes or Modes()
-        self._progress = progress
+        self._done = done
         self.results: list[NodeResult] = []
 
     def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
@@ -82,39 +77,14 @@ class NodeWalk:
         error = difference(reference, actual)
         unit = at_least(self._arithmetic.unit)
         if error.invalid or error.relative > CLOSER_LOOK * unit or differs_exactly(reference, actual):
-            return self._anchored(node, (reference, actual), args, kwargs, error)
+            ratio = ratio_of(self._arithmetic, node, (reference, actual), args, kwargs)
+            return replace(error, ratio=ratio)
         return error
-
-    def _anchored(
-        self, node: Node, both: tuple[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: NodeError
-    ) -> NodeError:
-        """The same error with its ratio to the error to expect of this operation alone."""
-        with random_state_kept():
-            ideal = self._arithmetic.ideal(node, args, kwargs)
-        if is_random(node):
-            return NodeError(error.max_abs, error.rmse, error.relative, None, error.invalid)
-        exact = _exactly(node, args, kwargs)
-        ratio = 0.0
-        found = zip(tensors_in(exact), tensors_in(ideal), *map(tensors_in, both), strict=False)
-        for truth, best, reference, actual in found:
-            ratio = max(ratio, self._ratio(truth, best, reference, actual))
-        return NodeError(error.max_abs, error.rmse, error.relative, ratio, error.invalid)
-
-    def _ratio(self, truth: torch.Tensor, best: torch.Tensor, reference: torch.Tensor, value: torch.Tensor) -> float:
-        if truth.shape != value.shape:
-            return math.inf
-        if not (truth.is_floating_point() or truth.is_complex()):
-            wrong = (value != best) | ((value != truth) & beyond_int32(truth))
-            return math.inf if bool(wrong.any()) else 0.0
-        unit = max(self._arithmetic.unit, unit_of(value.dtype))
-        expected = larger(error_from(truth, best), rounding_error(truth, unit))
-        return anchor(truth, expected, value, reference).ratio
 
     def done(self, result: NodeResult) -> None:
         """Takes one operation's result in."""
         self.results.append(result)
-        if self._progress is not None and len(self.results) % 16 == 0:
-            self._progress(len(self.results))
+        self._done(result)
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -150,7 +120,7 @@ class _GraphWalk:
                 return pytree.tree_map_only(Node, self._reference.__getitem__, node.args[0])
             if node.op in ("placeholder", "get_attr"):
                 fetched = node.op == "get_attr"
-                value = attribute(self._graph.module, str(node.target)) if fetched else next(arguments)
+                value = attrgetter(str(node.target))(self._graph.module) if fetched else next(arguments)
                 self._reference[node] = value
                 if chaining:
                     self._chained[node], self._errors[node] = value, 0.0
@@ -227,16 +197,6 @@ class Replacement:
         return made
 
 
-def _exactly(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The operation's result in higher precision; as eager gives it where it has no such precision."""
-    precise = pytree.tree_map_only(torch.Tensor, lambda tensor: to_precise(tensor.detach()), (args, kwargs))
-    try:
-        with Precise(drawn_dtype(tensors_in((args, kwargs)))):
-            return plainly(node, *precise)
-    except (RuntimeError, TypeError, NotImplementedError):
-        return plainly(node, args, kwargs)
-
-
 def _writes(node: Node) -> bool:
     schema = getattr(node.target, "_schema", None)
     return schema is not None and schema.is_mutable
@@ -253,14 +213,4 @@ def _copied(value: Any) -> Any:
 
 def _set_random(state: torch.Tensor | None) -> None:
     if state is not None:
-        torch.set_rng_state(state)
-
-
-@contextlib.contextmanager
-def random_state_kept() -> Iterator[None]:
-    """Random numbers go on afterwards as if nothing had been drawn."""
-    state = torch.get_rng_state()
-    try:
-        yield
-    finally:
         torch.set_rng_state(state)

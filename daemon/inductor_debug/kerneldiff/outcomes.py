@@ -48,9 +48,18 @@ class Anchors:
     unit: float = 0.0
 
 
-def judge_pairs(found: Sequence[Pair], anchors: Anchors, config: ComparisonConfig) -> list[TensorResult]:
-    """One result for each leaf."""
-    return [_Leaf(pair, anchors, config).judge() for pair in found]
+def judge_pairs(
+    found: Sequence[Pair],
+    anchors: Anchors,
+    config: ComparisonConfig,
+    done: Callable[[TensorResult], None] = lambda result: None,
+) -> list[TensorResult]:
+    """One result for each leaf; `done` is told of each at once."""
+    results = []
+    for pair in found:
+        results.append(_Leaf(pair, anchors, config).judge())
+        done(results[-1])
+    return results
 
 
 class _Leaf:
@@ -111,11 +120,11 @@ class _Leaf:
         repeated = _like(self._anchors.repeated.get(path), left)
         if repeated is not None:
             expected = larger(expected, error_from(left, repeated))
-        found = anchor(exact, expected, right, left)
+        found = anchor(exact, expected, right, left, base)
         if found.ratio > SUSPICIOUS / 2:  # measured more closely well before it decides
             moved = [_like(values.get(path), left) for values in self._anchors.moved(_MOVED)]
             errors: list[Error] = [error_from(exact, tensor) for tensor in moved if tensor is not None]
-            found = anchor(exact, larger(expected, *errors), right, left)
+            found = anchor(exact, larger(expected, *errors), right, left, base)
         return found.ratio
 
     def _exactly_equal(self, left: torch.Tensor, right: torch.Tensor) -> tuple[Verdict, str]:

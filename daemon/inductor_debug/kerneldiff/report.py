@@ -5,16 +5,17 @@ Plain data; nothing here measures or judges. Numbers that JSON does not know are
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import Location, place_fields
 
 from inductor_debug.kerneldiff.configuration import number_for_json
 from inductor_debug.kerneldiff.metrics import Metrics, TensorComparison, value_for_json
 
 SCHEMA = 1
+_MOST_NAMES = 12
 
 
 class Verdict(str, Enum):
@@ -131,12 +132,45 @@ class NodeResult:
             "node": self.node,
             "graph": self.graph,
             "op": self.op,
-            **_place_for_json(self.place),
+            **place_fields(self.place),
             "module": self.module,
             "isolated": self.isolated.to_dict() if self.isolated else None,
             "accumulated": self.accumulated.to_dict() if self.accumulated else None,
             "growth": _ratio_for_json(self.growth),
             "replaced": _ratio_for_json(self.replaced),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentResult:
+    """A piece of a graph that an opaque backend was given by itself, with the reference's values: `start` to `end`.
+
+    Positions are those of the graph's operations, `end` exclusive. `error` is that of what the piece returns, and its
+    ratio that to the error to expect of the piece; None where the piece could not be compiled or run alone, `why` says.
+    """
+
+    graph: str
+    start: int
+    end: int
+    ops: tuple[str, ...]
+    nodes: tuple[str, ...]
+    error: NodeError | None = None
+    wrong: bool = False
+    why: str = ""
+    place: Location | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; of long pieces the first and the last operations only."""
+        return {
+            "graph": self.graph,
+            "start": self.start,
+            "end": self.end,
+            "ops": _ends(self.ops),
+            "nodes": _ends(self.nodes),
+            **place_fields(self.place),
+            "isolated": self.error.to_dict() if self.error else None,
+            "wrong": self.wrong,
+            "why": self.why,
         }
 
 
@@ -156,7 +190,7 @@ class Blame:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            **_place_for_json(self.place),
+            **place_fields(self.place),
             "op": self.op,
             "node": self.node,
             "graph": self.graph,
@@ -178,6 +212,7 @@ class DiffReport:
     outputs: list[TensorResult] = field(default_factory=list)
     gradients: list[TensorResult] = field(default_factory=list)
     nodes: list[NodeResult] = field(default_factory=list)
+    segments: list[SegmentResult] = field(default_factory=list)
     blame: list[Blame] = field(default_factory=list)
     first_divergent: str = ""
     largest_growth: str = ""
@@ -201,6 +236,7 @@ class DiffReport:
             "outputs": [result.to_dict() for result in self.outputs],
             "gradients": [result.to_dict() for result in self.gradients],
             "nodes": [node.to_dict() for node in self.nodes],
+            "segments": [segment.to_dict() for segment in self.segments],
             "blame": [blame.to_dict() for blame in self.blame],
             "first_divergent": self.first_divergent or None,
             "largest_growth": self.largest_growth or None,
@@ -210,6 +246,7 @@ class DiffReport:
             "weights": self.weights,
             "notes": list(self.notes),
             "seconds": {name: round(value, 4) for name, value in self.seconds.items()},
+            "partial": False,
         }
 
     def summary(self) -> str:
@@ -234,12 +271,14 @@ def _line(result: TensorResult) -> str:
     return ", ".join(parts) + (f" ({result.why})" if result.why else "")
 
 
+def _ends(names: tuple[str, ...]) -> list[str]:
+    """All of a few names; of many those at both ends, with an ellipsis between."""
+    half = _MOST_NAMES // 2
+    return list(names) if len(names) <= _MOST_NAMES else [*names[:half], "…", *names[-half:]]
+
+
 def _where(place: Location) -> str:
     return f"{place.path}:{place.range.start.line + 1}"
-
-
-def _place_for_json(place: Location | None) -> dict[str, Any]:
-    return {"path": None, "range": None} if place is None else {"path": place.path, "range": asdict(place.range)}
 
 
 def _ratio_for_json(ratio: float | None) -> Any:

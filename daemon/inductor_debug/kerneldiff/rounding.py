@@ -74,7 +74,8 @@ class _Rounder:
         self._carrier = carrier
         self._drop = carrier.mantissa_bits - number_format.mantissa_bits
         self._work = torch.empty(elements, dtype=carrier.dtype, device=device)
-        self._scratch = torch.empty(elements, dtype=carrier.dtype, device=device)
+        self._scratch = torch.empty_like(self._work)
+        self._wide: Tensor | None = None
         self._normal = 2.0**number_format.lowest_exponent
         # The carrier's own subnormal numbers are as far apart as the format's where both begin at one exponent.
         self._same_range = number_format.lowest_exponent == carrier.lowest_exponent
@@ -83,10 +84,11 @@ class _Rounder:
         """Rounds one block into `target`."""
         work, scratch = self._work[: source.numel()], self._scratch[: source.numel()]
         if source.dtype is not self._carrier.dtype:
-            source = work.copy_(source)
+            # Not into `work`: what NaN and small numbers were has to be known when that is rounded.
+            source = self._widened(source)
         if self._drop > 0:
             self._nearest(source, work, scratch)
-        elif source is not work:
+        else:
             work.copy_(source)
         torch.abs(work, out=scratch)
         # Both extremes are NaN where the block has one; then no comparison holds, and both are looked into.
@@ -95,6 +97,11 @@ class _Rounder:
         if not float(scratch.amin()) >= max(self._normal, self._format.smallest):
             self._small(source, work)
         target.copy_(work)
+
+    def _widened(self, source: Tensor) -> Tensor:
+        if self._wide is None:
+            self._wide = torch.empty_like(self._work)
+        return self._wide[: source.numel()].copy_(source)
 
     def _nearest(self, source: Tensor, work: Tensor, scratch: Tensor) -> None:
         bits, out, odd = (part.view(self._carrier.integers) for part in (source, work, scratch))

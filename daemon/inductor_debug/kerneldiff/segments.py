@@ -7,12 +7,14 @@ tensors are written into it. Nothing here compiles or compares.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from inductor_debug.kerneldiff.graphs import CapturedGraph, attribute, last_uses, operands, plainly
+from inductor_debug.capture.graph_runner import last_uses
+from inductor_debug.kerneldiff.graphs import CapturedGraph, operands, plainly
 from inductor_debug.kerneldiff.structure import cloned
 
 _LITERALS = (int, float, bool, str, type(None), torch.dtype, torch.device)
@@ -97,7 +99,7 @@ class Cuttable:
             if node.op == "placeholder":
                 values[node] = next(arguments)
             elif node.op == "get_attr":
-                values[node] = attribute(self.graph.module, str(node.target))
+                values[node] = attrgetter(str(node.target))(self.graph.module)
             elif node.op != "output" and done < start:
                 values[node] = plainly(node, *operands(node, values))
                 done += 1
@@ -130,7 +132,7 @@ class Cuttable:
             if node.op == "placeholder":
                 values[node] = next(arguments)
             elif node.op == "get_attr":
-                values[node] = attribute(self.graph.module, str(node.target))
+                values[node] = attrgetter(str(node.target))(self.graph.module)
             elif node.op != "output":
                 value = values[node] = plainly(node, *operands(node, values))
                 found.append(isinstance(value, (torch.Tensor, *_LITERALS)))

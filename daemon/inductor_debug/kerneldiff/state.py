@@ -56,10 +56,6 @@ class State:
         self.restore()
         _restore_random(self._random)
 
-    def wrote_parameters(self) -> bool:
-        """Whether a run wrote to parameters in place."""
-        return any(parameter._version != version for parameter, version, _ in self._values)
-
 
 def seed_everything(seed: int) -> None:
     """Starts torch's, Python's and (where it is loaded) numpy's random numbers from `seed`."""

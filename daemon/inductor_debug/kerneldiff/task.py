@@ -21,6 +21,7 @@ from inductor_debug_schema import (
     Finding,
     JobRequest,
     Location,
+    PartlyAnswered,
     Progressed,
     Severity,
     Stage,
@@ -31,13 +32,14 @@ from inductor_debug.capture.building import BuildError, bytes_of
 from inductor_debug.capture.file_task import REAL_SHARE, OpenFile, on_targets
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.kerneldiff.backends import UnknownBackendError, resolve
+from inductor_debug.kerneldiff.backends import UnknownBackendError, not_compared, resolve
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.error_maps import MEDIA_TYPE, SUFFIX, error_maps
 from inductor_debug.kerneldiff.precise import precise_dtype
 from inductor_debug.kerneldiff.report import Blame, DiffReport, Verdict
 from inductor_debug.kerneldiff.state import seed_everything
+from inductor_debug.kerneldiff.streaming import Stream
 
 _MOST_FINDINGS = 5
 
@@ -61,7 +63,7 @@ def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
         if isinstance(target, str):
             report = _failed(offer, options, target)
         else:
-            comparison = _comparison(opened, target)
+            comparison = _comparison(opened, offer, target)
             report = comparison.run()
             report.notes = [*target.notes, *report.notes]
             if options.get("plots"):
@@ -70,7 +72,7 @@ def _compare(opened: OpenFile, offer: Offer) -> list[Finding]:
         _answer(opened, offer, _failed(offer, options, f"{offer.name} could not be built: {error}."))
         raise
     except (UnknownBackendError, ProfileError, ValueError) as error:
-        report = _failed(offer, options, f"Nothing was compared: {error}.")
+        report = _failed(offer, options, not_compared(error))
     report.weights = f"as the file makes them; random numbers start from seed {_seed(options)}"
     report.seconds["total"] = time.perf_counter() - started
     _answer(opened, offer, report)
@@ -93,12 +95,15 @@ def _real(opened: OpenFile, offer: Offer) -> BuiltTarget | str:
     return opened.real(offer)
 
 
-def _comparison(opened: OpenFile, target: BuiltTarget) -> Comparison:
+def _comparison(opened: OpenFile, offer: Offer, target: BuiltTarget) -> Comparison:
     options = opened.request.options
     profile = options.get("profile") or opened.request.profile
     reference, test = (resolve(str(options.get(name) or default), profile) for name, default in _SIDES)
 
+    stream = Stream(lambda document: opened.emit(PartlyAnswered(offer.name, document)))
+
     def progress(message: str) -> None:
+        stream.flush()
         opened.emit(Progressed(f"{target.name}: {message}"))
 
     settings = Settings(
@@ -110,6 +115,7 @@ def _comparison(opened: OpenFile, target: BuiltTarget) -> Comparison:
         inject=tuple(options.get("inject") or ()),
         time_limit=float(options.get("time_limit") or 120.0),
         progress=progress,
+        stream=stream,
         exact=_fits_precisely(target, opened.request.memory_limit),
         eagerly=opened.workshop.eagerly,
         traced=opened.workshop.traced,

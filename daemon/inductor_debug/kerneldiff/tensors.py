@@ -24,9 +24,16 @@ from inductor_debug.kerneldiff.metrics_sums import Sums
 from inductor_debug.kerneldiff.metrics_ulp import has_distances
 from inductor_debug.kerneldiff.metrics_worst import Worst
 
-_ON_CPU = 32_000
-"""Elements of a block on the CPU: its buffers fit the second-level cache, and torch does not split an operation of
-fewer than 32,768 elements among threads (`at::internal::GRAIN_SIZE`), whose meetings would cost more than the work."""
+_UNSPLIT = 32_000
+"""Elements of a block on the CPU where torch has threads and we start none: torch does not split an operation of fewer
+than 32,768 among them (`at::internal::GRAIN_SIZE`), and their meetings would cost more than the work."""
+
+_AT_ONCE = 512_000
+"""Elements of the blocks that all our threads have in hand together. Fewer would have the threads wait for each other's
+interpreter lock more often; more would take the dozen float64 temporaries of `metrics_general` beyond 64 MB."""
+
+_BLOCK = 128_000
+"""Elements of a block on the CPU are never more: its buffers would leave the caches."""
 
 _ELSEWHERE = 1 << 21
 """Bytes of one side of a block on an accelerator, where starting an operation costs more than running it. The largest
@@ -73,8 +80,9 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
         return TensorComparison(tuple(reference.shape), dtype, False, tolerances, problem=obstacle)
     with torch.no_grad():
         left, right = _plain(reference), _plain(actual)
-        walk = Walk(left, right, config.block_elements or _block_elements(left))
-        sums, worst = _walked(walk, left, right, tolerances, config)
+        shares = _shares(left)
+        walk = Walk(left, right, config.block_elements or _block_elements(left, shares))
+        sums, worst = _walked(walk, shares, left, right, tolerances, config)
     problem = _mismatch(reference, actual, config)
     return TensorComparison(
         shape=tuple(reference.shape),
@@ -90,10 +98,16 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
     )
 
 
+def _shares(reference: Tensor) -> int:
+    """Among how many threads of ours the blocks are shared: of large tensors on the CPU, as many as torch may use."""
+    large = reference.device.type == "cpu" and reference.numel() >= _LARGE
+    return min(torch.get_num_threads(), _THREADS) if large else 1
+
+
 def _walked(
-    walk: Walk, reference: Tensor, actual: Tensor, tolerances: Tolerances, config: ComparisonConfig
+    walk: Walk, shares: int, reference: Tensor, actual: Tensor, tolerances: Tolerances, config: ComparisonConfig
 ) -> tuple[Sums, Worst]:
-    """Adds up all blocks; those of large tensors on the CPU by as many threads as torch may use, up to eight."""
+    """Adds up all blocks, in as many threads as there are shares."""
 
     def walked(share: int, shares: int) -> tuple[Sums, Worst]:
         sums, worst = Sums(tolerances), Worst(config.worst)
@@ -103,8 +117,6 @@ def _walked(
                 accumulator.add(block)
         return sums, worst
 
-    large = reference.device.type == "cpu" and reference.numel() >= _LARGE
-    shares = min(torch.get_num_threads(), _THREADS) if large else 1
     if shares == 1:
         return walked(0, 1)
     with _one_thread_each(), ThreadPoolExecutor(shares) as pool:
@@ -158,8 +170,12 @@ def _plain(values: Tensor) -> Tensor:
     return values if values.layout is torch.strided else values.to_dense()
 
 
-def _block_elements(reference: Tensor) -> int:
-    return _ON_CPU if reference.device.type == "cpu" else _ELSEWHERE // max(reference.element_size(), 4)
+def _block_elements(reference: Tensor, shares: int) -> int:
+    if reference.device.type != "cpu":
+        return _ELSEWHERE // max(reference.element_size(), 4)
+    if shares == 1 < torch.get_num_threads():
+        return _UNSPLIT
+    return min(_AT_ONCE // shares, _BLOCK)
 
 
 def _accumulator(reference: Tensor, actual: Tensor, sums: Sums, worst: Worst, config: ComparisonConfig) -> _Accumulator:

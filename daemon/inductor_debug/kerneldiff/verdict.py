@@ -24,6 +24,8 @@ SUSPICIOUS_ALONE = 3.0
 WRONG = 16.0
 """Ratios above this one are more than rounding explains."""
 _NO_MORE = 1.05
+_BEYOND = 1e6
+"""Larger ratios come from results that should be exact, and say no more than that."""
 
 
 def verdict_of(ratio: float) -> Verdict:
@@ -37,6 +39,8 @@ def times(ratio: float) -> str:
     """A ratio in words."""
     if math.isinf(ratio):
         return "NaN or infinity in other places than they should be"
+    if ratio > _BEYOND:
+        return "more than a million times the error to expect"
     return f"{ratio:.2g} times the error to expect" if ratio < 100 else f"{ratio:,.0f} times the error to expect"
 
 

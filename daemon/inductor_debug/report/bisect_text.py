@@ -5,13 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import Range, from_wire
 
 from inductor_debug.report.cells import printable, width_of
 from inductor_debug.report.places import Places
-from inductor_debug.report.snippet import Snippet
+from inductor_debug.report.snippet import blamed
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import in_bytes
 
 _WIDE = 110
 _STATES = {"ok": Role.GOOD, "wrong": Role.ERROR, "failed": Role.ERROR}
@@ -46,8 +47,8 @@ def transfers_text(document: dict[str, Any], places: Places, sources: Sources, s
     """A table of what crosses, then what does not come back as it was."""
     summary = document["summary"]
     head = (
-        f"{printable(document['target'])}: {summary['transfers']} transfers, {_bytes(summary['host_bytes'])} on the "
-        f"host, {_bytes(summary['device_bytes'])} on {printable(document['accelerator'])}"
+        f"{printable(document['target'])}: {summary['transfers']} transfers, {in_bytes(summary['host_bytes'])} on the "
+        f"host, {in_bytes(summary['device_bytes'])} on {printable(document['accelerator'])}"
     )
     lines = [head, ""]
     rows = [_COLUMNS, *(_row(transfer) for transfer in document["transfers"])]
@@ -92,12 +93,7 @@ def _guilty(guilty: dict[str, Any], places: Places, sources: Sources, styler: St
         if guilty["path"] is not None:
             lines.append(styler.paint(f"  {printable(places.shown(guilty['path']))}", Role.PLACE))
         return lines
-    start, end = guilty["range"]["start"], guilty["range"]["end"]
-    area = Range(Position(start["line"], start["character"]), Position(end["line"], end["character"]))
-    line, column = sources.shown_position(guilty["path"], area.start)
-    lines.append(styler.paint(f"  {printable(places.shown(guilty['path']))}:{line}:{column}", Role.PLACE))
-    gutter = len(str(area.end.line + 1)) + 1
-    return lines + Snippet(styler, "^", Role.ERROR).render(sources.of(guilty["path"]), area, gutter)
+    return lines + blamed(guilty["path"], from_wire(Range, guilty["range"]), places, sources, styler)
 
 
 _PARTS = (("direction", "in the"), ("graph", "graph"), ("pass", "pass:"), ("op", "operation"), ("node", "node"))
@@ -111,7 +107,7 @@ def _row(transfer: dict[str, Any]) -> tuple[str, ...]:
         "to device" if transfer["direction"] == "to-device" else "to host",
         f"{transfer['role']} {printable(transfer['name'])}",
         f"{dtype} {shape}" if dtype == kept else f"{dtype} as {kept} {shape}",
-        "x".join(map(str, layout["size"])) if layout is not None else _bytes(transfer["device_bytes"]),
+        "x".join(map(str, layout["size"])) if layout is not None else in_bytes(transfer["device_bytes"]),
         f"{layout['waste']:.0%}" if layout is not None else "",
         transfer["digest"][:8],
         transfer["round_trip"],
@@ -130,13 +126,6 @@ def _table(rows: list[tuple[str, ...]], roles: list[Role | None], styler: Styler
         line = "  " + "  ".join(cells).rstrip()
         lines.append(line if role is None else styler.paint(line, role))
     return lines
-
-
-def _bytes(count: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count} B"
 
 
 def _wrapped(words: str, first: str, rest: str) -> list[str]:

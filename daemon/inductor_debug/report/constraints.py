@@ -16,6 +16,7 @@ from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted
 
 SCHEMA = 1
 
@@ -78,14 +79,10 @@ class ConstraintsText:
         if not document["rules"]:
             yield "  nothing found"
         for entry in document["rules"]:
-            counts = f"{_counted(entry['findings'], 'place')}, {_counted(entry['ops'], 'op')}"
+            counts = f"{counted(entry['findings'], 'place')}, {counted(entry['ops'], 'op')}"
             yield f"  {self._paint(entry['rule'], Role.PLACE)} ({entry['severity']}): {counts}"
             for place in entry["places"]:
                 area = from_wire(Range, place["range"])
                 line, column = self._sources.shown_position(place["path"], area.start)
                 where = f"{self._places.shown(place['path'])}:{line}:{column}"
                 yield printable(f"    {where}: {place['message']}")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

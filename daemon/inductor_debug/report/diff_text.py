@@ -8,11 +8,11 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import Range, from_wire
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
-from inductor_debug.report.snippet import Snippet
+from inductor_debug.report.snippet import blamed
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler
 
@@ -23,24 +23,31 @@ _MOST_BLAMED = 5
 _COLUMNS = ("result", "type", "verdict", "times expected", "max error", "SNR dB", "outside tolerances")
 
 
-class DiffText:
+def diff_text(document: dict[str, Any], places: Places, sources: Sources, styler: Styler) -> str:
+    """One document, ending in a line end."""
+    return _DiffText(places, sources, styler).render(document)
+
+
+class _DiffText:
     """Renders `diff` documents."""
 
     def __init__(self, places: Places, sources: Sources, styler: Styler) -> None:
         self._places, self._sources, self._styler = places, sources, styler
 
     def render(self, document: dict[str, Any]) -> str:
-        """One document, ending in a line end."""
         verdict = str(document["verdict"])
         head = f"{document['target']}: {document['backend']} against {document['reference']}: "
         lines = [printable(head) + self._styler.paint(verdict, _ROLES.get(verdict, Role.ERROR))]
+        if document.get("partial"):
+            lines[0] += " " + self._styler.paint("(unfinished)", Role.WARNING)
         lines += textwrap.wrap(printable(str(document["why"])), _WIDE, initial_indent="  ", subsequent_indent="  ")
         lines += self._table([*document["outputs"], *document["gradients"]])
-        blamed = _one_for_each_place(document["blame"])
-        for position, blame in enumerate(blamed[:_MOST_BLAMED], 1):
+        lines += self._segments(document.get("segments", []))
+        blames = _one_for_each_place(document["blame"])
+        for position, blame in enumerate(blames[:_MOST_BLAMED], 1):
             lines += self._blame(position, blame)
-        if len(blamed) > _MOST_BLAMED:
-            lines += ["", f"  and {len(blamed) - _MOST_BLAMED} more expressions"]
+        if len(blames) > _MOST_BLAMED:
+            lines += ["", f"  and {len(blames) - _MOST_BLAMED} more expressions"]
         lines += self._remarks(document)
         return "\n".join(lines) + "\n"
 
@@ -64,18 +71,26 @@ class DiffText:
             lines.append(self._styler.paint(f"  and {len(results) - len(shown)} more, none of them worse", Role.FAINT))
         return lines
 
+    def _segments(self, segments: list[dict[str, Any]]) -> list[str]:
+        """How many pieces of the graph were compared by themselves, and the smallest one that is wrong."""
+        wrong = [segment for segment in segments if segment["wrong"]]
+        if not segments:
+            return []
+        words = f"{len(segments)} pieces of the graph were compiled and compared by themselves, {len(wrong)} are wrong"
+        if wrong:
+            least = min(wrong, key=lambda segment: segment["end"] - segment["start"])
+            relative = _number((least["isolated"] or {}).get("relative"))
+            words += f"; the smallest is operations {least['start'] + 1} to {least['end']} (relative error {relative})"
+        return ["", *textwrap.wrap(words, _WIDE, initial_indent="  ", subsequent_indent="  ")]
+
     def _blame(self, position: int, blame: dict[str, Any]) -> list[str]:
         what = f"{blame['op']} ({blame['node']})" + (f" in {blame['module']}" if blame.get("module") else "")
         words = f"blame {position}: {what}: {blame['why']}"
         lines = ["", *textwrap.wrap(printable(words), _WIDE, subsequent_indent="  ", break_long_words=False)]
         if blame["range"] is None:
             return lines
-        area = _range(blame["range"])
-        line, column = self._sources.shown_position(blame["path"], area.start)
-        shown = printable(self._places.shown(blame["path"]))
-        lines.append(self._styler.paint(f"  {shown}:{line}:{column}", Role.PLACE))
-        gutter = len(str(area.end.line + 1)) + 1
-        return lines + Snippet(self._styler, "^", Role.ERROR).render(self._sources.of(blame["path"]), area, gutter)
+        area = from_wire(Range, blame["range"])
+        return lines + blamed(blame["path"], area, self._places, self._sources, self._styler)
 
     def _remarks(self, document: dict[str, Any]) -> list[str]:
         words = [f"note: {note}" for note in document.get("notes", [])]
@@ -90,10 +105,10 @@ class DiffText:
         return lines
 
 
-def _one_for_each_place(blamed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _one_for_each_place(blames: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The most blamed operation of each expression; those without a place all stay."""
     found: dict[str, dict[str, Any]] = {}
-    for number, blame in enumerate(blamed):
+    for number, blame in enumerate(blames):
         key = f"{blame['path']}:{blame['range']}" if blame["range"] is not None else str(number)
         found.setdefault(key, blame)
     return list(found.values())
@@ -123,8 +138,3 @@ def _rank(result: dict[str, Any]) -> float:
 
 def _number(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else f"{value:.3g}"
-
-
-def _range(document: dict[str, Any]) -> Range:
-    start, end = document["start"], document["end"]
-    return Range(Position(start["line"], start["character"]), Position(end["line"], end["character"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +65,10 @@ def graph_html(
     return page.replace(PLACEHOLDER, base64.b64encode(text).decode("ascii"))
 
 
-def sources_of(document: GraphDocument) -> dict[str, str]:
-    """Texts of the files that nodes of `document` come from, by path, without what cannot be read or is too long."""
-    counted = Counter(node.place.path for graph in document.graphs for node in graph.nodes if node.place is not None)
+def sources_of(documents: Iterable[GraphDocument]) -> dict[str, str]:
+    """Texts of the files that nodes of `documents` come from, by path, without what cannot be read or is too long."""
+    nodes = (node for document in documents for graph in document.graphs for node in graph.nodes)
+    counted = Counter(node.place.path for node in nodes if node.place is not None)
     found: dict[str, str] = {}
     room, files = _MOST_SOURCE, Sources()
     for path, _ in counted.most_common():

@@ -9,8 +9,8 @@ from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Locat
 from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
-from inductor_debug.report.statistics_text import size
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted, in_bytes
 
 _MOST_NODES = 8
 """Names of nodes listed behind a kernel."""
@@ -37,12 +37,12 @@ class GraphText:
             yield from self._graph(graph)
         if document.kernels:
             yield ""
-            yield self._paint(f"{len(document.kernels)} kernels", Role.PLACE)
+            yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
             yield from (self._kernel(kernel) for kernel in document.kernels)
 
     def _graph(self, graph: Graph) -> Iterator[str]:
         made_from = f", made from {graph.made_from}" if graph.made_from else ""
-        count = f"{len(graph.nodes)} node{'' if len(graph.nodes) == 1 else 's'}"
+        count = counted(len(graph.nodes), "node")
         yield self._paint(printable(f"graph {graph.name} ({graph.kind.value}, {count}{made_from})"), Role.PLACE)
         last: tuple[str, int] | None = None
         for node in graph.nodes:
@@ -64,7 +64,7 @@ class GraphText:
         text = printable(f"    %{node.name}{_value(node)} = {node.op}({arguments})")
         remarks = [node.role.value] if node.role not in (NodeRole.OP, NodeRole.OUTPUT) else []
         remarks += [node.module] if node.module else []
-        remarks += [size(node.bytes)] if node.bytes is not None and node.role is not NodeRole.OUTPUT else []
+        remarks += [in_bytes(node.bytes)] if node.bytes is not None and node.role is not NodeRole.OUTPUT else []
         remarks += [f"backward of {', '.join(f'%{name}' for name in node.forward)}"] if node.forward else []
         remarks += [f"in {', '.join(node.kernels)}"] if node.kernels else []
         return text + (self._paint(printable(f"  # {', '.join(remarks)}"), Role.FAINT) if remarks else "")
@@ -74,7 +74,7 @@ class GraphText:
         more = len(kernel.nodes) - len(shown)
         nodes = ", ".join([*shown, *([f"{more} more"] if more else [])]) or "no node"
         lines = kernel.source.count("\n")
-        extent = f", {lines} line{'' if lines == 1 else 's'}" if lines else ""
+        extent = f", {counted(lines, 'line')}" if lines else ""
         return printable(f"  {kernel.name} ({kernel.language}{extent}, graph {kernel.graph}): {nodes}")
 
 

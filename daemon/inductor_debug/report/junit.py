@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import FileStatus, Finding
 
-from inductor_debug.report.model import CheckedFile, CheckResult, plural
+from inductor_debug.report.model import CheckedFile, CheckResult
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
+from inductor_debug.rules.amounts import counted
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 WHOLE_FILE = "(file)"
@@ -90,7 +91,7 @@ class JunitReport:
         elif failing:
             outcome = "failure"
             rules = ", ".join(dict.fromkeys(finding.rule for finding in failing))
-            self._verdict(element, outcome, f"{plural(len(failing), 'finding')}: {rules}", failing, failing[0].rule)
+            self._verdict(element, outcome, f"{counted(len(failing), 'finding')}: {rules}", failing, failing[0].rule)
         elif case.skipped is not None:
             outcome = "skipped"
             ElementTree.SubElement(element, "skipped", message=case.skipped)

@@ -13,6 +13,8 @@ from typing import Protocol
 
 from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState, TargetReport
 
+from inductor_debug.rules.amounts import counted
+
 
 class ExitCode(IntEnum):
     """How the command ends; CONTRACT fixes the first three."""
@@ -170,20 +172,15 @@ def failed(target: TargetReport) -> bool:
     return StageState.FAILED in states and StageState.DONE not in states
 
 
-def plural(count: int, noun: str, nouns: str | None = None) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
-
-
 def summary(result: CheckResult) -> str:
     """The run in one line: `3 findings (1 error, 2 warnings) in 2 files, 1.2 s`."""
     parts = [_found(result) + _where(result)]
     stuck = sum(bool(file.unanalysed()) for file in result.files)
     if stuck:
-        parts.append(f"{plural(stuck, 'file')} could not be analysed")
+        parts.append(f"{counted(stuck, 'file')} could not be analysed")
     empty = sum(file.report.status is FileStatus.NO_TARGET for file in result.files)
     if empty:
-        parts.append(f"{plural(empty, 'file')} without targets")
+        parts.append(f"{counted(empty, 'file')} without targets")
     parts += list(_baseline_parts(result.baseline))
     parts.append(f"{result.seconds:.1f} s")
     return ", ".join(parts)
@@ -191,33 +188,33 @@ def summary(result: CheckResult) -> str:
 
 def _found(result: CheckResult) -> str:
     kinds = [
-        plural(result.count(severity), noun, nouns)
-        for severity, noun, nouns in (
-            (Severity.ERROR, "error", "errors"),
-            (Severity.WARNING, "warning", "warnings"),
-            (Severity.INFORMATION, "note", "notes"),
-            (Severity.HINT, "hint", "hints"),
+        counted(result.count(severity), noun)
+        for severity, noun in (
+            (Severity.ERROR, "error"),
+            (Severity.WARNING, "warning"),
+            (Severity.INFORMATION, "note"),
+            (Severity.HINT, "hint"),
         )
         if result.count(severity)
     ]
     if not kinds:
         return "no findings"
-    return f"{plural(len(result.findings()), 'finding')} ({', '.join(kinds)})"
+    return f"{counted(len(result.findings()), 'finding')} ({', '.join(kinds)})"
 
 
 def _where(result: CheckResult) -> str:
     total = len(result.files)
     guilty = sum(bool(file.report.findings) for file in result.files)
     if 0 < guilty < total:
-        return f" in {guilty} of {plural(total, 'file')}"
-    return f" in {plural(total, 'file')}"
+        return f" in {guilty} of {counted(total, 'file')}"
+    return f" in {counted(total, 'file')}"
 
 
 def _baseline_parts(use: BaselineUse | None) -> Iterable[str]:
     if use is None:
         return
     if use.written is not None:
-        yield f"{plural(use.written, 'finding')} written to {use.path}"
+        yield f"{counted(use.written, 'finding')} written to {use.path}"
     elif use.hidden:
         yield f"{use.hidden} known to the baseline"
     if use.fixed:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Range
 
-from inductor_debug.report.cells import cells
-from inductor_debug.report.sources import SourceText
+from inductor_debug.report.cells import cells, printable
+from inductor_debug.report.places import Places
+from inductor_debug.report.sources import Sources, SourceText
 from inductor_debug.report.styles import Role, Styler
 
 MAX_WIDTH = 140
@@ -87,6 +88,14 @@ class Snippet:
     def _row(self, number: int | None, gutter: int, text: str) -> str:
         label = "" if number is None else str(number + 1)
         return (self.styler.paint(f"{label:>{gutter}} |", Role.FRAME) + text).rstrip()
+
+
+def blamed(path: str, area: Range, places: Places, sources: Sources, styler: Styler) -> list[str]:
+    """The place of an expression at fault, as `  model.py:33:18`, with its source below."""
+    line, column = sources.shown_position(path, area.start)
+    place = styler.paint(f"  {printable(places.shown(path))}:{line}:{column}", Role.PLACE)
+    gutter = len(str(area.end.line + 1)) + 1
+    return [place, *Snippet(styler, "^", Role.ERROR).render(sources.of(path), area, gutter)]
 
 
 def crop(line: str, start: int, end: int) -> tuple[str, int, int]:

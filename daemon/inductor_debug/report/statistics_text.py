@@ -8,11 +8,12 @@ from typing import Any
 from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted, in_bytes
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _THOUSANDS = ("", " thousand", " million", " billion", " trillion", " quadrillion")
 _MOST_OPS = 10
 _MOST_HOLDINGS = 5
+_MOST_KERNELS = 5
 
 
 class StatisticsText:
@@ -38,10 +39,24 @@ class StatisticsText:
         yield _row("dtypes", ", ".join(f"{name} ({count})" for name, count in document["dtypes"].items()))
         for kind, entry in document["memory"].items():
             if entry["tensors"]:
-                count = f"{entry['tensors']} tensor{'' if entry['tensors'] == 1 else 's'}"
-                yield _row(_plural(kind), f"{size(entry['bytes'])} in {count}")
+                yield _row(f"{kind}s", f"{in_bytes(entry['bytes'])} in {counted(entry['tensors'], 'tensor')}")
         yield _row("FLOPs", self._operations(document))
-        yield from self._peak(document["peak"])
+        yield from self._peak(document["peak"], fused=document.get("kernels") is not None)
+        if document.get("kernels") is not None:
+            yield from self._kernels(document["kernels"])
+
+    def _kernels(self, kernels: dict[str, Any]) -> Iterator[str]:
+        languages = ", ".join(f"{count} {language}" for language, count in kernels["by_language"].items())
+        yield _row("kernels", f"{kernels['count']}" + (f" ({languages})" if languages else ""))
+        moved = f"{in_bytes(kernels['bytes_read'])} read, {in_bytes(kernels['bytes_written'])} written"
+        yield _row("traffic", moved + (f" (without {kernels['unknown']} of them)" if kernels["unknown"] else ""))
+        for kernel in kernels["each"][:_MOST_KERNELS]:
+            read, written = kernel["bytes_read"], kernel["bytes_written"]
+            bytes_moved = f"{in_bytes(read)} + {in_bytes(written)}" if None not in (read, written) else "unknown"
+            place = f"  {self._place(kernel)}" if kernel["path"] else ""
+            yield printable(f"    {bytes_moved:>21}  {kernel['name']}{place}")
+        if kernels["count"] > _MOST_KERNELS:
+            yield f"                           and {kernels['count'] - _MOST_KERNELS} other kernels"
 
     def _operations(self, document: dict[str, Any]) -> str:
         text = _amount(document["flops"])
@@ -51,30 +66,21 @@ class StatisticsText:
             text += f" (without {document['uncounted']} ops whose sizes are symbols)"
         return text
 
-    def _peak(self, peak: dict[str, Any]) -> Iterator[str]:
-        amount = size(peak["bytes"]) if peak["exact"] else f"at least {size(peak['bytes'])}"
+    def _peak(self, peak: dict[str, Any], *, fused: bool) -> Iterator[str]:
+        amount = in_bytes(peak["bytes"]) if peak["exact"] else f"at least {in_bytes(peak['bytes'])}"
         where = f" at {peak['op']}" if peak["op"] else ""
         where += " in the backward pass" if peak["backward"] else ""
         where += f", {self._place(peak)}" if peak["path"] else ""
+        where += " (before fusion)" if fused else ""
         yield _row("peak", printable(amount + where))
         for holding in peak["largest"][:_MOST_HOLDINGS]:
             name = holding["op"] or f"{holding['kind']} {holding['name']}".strip()
             shape = ", ".join(map(str, holding["shape"]))
             place = f"  {self._place(holding)}" if holding["path"] else ""
-            yield printable(f"    {size(holding['bytes']):>10}  {name} {holding['dtype']}[{shape}]{place}")
+            yield printable(f"    {in_bytes(holding['bytes']):>10}  {name} {holding['dtype']}[{shape}]{place}")
 
     def _place(self, said: dict[str, Any]) -> str:
         return f"{self._places.shown(said['path'])}:{said['range']['start']['line'] + 1}"
-
-
-def size(count: int) -> str:
-    """`1.5 MiB`, `100 B`."""
-    amount = float(count)
-    for unit in _UNITS[:-1]:
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:.4g} {_UNITS[-1]}"
 
 
 def _amount(count: int) -> str:
@@ -84,10 +90,6 @@ def _amount(count: int) -> str:
             return f"{amount:.4g}{word}"
         amount /= 1000
     return f"{amount:.4g}{_THOUSANDS[-1]}"
-
-
-def _plural(kind: str) -> str:
-    return f"{kind}s"
 
 
 def _row(name: str, text: str) -> str:

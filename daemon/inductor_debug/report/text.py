@@ -15,11 +15,12 @@ import textwrap
 from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, plural, summary
+from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler, role_of
+from inductor_debug.rules.amounts import counted
 
 _FEW = 4
 """Related places shown without `--verbose`."""
@@ -80,7 +81,7 @@ class TextReport:
         for related in shown:
             lines += self._note(related, finding, gutter)
         if len(shown) < len(finding.related):
-            rest = plural(len(finding.related) - len(shown), "related place")
+            rest = counted(len(finding.related) - len(shown), "related place")
             lines.append(self._remark(f"{rest} more with --verbose", gutter))
         return lines
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import torch
+from torch.fx import GraphModule
 
 from inductor_debug.repro.attempts import Ending, attempt
 from inductor_debug.repro.execution import tensors_of
@@ -20,11 +23,14 @@ from inductor_debug.repro.oracle import Verdict, shape_of
 from inductor_debug.repro.program import Program
 from inductor_debug.repro.writing import function_source
 
+Compiler = Callable[[GraphModule, list[Any]], Callable[..., Any]]
+"""A backend itself, where it has no name for `torch.compile`."""
 FACTOR = 10.0
 """How many times worse than eager execution, both against float64, a backend may be (`torch._dynamo.utils.same`)."""
 FLOORS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 """Relative errors that are never a failure, by the dtype of the output."""
 ATTEMPT_SECONDS = 60.0
+_MODULE = "reproducer_attempt"
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ def symptom_of(
         source = function_source(program)
     except UnprintableError:
         return Symptom("")
-    found = attempt(lambda: _try(source, program, backend, recorded, manner), timeout=seconds)
+    found = attempt(lambda: tried(source, program, backend, recorded, manner), timeout=seconds)
     if found.ending is Ending.HUNG:
         return Symptom("hangs")
     if found.ending is Ending.CRASHED:
@@ -102,9 +108,10 @@ def symptom_of(
     return Symptom(**found.answer)
 
 
-def _try(
-    source: str, program: Program, backend: str, recorded: Mapping[str, torch.Tensor], manner: Manner
+def tried(
+    source: str, program: Program, backend: str | Compiler, recorded: Mapping[str, torch.Tensor], manner: Manner
 ) -> dict[str, Any]:
+    """The fields of the symptom that `backend` shows on `program`, whose text is `source`, here and now."""
     function = made(source)
     inputs = [item.name for item in program.inputs]
 
@@ -125,21 +132,21 @@ def _try(
     except Exception as error:
         cause = innermost(error)
         return {"kind": "raises", "exception": type(cause).__name__, "message": first_line(cause)}
-    return _compared(function, given(), eager, actual, manner)
+    return _compared(eager, _exact(function, given, eager, manner), actual)
 
 
 def made(source: str) -> Any:
     """The function of a source text, as the script has it."""
-    namespace: dict[str, Any] = {
-        "torch": torch, "functional": torch.nn.functional, "operator": operator, "math": math, "__name__": "repro"
-    }  # fmt: skip
-    exec(compile(source, "<repro>", "exec"), namespace)
-    return namespace["failing"]
+    # torch 2.11 and 2.12 import the module that a function's globals name, so there has to be one.
+    module = sys.modules[_MODULE] = ModuleType(_MODULE)
+    vars(module).update(torch=torch, functional=torch.nn.functional, operator=operator, math=math)
+    exec(compile(source, "<repro>", "exec"), vars(module))
+    return vars(module)["failing"]
 
 
-def outcome(function: Any, values: list[Any], manner: Manner) -> list[Any]:
+def outcome(function: Any, values: list[Any], manner: Manner, seed: int = 0) -> list[Any]:
     """What a call gives: its results, and with a backward pass the gradients of the inputs."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     result = function(*values)
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     tensors = [item for item in results if isinstance(item, torch.Tensor)]
@@ -152,11 +159,18 @@ def outcome(function: Any, values: list[Any], manner: Manner) -> list[Any]:
     return [item.detach() for item in (*tensors, *grads)]
 
 
-def _compared(function: Any, values: list[Any], eager: list[Any], actual: list[Any], manner: Manner) -> dict[str, Any]:
+def _exact(function: Any, given: Callable[[], list[Any]], eager: list[Any], manner: Manner) -> list[Any]:
+    """The results in float64; eager's own where random numbers would be others, or the program insists on dtypes."""
+    other = outcome(function, given(), manner, seed=1)
+    if any(relative_error(another, one) for another, one in zip(other, eager, strict=False)):
+        return eager
     try:
-        exact = outcome(function, [_wide(value) for value in values], manner)
+        return outcome(function, [_wide(value) for value in given()], manner)
     except Exception:
-        exact = eager  # the program insists on its dtypes
+        return eager
+
+
+def _compared(eager: list[Any], exact: list[Any], actual: list[Any]) -> dict[str, Any]:
     worst: dict[str, Any] = {"kind": ""}
     for want, seen, near in zip(exact, actual, eager, strict=False):
         floor = FLOORS.get(near.dtype, 1e-4)

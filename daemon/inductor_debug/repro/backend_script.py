@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import io
 import time
 from collections.abc import Callable
@@ -24,13 +25,13 @@ from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
 from inductor_debug.repro.memo import Memo
 from inductor_debug.repro.minimise import CONFIRMATIONS, GoneError, Minimised, Minimiser
+from inductor_debug.repro.oracle import Oracle
 from inductor_debug.repro.program import Program, Values
 from inductor_debug.repro.safetensors import UnsavableError, encode, mark_of
 from inductor_debug.repro.writing import Header, script, values_beside
 
 SAVE_SECONDS = 1.0
 """A better script is handed on at most so often, so that a cancelled search leaves one behind."""
-_MANNERS = (Manner(), Manner(backward=True), Manner(calls=3))
 
 
 class BackendScript:
@@ -44,6 +45,9 @@ class BackendScript:
         keep: given every better script.
     """
 
+    manners: tuple[Manner, ...] = (Manner(), Manner(backward=True), Manner(calls=3))
+    """How a graph is used, tried in this order."""
+
     def __init__(
         self,
         target: BuiltTarget,
@@ -55,6 +59,7 @@ class BackendScript:
         self._target, self._backend, self._memo = target, backend, memo
         self._progress, self._keep = progress, keep
         self._kept_at = time.monotonic()
+        self._called = f"backend {backend}"
 
     def run(self, header: Header, name: str) -> Made | None:
         """The script; None where the backend does nothing wrong.
@@ -62,6 +67,7 @@ class BackendScript:
         Raises:
             NotReproducibleError: it does, and there is no script for it.
         """
+        _warmed(self._backend)
         captured, error = graphs_of(self._target)
         if not captured and error is not None:
             raise NotReproducibleError(f"{self._target.name} itself raises {type(error).__name__}: {error}")
@@ -75,22 +81,27 @@ class BackendScript:
                     raise NotReproducibleError(why, export=exported(graph)) from refusal
                 continue
             whole = _with_recorded_inputs(whole)
-            for manner in _MANNERS:
+            for manner in self.manners:
                 if manner.backward and not any(item.spec and item.spec.requires_grad for item in whole.program.inputs):
                     continue
                 made = self._of(whole, manner, header, name)
                 if made is not None:
                     return made
+        if any(graph.shared for graph in captured):
+            raise NotReproducibleError(
+                f"backend {self._backend} does nothing wrong to {self._target.name} where each input has memory of its "
+                "own, as in a script; some of them share theirs"
+            )
         return None
 
     def _of(self, whole: Whole, manner: Manner, header: Header, name: str) -> Made | None:
         symptom = self._symptom(whole, manner)
         if not symptom.kind:
             return None
-        header = dataclasses.replace(header, failure=f"backend {self._backend}: {symptom.words}")
-        oracle = BackendOracle(self._backend, symptom, whole.values, manner)
+        header = dataclasses.replace(header, failure=f"{self._called}: {self._words(symptom)}")
+        oracle = self._oracle(symptom, whole, manner)
         before = len(whole.program.steps)
-        check = backend_check(self._backend, symptom, manner)
+        check = self._check(symptom, manner)
 
         def better(program: Program, attempts: int) -> None:
             if time.monotonic() - self._kept_at >= SAVE_SECONDS:
@@ -123,6 +134,24 @@ class BackendScript:
     def _symptom(self, whole: Whole, manner: Manner) -> Symptom:
         """What the backend does to the whole graph."""
         return symptom_of(whole.program, self._backend, whole.values, manner)
+
+    def _words(self, symptom: Symptom) -> str:
+        return symptom.words
+
+    def _oracle(self, symptom: Symptom, whole: Whole, manner: Manner) -> Oracle:
+        """What judges smaller programs."""
+        return BackendOracle(self._backend, symptom, whole.values, manner)
+
+    def _check(self, symptom: Symptom, manner: Manner) -> Check:
+        """What the script looks for."""
+        return backend_check(self._backend, symptom, manner)
+
+
+def _warmed(backend: str) -> None:
+    """Loads a backend of torch's own, once for all the children that attempts are."""
+    if backend == "inductor":
+        with contextlib.suppress(ImportError):
+            importlib.import_module("torch._inductor.compile_fx")
 
 
 def _with_recorded_inputs(whole: Whole) -> Whole:

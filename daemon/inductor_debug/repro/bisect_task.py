@@ -11,7 +11,8 @@ from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, Event, F
 from inductor_debug.capture.file_task import OpenFile, on_targets
 from inductor_debug.capture.offers import Offer
 from inductor_debug.kerneldiff.state import seed_everything
-from inductor_debug.repro.bisection import Bisection, Climb, Climbed, Wishes
+from inductor_debug.repro.bisection import Climb
+from inductor_debug.repro.climbing import Bisection, Climbed, Wishes
 from inductor_debug.repro.ladder import EAGER, Layer, State
 
 

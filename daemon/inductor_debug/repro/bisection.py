@@ -10,85 +10,27 @@ import os
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location
+from inductor_debug_schema import place_fields
 
 from inductor_debug.accelerators.profile import Profile, ProfileError
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.transfers import RoundTrip, Transfer
-from inductor_debug.kerneldiff.backends import Backend, UnknownBackendError, resolve
+from inductor_debug.kerneldiff.backends import DYNAMO, Backend, UnknownBackendError, resolve
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.graphs import SharedGraphs
 from inductor_debug.kerneldiff.report import DiffReport, Verdict
 from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State as ModelState
+from inductor_debug.repro.climbing import Bisection, Climbed, Wishes
 from inductor_debug.repro.compiler_passes import Guilty, OutOfTimeError, guilty_pass
 from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, Rung, State, is_about_the_environment, ladder
+from inductor_debug.repro.raising_operation import raising_operation
 from inductor_debug.repro.transfers_task import run_logged
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What to climb. `reference` is what every rung is compared with; two accelerators are compared by naming both."""
-
-    reference: str = "eager"
-    backends: tuple[str, ...] = ()
-    seed: int = 0
-    gradients: bool | None = None
-    passes: bool = True
-    inject: tuple[str, ...] = ()
-    time_limit: float = 300.0
-
-
-@dataclass(frozen=True)
-class Climbed:
-    """One rung and how it ended. `report` is the comparison, where there was one."""
-
-    rung: Rung
-    state: State
-    why: str
-    seconds: float
-    report: DiffReport | None = None
-    place: Location | None = None
-    subject: str = ""
-
-
-@dataclass
-class Bisection:
-    """What a climb found."""
-
-    target: str
-    ladder: list[Climbed] = field(default_factory=list)
-    verdict: Layer = Layer.NONE
-    guilty: dict[str, Any] | None = None
-    commands: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The contract's `bisect` document."""
-        rungs = [
-            {
-                "backend": climbed.rung.backend,
-                "adds": climbed.rung.adds,
-                "state": climbed.state.value,
-                "why": climbed.why,
-                "seconds": round(climbed.seconds, 3),
-            }
-            for climbed in self.ladder
-        ]
-        return {
-            "schema": 1,
-            "target": self.target,
-            "ladder": rungs,
-            "verdict": self.verdict.value,
-            "guilty": self.guilty,
-            "commands": self.commands,
-            "notes": self.notes,
-        }
 
 
 class Climb:
@@ -116,7 +58,8 @@ class Climb:
     ) -> None:
         self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
         self._wishes, self._progress = wishes, progress
-        self._rungs = ladder(accelerator, list(wishes.backends) or None)
+        self._rungs = ladder(accelerator, list(wishes.backends) or None, wishes.reference)
+        self._yardstick = EAGER.backend
         self._deadline = time.perf_counter() + wishes.time_limit
         self._gradients = target.training if wishes.gradients is None else wishes.gradients
 
@@ -130,8 +73,17 @@ class Climb:
             result.ladder.append(self._climb(rung))
             if rung is EAGER and result.ladder[0].state is not State.OK:
                 break
+            if rung.backend == self._wishes.reference != EAGER.backend:
+                self._settle(result)
         self._judge(result)
         return result
+
+    def _settle(self, result: Bisection) -> None:
+        """Compares the rungs to come with the reference, if it is itself as exact as eager."""
+        if result.ladder[-1].state is State.OK:
+            self._yardstick = self._wishes.reference
+        elif len(result.ladder) < len(self._rungs):
+            result.notes.append(f"{self._wishes.reference} is no yardstick: the others are compared with eager.")
 
     def _climb(self, rung: Rung) -> Climbed:
         self._progress(f"{rung.backend}: {rung.adds}")
@@ -172,16 +124,15 @@ class Climb:
         )
         return Climbed(rung, State.WRONG, why, 0.0, place=first.place, subject=first.name)
 
-    def _compared(self, rung: Rung, *, nodes: bool) -> Climbed:
+    def _compared(self, rung: Rung, *, nodes: bool, yardstick: str = "") -> Climbed:
+        yardstick = yardstick or self._yardstick
         try:
-            reference, test = (
-                resolve(name, self._documents.get(name)) for name in (self._wishes.reference, rung.backend)
-            )
+            reference, test = (resolve(name, self._documents.get(name)) for name in (yardstick, rung.backend))
             report = self._comparison(reference, test, nodes=nodes).run()
         except (UnknownBackendError, ProfileError, ValueError) as error:
             return Climbed(rung, State.FAILED, f"Nothing was compared: {error}", 0.0)
         state = {Verdict.FAILED: State.FAILED, Verdict.WRONG: State.WRONG}.get(report.verdict, State.OK)
-        return Climbed(rung, state, report.why, 0.0, report)
+        return Climbed(rung, state, report.why, 0.0, report, reference=yardstick)
 
     def _comparison(self, reference: Backend, test: Backend, *, nodes: bool) -> Comparison:
         left = max(self._deadline - time.perf_counter(), 1.0)
@@ -189,7 +140,7 @@ class Climb:
             gradients=self._gradients,
             seed=self._wishes.seed,
             nodes=nodes,
-            inject=self._wishes.inject if test.arithmetic is not None else (),
+            inject=self._wishes.inject if test.arithmetic is not None and test.name != self._wishes.reference else (),
             time_limit=left,
             progress=self._progress,
         )
@@ -222,22 +173,49 @@ class Climb:
             "pass": None,
             "node": guilty.subject or None,
             "op": None,
-            **_place(guilty.place),
+            **place_fields(guilty.place),
         }
-        if guilty.report is None or guilty.state is not State.WRONG:
+        if guilty.report is None:
             return found
+        if guilty.state is State.FAILED:
+            return found | self._raised(guilty, notes)
         found["direction"] = _direction(guilty.report)
         self._progress(f"{guilty.rung.backend}: looking for the operation at fault")
         torch._dynamo.reset()
-        again = self._compared(guilty.rung, nodes=True).report
+        again = self._compared(guilty.rung, nodes=True, yardstick=guilty.reference).report
         if again is not None and again.blame:
             first = again.blame[0]
-            found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **_place(first.place)}
-        if guilty.rung.backend in ("inductor", "aot_eager_decomp_partition") and self._wishes.passes:
-            found["pass"] = self._pass(notes)
-        return found
+            found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **place_fields(first.place)}
+        return found | self._pass(guilty, notes)
 
-    def _pass(self, notes: list[str]) -> str | None:
+    def _raised(self, guilty: Climbed, notes: list[str]) -> dict[str, Any]:
+        """The operation that a backend raises at, and the pass or lowering of Inductor that does."""
+        backend = resolve(guilty.rung.backend, self._documents.get(guilty.rung.backend)).graph_compiler
+        if backend is None or guilty.rung.backend == DYNAMO or is_about_the_environment(guilty.why):
+            return {}
+        name = guilty.rung.backend
+        self._progress(f"{name}: looking for the operation that it raises at")
+        operation = raising_operation(
+            self._target,
+            self._sources,
+            backend,
+            gradients=self._gradients,
+            seconds=max(self._deadline - time.perf_counter(), 1.0),
+            progress=lambda message: self._progress(f"{name}: {message}"),
+        )
+        if operation is None:
+            notes.append(f"{name} raises at no graph by itself.")
+            return {}
+        found = {"graph": operation.graph, "direction": operation.direction, "node": operation.node}
+        return {**found, "op": operation.op, **place_fields(operation.place), **self._pass(guilty, notes)}
+
+    def _pass(self, guilty: Climbed, notes: list[str]) -> dict[str, Any]:
+        """The pass or lowering, where the backend is one that torch's bisector knows."""
+        if guilty.rung.backend not in ("inductor", "aot_eager_decomp_partition") or not self._wishes.passes:
+            return {}
+        return {"pass": self._guilty_pass(notes)}
+
+    def _guilty_pass(self, notes: list[str]) -> str | None:
         self._progress("looking for the pass or lowering at fault")
         try:
             guilty: Guilty | None = guilty_pass(self._inductor_is_right, self._deadline)
@@ -267,9 +245,10 @@ class Climb:
             elif climbed.rung.backend == TRANSFERS:
                 made.append(f"inductor-debug transfers {subject} --accelerator {shlex.quote(self._profile.name)}")
             else:
-                emulated = faults if climbed.rung.backend in self._documents else ""
+                name = climbed.rung.backend
+                emulated = faults if name in self._documents and name != self._wishes.reference else ""
                 made.append(
-                    f"inductor-debug diff {subject} --reference {shlex.quote(self._wishes.reference)} "
+                    f"inductor-debug diff {subject} --reference {shlex.quote(climbed.reference)} "
                     f"--backend {shlex.quote(climbed.rung.backend)}{more}{emulated}"
                 )
         return made
@@ -286,19 +265,6 @@ class _Replaceable(Backend):
 def _direction(report: DiffReport) -> str:
     wrong = any(result.verdict is Verdict.WRONG for result in report.outputs)
     return "backward" if report.gradients and not wrong else "forward"
-
-
-def _place(place: Location | None) -> dict[str, Any]:
-    if place is None:
-        return {"path": None, "range": None}
-    start, end = place.range.start, place.range.end
-    return {
-        "path": place.path,
-        "range": {
-            "start": {"line": start.line, "character": start.character},
-            "end": {"line": end.line, "character": end.character},
-        },
-    }
 
 
 def _relative(path: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,11 @@ MOST_RECORDED = 2 << 30
 
 @dataclass(frozen=True)
 class CapturedGraph:
-    """One graph, and copies of the values of its first call."""
+    """One graph, and copies of the values of its first call; `shared` says that some of them lay in one memory."""
 
     graph_module: GraphModule
     inputs: list[Any]
+    shared: bool = False
 
 
 def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException | None]:
@@ -43,7 +44,7 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
 
         def call(*args: Any) -> Any:
             if not seen:
-                seen.append(CapturedGraph(graph_module, [_copied(value) for value in args]))
+                seen.append(CapturedGraph(graph_module, [_copied(value) for value in args], _share(args)))
                 captured.append(seen[0])
             return graph_module.forward(*args)
 
@@ -61,6 +62,13 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
     snapshot.restore()
     torch._dynamo.reset()
     return captured, error
+
+
+def _share(values: Sequence[Any]) -> bool:
+    """Whether two tensors are not the same and lie in the same memory."""
+    tensors = {id(value): value for value in values if isinstance(value, torch.Tensor)}.values()
+    memories = [value.untyped_storage()._cdata for value in tensors if value.layout is torch.strided]
+    return len(set(memories)) < len(memories)
 
 
 def _copied(value: Any) -> Any:

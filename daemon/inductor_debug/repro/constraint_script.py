@@ -11,10 +11,12 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.repro.checks import constraint_check
 from inductor_debug.repro.constraints import Slice, sliced
 from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.memory_script import memory_script
 from inductor_debug.repro.neighbours import neighbour_of
 from inductor_debug.repro.program import Program, Spec
 from inductor_debug.repro.stand_ins import is_foreign
 from inductor_debug.repro.writing import Header, script
+from inductor_debug.rules.catalog.peak_memory import PeakMemoryRule
 from inductor_debug.rules.ops import Recording
 
 LARGEST_REAL = 128 << 20
@@ -37,6 +39,8 @@ def constraint_script(
         NotReproducibleError: the recording does not have the finding.
         UnprintableError: an argument of the operator has no form as Python code.
     """
+    if finding.rule == PeakMemoryRule.id:
+        return memory_script(recording, profile, header, name, trial=trial)
     found = sliced(recording, profile, finding, fallback)
     if found is None:
         raise NotReproducibleError("no part of what ran breaks the rule by itself, so there is nothing to cut out")

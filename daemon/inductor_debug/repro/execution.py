@@ -126,16 +126,6 @@ def _bind(step: Step, result: Any, values: dict[str, Any]) -> None:
             values[name] = result[index]
 
 
-def callable_of(program: Program) -> Callable[..., list[Any]]:
-    """The program as a function of its inputs, for backends that compile one."""
-    names = [item.name for item in program.inputs]
-
-    def failing(*args: Any) -> list[Any]:
-        return run(program, dict(zip(names, args, strict=True)))
-
-    return failing
-
-
 def tensors_of(program: Program, recorded: Recorded | None = None, *, seed: int = 0) -> dict[str, Any]:
     """Values for all inputs: the recorded ones where an input wants them and they are known, else seeded ones."""
     torch.manual_seed(seed)

@@ -7,18 +7,19 @@ nodes, torch 2.11 to 2.13.
 
 from __future__ import annotations
 
+import dataclasses
 import operator as python_operators
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator, OpOverload
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.fx import GraphModule, Node
 
 from inductor_debug.repro.execution import named, spec_of
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.naming import Names
-from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step
+from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Step
 
 _RUNS_BODY_ONCE = frozenset({"tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "invoke_subgraph"})
 _HOMES = ("torch", "torch.nn.functional", "torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special")
@@ -42,7 +43,7 @@ def constants_of(graph_module: GraphModule) -> dict[str, torch.Tensor]:
     found = {}
     for node in graph_module.graph.nodes:
         if node.op == "get_attr":
-            value = _attribute(graph_module, str(node.target))
+            value = python_operators.attrgetter(str(node.target))(graph_module)
             if isinstance(value, torch.Tensor):
                 found[node.name] = value
     return found
@@ -89,7 +90,7 @@ class _Conversion:
         return []
 
     def _constant(self, node: Node, graph_module: GraphModule) -> None:
-        value = _attribute(graph_module, str(node.target))
+        value = python_operators.attrgetter(str(node.target))(graph_module)
         if isinstance(value, GraphModule):
             self._values[node] = value
             return
@@ -112,9 +113,8 @@ class _Conversion:
         spec = spec_of(example) if isinstance(example, torch.Tensor) else None
         written = (args[0].name,) if _writes(node) and args and isinstance(args[0], Ref) else ()
         place, module = _origin(node)
-        self._steps.append(
-            Step(kind, target, args, kwargs, (name,), (spec,), mutates=written, place=place, module=module)
-        )
+        step = Step(kind, target, args, kwargs, (name,), (spec,), mutates=written, place=place, module=module)
+        self._steps.append(dataclasses.replace(step, node=node.name))
 
     def _higher_order(self, node: Node) -> None:
         name = str(node.target)
@@ -145,6 +145,8 @@ def _target(node: Node) -> tuple[Kind, str]:
         return Kind.METHOD, str(node.target)
     if isinstance(node.target, OpOverload):
         return Kind.OPERATOR, str(node.target)
+    if isinstance(node.target, OpOverloadPacket) and list(node.target) == ["default"]:
+        return Kind.OPERATOR, str(node.target.default)  # an operator of the project's own, as Dynamo calls it
     if node.op == "call_function":
         return Kind.FUNCTION, name_of(node.target)
     raise UnprintableError(f"the node {node.name} ({node.op})")
@@ -212,12 +214,6 @@ def _input(name: str, node: Node, value: torch.Tensor) -> Input:
     return Input(name, spec, source=name, origin=f"input {name}", bound=1)
 
 
-def _attribute(root: Any, dotted: str) -> Any:
-    for part in dotted.split("."):
-        root = getattr(root, part)
-    return root
-
-
 def _leaves(value: Any) -> Iterable[Any]:
     if isinstance(value, (tuple, list)):
         for item in value:
@@ -238,9 +234,3 @@ def _origin(node: Node) -> tuple[str, str]:
             place = f"{path.replace(chr(92), '/').rsplit('/', 1)[-1]}:{rest.split(',')[0].strip()}"
     stack = list((node.meta.get("nn_module_stack") or {}).values())
     return place, str(stack[-1][0]) if stack else ""
-
-
-def specs_of(program: Program, values: dict[str, Any]) -> dict[str, Spec]:
-    """The specs of values that are tensors."""
-    found = {name: spec_of(value) for name, value in values.items() if isinstance(value, torch.Tensor)}
-    return {name: spec for name, spec in found.items() if spec is not None}

@@ -57,13 +57,23 @@ _TORCH = (
 )
 
 
-def ladder(accelerator: str | None, backends: list[str] | None = None) -> list[Rung]:
+def ladder(accelerator: str | None, backends: list[str] | None = None, reference: str = EAGER.backend) -> list[Rung]:
     """The rungs to climb, in order.
 
     Args:
         accelerator: the accelerator whose transfers and arithmetic come last; None leaves them out.
         backends: names to climb in place of the usual ones, in the order given; eager always comes first.
+        reference: what the others are compared with. It comes right after eager: what is wrong is no yardstick.
     """
+    rungs = _rungs(accelerator, backends)
+    if reference == EAGER.backend:
+        return rungs
+    known = {rung.backend: rung for rung in (*_TORCH, *rungs)}
+    first = known.get(reference, Rung(reference, Layer.BACK_END, f"the backend {reference}"))
+    return [rungs[0], first, *(rung for rung in rungs[1:] if rung.backend != reference)]
+
+
+def _rungs(accelerator: str | None, backends: list[str] | None) -> list[Rung]:
     known = {rung.backend: rung for rung in _TORCH}
     if backends:
         named = [name for name in backends if name not in (EAGER.backend, TRANSFERS)]
@@ -79,7 +89,7 @@ def ladder(accelerator: str | None, backends: list[str] | None = None) -> list[R
 
 
 _MISSING = re.compile(
-    r"there is no backend named|InvalidCxxCompiler|No working C\+\+ compiler|No module named|"
+    r"unknown backend|InvalidCxxCompiler|No working C\+\+ compiler|No module named|"
     r"cannot open shared object|TritonMissing|"
     r"Cannot find a working triton|out of memory|OutOfMemoryError|No space left on device|Permission denied|"
     r"CUDA driver|no kernel image|Python\.h: No such file",

@@ -16,15 +16,20 @@ MOST_FILES = 200
 
 
 class Memo:
-    """Verdicts by program, for the failure of that name; `folder` keeps them for later runs, None for nowhere."""
+    """Verdicts by program, for the failure of that name; `folder` keeps them for later runs, None for nowhere.
+
+    `resumed` says that some come from an earlier run, since which a backend's code may have changed.
+    """
 
     def __init__(self, folder: Path | None, failure: str) -> None:
         self._known: dict[str, bool] = {}
         self._path: Path | None = None
+        self.resumed = False
         if folder is not None:
             name = hashlib.blake2b(failure.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
             self._path = folder / f"{name}.memo"
             self._read()
+            self.resumed = bool(self._known)
             _thin_out(folder)
 
     def __len__(self) -> int:
@@ -49,6 +54,7 @@ class Memo:
     def forget(self) -> None:
         """The failure is gone or changed: what was noted of it means nothing any more."""
         self._known.clear()
+        self.resumed = False
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()

@@ -27,6 +27,9 @@ CONFIRMATIONS = 3
 """Times that the whole program is tried before its failure is called gone, or flaky."""
 
 
+_NEVER_AGAIN = (1, CONFIRMATIONS)
+
+
 class GoneError(Exception):
     """The whole program does not fail (any more)."""
 
@@ -99,7 +102,12 @@ class Minimiser:
         except _OutOfTime:
             finished = False
         assert self._best is not None
-        flaky = flaky or self._steadiness(self._best)
+        steady = self._steadiness(self._best)
+        if steady == _NEVER_AGAIN and self._memo.resumed:
+            # What was remembered does not hold any more: a backend's code has changed since.
+            self._memo.forget()
+            return self.run(program)
+        flaky = flaky or steady
         neighbour = self._neighbour(self._best) if finished else ""
         return Minimised(self._best, self.attempts, self._for_nodes, neighbour, self._verdict, flaky, finished)
 
@@ -280,8 +288,10 @@ class Minimiser:
         """Tries the whole program; how often of how many times it failed where that was not always."""
         self._best = program
         verdicts = [self._judged(program)]
-        if not verdicts[0].failed:
-            verdicts += [self._judged(program) for _ in range(CONFIRMATIONS - 1)]
+        if not self._oracle.deterministic and verdicts[0].failed:
+            verdicts.append(self._judged(program))
+        if not all(verdict.failed for verdict in verdicts):
+            verdicts += [self._judged(program) for _ in range(CONFIRMATIONS - len(verdicts))]
         failing = [verdict for verdict in verdicts if verdict.failed]
         if not failing:
             self._memo.forget()

@@ -7,7 +7,7 @@ import dataclasses
 import keyword
 import re
 
-from inductor_debug.repro.program import Program, Ref, mapped
+from inductor_debug.repro.program import Kind, Program, Ref, Step, mapped
 
 _RESERVED = frozenset(
     {"torch", "functional", "sys", "math", "operator", "traceback", "seed", "function", "inputs", "failing", "check"}
@@ -46,7 +46,7 @@ def tidied(program: Program) -> Program:
     for step in program.steps:
         for name in step.outputs:
             if name and name not in names:
-                names[name] = taken.take(_plain(step.target))
+                names[name] = taken.take(_plain(step))
 
     def change(item: object) -> object:
         return Ref(names.get(item.name, item.name)) if isinstance(item, Ref) else item
@@ -70,8 +70,8 @@ def tidied(program: Program) -> Program:
     return Program(inputs, steps, named(program.outputs))
 
 
-def _plain(target: str) -> str:
+def _plain(step: Step) -> str:
     """`softmax` for `aten._softmax.default`, `linear` for `torch.nn.functional.linear`."""
-    parts = target.split(".")
-    word = parts[-2] if len(parts) > 2 and parts[0] in ("aten", "prims") else parts[-1]
+    parts = step.target.split(".")
+    word = parts[-2] if len(parts) > 2 and step.kind is Kind.OPERATOR else parts[-1]
     return {"_to_copy": "converted", "getitem": "item", "_unsafe_view": "view"}.get(word, word.strip("_")) or "value"

@@ -12,13 +12,11 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.dynamic_inputs import symbolic_arguments
-from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.recorder import FailedOp, Recorder, StackAttribution
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
 
@@ -48,11 +46,6 @@ def observe(target: BuiltTarget, sources: SourceMap) -> Observed:
             seen.error, seen.failed = error, recorder.failed
         snapshot.restore()
     return seen
-
-
-def observe_compiled(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
-    """What Dynamo's graphs of the target run, as the mock stage records it."""
-    return run_mock(target, sources)
 
 
 def _call(target: BuiltTarget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

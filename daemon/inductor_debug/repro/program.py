@@ -93,7 +93,8 @@ class Step:
 
     `single` says that the result is the one output itself rather than a sequence of outputs; `indexes` are the places
     of the outputs in the sequence. A name in `outputs` that is bound already is written in place. `place` is where in
-    the user's source it comes from, for a comment; `module` the dotted path there.
+    the user's source it comes from, for a comment; `module` the dotted path there; `node` the name that a graph has for
+    it.
     """
 
     kind: Kind
@@ -107,6 +108,7 @@ class Step:
     mutates: tuple[str, ...] = ()
     place: str = ""
     module: str = ""
+    node: str = ""
 
     def uses(self) -> list[str]:
         """The names it reads, each once, in order."""

@@ -9,7 +9,7 @@ import ast
 import contextlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
@@ -22,8 +22,9 @@ from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.repro.checks import Check
+from inductor_debug.repro.checks import Check, raise_check
 from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.oracle import words_of
 from inductor_debug.repro.snippets import Snippet, snippet_of, statement_at
 from inductor_debug.repro.writing import Header, assembled
 
@@ -55,6 +56,32 @@ with torch._dynamo.config.patch(error_on_recompile=True):
         print(error)
         return True
 return False"""
+
+
+_EAGER = """\
+line = {line!r}
+ran = []
+
+
+def backend(graph_module, example_inputs):
+    calls = [node for node in graph_module.graph.nodes if node.op.startswith("call_")]
+    own = sum(line in (node.stack_trace or "") for node in calls)
+
+    def call(*args):
+        ran.append(own)
+        return graph_module.forward(*args)
+
+    return call
+
+
+compiled = torch.compile(lambda *values: failing(*values), backend=backend)
+missed = 0
+for number, values in enumerate(make_inputs(), start=1):
+    ran.clear()
+    compiled(*values)
+    print(f"call {{number}}: {{sum(ran)}} operations of the line ran in a graph")
+    missed += not sum(ran)
+return missed > 0"""
 
 
 @dataclass
@@ -112,15 +139,92 @@ def recompile_script(
     if len(calls) < 2:
         raise NotReproducibleError("the function was called in one way only when the target ran eagerly")
     check = Check("torch.compile compiles the function again", (), "", _RECOMPILE)
+    return _called(
+        function, snippets[0], (calls[:2], calls), check, header, name, "the function alone is compiled once"
+    )
+
+
+def _called(
+    function: ast.FunctionDef,
+    snippet: Snippet,
+    choices: Sequence[list[tuple[str, ...]]],
+    check: Check,
+    header: Header,
+    name: str,
+    why: str,
+) -> Made:
+    """The function with the first of the `choices` of calls that shows the failure; the last one with `why` if none."""
     before, after = _size(function), len(function.body)
-    for attempts, shown in enumerate((calls[:2], calls), start=1):
-        inputs = _several(snippets[0], shown)
-        text = assembled(snippets[0].source, inputs, check, header, name=name, **_rest(snippets[0]))
+    for attempts, shown in enumerate(choices, start=1):
+        text = assembled(snippet.source, _several(snippet, shown), check, header, name=name, **_rest(snippet))
         made = Made(text, name, before, after, attempts)
         if works(text):
             return made
-    made.why = "the function alone is compiled once"
+    made.why = why
     return made
+
+
+def eager_script(
+    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
+) -> Made:
+    """The script for an `eager-fallback`: the function around it, called as it was, with a backend that counts.
+
+    `around` is entered while the target runs eagerly.
+
+    Raises:
+        NotReproducibleError: the function needs what cannot be written down, or was not reached.
+        UnprintableError: an argument cannot be written down.
+    """
+    statement, function = _place(sources, finding)
+    if function is None:
+        raise NotReproducibleError("what runs eagerly is no function of the file")
+    with around():
+        frames = _frames(target, finding.path, function.body[0].lineno, function)
+    if not frames:
+        raise NotReproducibleError("the function was not reached when the target ran eagerly")
+    snippets = [
+        snippet_of(
+            function.body,
+            frame.values,
+            arguments=_arguments(function),
+            decorators=function.decorator_list,
+            asked=statement,
+        )
+        for frame in frames
+    ]
+    seeks = "in a call of the function, operations of a line run in no graph"
+    check = Check(seeks, (), "", _EAGER.format(line=snippets[0].line))
+    calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
+    return _called(function, snippets[0], (calls[:1], calls), check, header, name, "the function alone is compiled")
+
+
+def raise_script(
+    target: BuiltTarget,
+    sources: SourceMap,
+    error: BaseException,
+    finding: Finding,
+    header: Header,
+    name: str,
+    around: Around,
+) -> Made:
+    """The script for an exception that Python code raises by itself: the statement, on what it saw last.
+
+    `around` is entered while the target runs eagerly.
+
+    Raises:
+        NotReproducibleError: the statement needs what cannot be written down.
+        UnprintableError: an argument cannot be written down.
+    """
+    kind = type(error).__name__
+    statement, function = _place(sources, finding)
+    with around():
+        frames = _frames(target, finding.path, statement.lineno, function)
+    if not frames:
+        raise NotReproducibleError(f"{kind} is raised by Python code that does not belong to a function of the file")
+    snippet = snippet_of([statement], frames[-1].values)
+    check = raise_check(kind, words_of(str(error)))
+    text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
+    return _tried(Made(text, name, _size(function), 1, 1), f"the statement alone does not raise {kind}")
 
 
 def _arguments(function: ast.FunctionDef) -> tuple[str, ...]:
@@ -166,12 +270,13 @@ def _size(function: ast.FunctionDef | None) -> int:
 
 
 def _frames(target: BuiltTarget, path: str, line: int, function: ast.FunctionDef | None) -> list[_Seen]:
-    """What was seen each time that the line was about to run, in eager runs, one for each set of inputs."""
+    """What was seen when the line was about to run, first and last times, in eager runs, one for each set of inputs."""
     found: list[_Seen] = []
     inside = function.name if function is not None else "<module>"
 
     def local(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and frame.f_lineno == line and len(found) < _MOST_CALLS:
+        if event == "line" and frame.f_lineno == line:
+            del found[_MOST_CALLS - 1 :]  # the first ones are kept, and the last: it may be the one that raises
             found.append(_Seen({**frame.f_globals, **frame.f_locals}))
         return local
 

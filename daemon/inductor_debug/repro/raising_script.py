@@ -1,7 +1,7 @@
 """From an exception that an operation of torch raises to its script: the operation alone, on what it was given.
 
 There is nothing to search: the recorder knows which operation failed. What Python code raises by itself is no program
-of operations, and is said to be none.
+of operations: `python_script` shows the statement.
 """
 
 from __future__ import annotations
@@ -25,17 +25,23 @@ from inductor_debug.repro.program import Input, Kind, Program, Ref, Step, Values
 from inductor_debug.repro.writing import Header, script
 
 
+def raised_by_operation(seen: Observed) -> bool:
+    """Whether an operation of torch raised what ended the run, and not Python code around it."""
+    return seen.error is not None and seen.failed is not None and seen.failed.error is seen.error
+
+
 def raising_script(seen: Observed, header: Header, name: str, *, place: str) -> Made:
     """The script for what a run raised.
 
+    An operation has to have raised it (`raised_by_operation`).
+
     Raises:
-        NotReproducibleError: no operation of torch raised it.
+        NotReproducibleError: an operand has symbolic sizes.
         UnprintableError: an argument has no form as Python code.
     """
     error, failed = seen.error, seen.failed
-    if error is None or failed is None or failed.error is not error:
-        said = f"{type(error).__name__} is raised by Python code" if error is not None else "nothing is raised"
-        raise NotReproducibleError(f"{said}, not by an operation of torch: there is no operation to cut out")
+    assert error is not None
+    assert failed is not None
     program, values = _program(failed, place)
     shown = real_error(failed) or error
     check = raise_check(type(shown).__name__, words_of(str(shown)))

@@ -5,6 +5,7 @@ Cheap looks come first: one eager run on fake tensors, then Dynamo's graphs.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,13 @@ import torch
 import torch._dynamo
 from inductor_debug_schema import Finding, JobRequest, Stage
 
-from inductor_debug.accelerators.profile import Profile, built_in_names
+from inductor_debug.accelerators.profile import Profile, ProfileError, built_in_names, load_document, read_profile
 from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error
+from inductor_debug.capture.guard_stage import OPTION as GUARDS
 from inductor_debug.capture.guard_stage import with_guards
+from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
@@ -25,19 +28,26 @@ from inductor_debug.capture.workshop import Load, Workshop
 from inductor_debug.repro.backend_script import BackendScript
 from inductor_debug.repro.constraint_script import constraint_script
 from inductor_debug.repro.constraints import findings_of
+from inductor_debug.repro.emulated_checks import Numbers
+from inductor_debug.repro.emulated_script import EmulatedScript
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
-from inductor_debug.repro.observing import observe, observe_compiled
-from inductor_debug.repro.python_script import break_script, recompile_script
-from inductor_debug.repro.raising_script import raising_script
+from inductor_debug.repro.observing import observe
+from inductor_debug.repro.python_script import break_script, eager_script, raise_script, recompile_script
+from inductor_debug.repro.raising_script import raised_by_operation, raising_script
 from inductor_debug.repro.safetensors import UnsavableError
 from inductor_debug.repro.selecting import Wanted
 from inductor_debug.repro.writing import Header
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.registry import constraints
 
-_PYTHON = {"graph-break": break_script, "recompile": recompile_script}
+PYTHON = {"graph-break": break_script, "recompile": recompile_script, "eager-fallback": eager_script}
 """Rules about what Python does between operations, and what makes a script of a finding."""
+
+_COMPILERS = {Stage.AOT: "aot_eager", Stage.INDUCTOR: "inductor"}
+"""What compiles in the stages that come after the capture."""
+_OF_GUARDS = ("recompile", "eager-fallback")
+"""Rules about which nothing is known until somebody looks at guards."""
 
 Progress = Callable[..., None]
 Keep = Callable[[Made, str], None]
@@ -85,7 +95,9 @@ class Search:
             made = self._raised(target, wanted)
             if made is not None:
                 return made
-        if not wanted.rule or wanted.rule in _PYTHON:
+        if wanted.rule == "capture-error":
+            return self._raised_by_compiler(target, offer, load, wanted)
+        if not wanted.rule or wanted.rule in PYTHON:
             return self._python(target, offer, load, wanted)
         return None
 
@@ -104,7 +116,7 @@ class Search:
         if made is not None:
             return made
         with self._workshop.traced():
-            outcome = observe_compiled(target, self._sources)
+            outcome = run_mock(target, self._sources)
         made = self._of_recording(outcome.recording, Stage.MOCK, target, wanted)
         if made is None and seen.error is None:
             # Backward passes are seen by this stage alone.
@@ -135,28 +147,43 @@ class Search:
             return None
         header = self._header(finding, target)
         place = header.place.rsplit(":", 1)[0].rsplit("/", 1)[-1]
+        name = self._name(finding)
         try:
-            return raising_script(seen, header, self._name(finding), place=place)
+            if raised_by_operation(seen):
+                return raising_script(seen, header, name, place=place)
+            return raise_script(target, self._sources, seen.error, finding, header, name, self._workshop.eagerly)
         except (UnprintableError, UnsavableError) as error:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
+
+    def _raised_by_compiler(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
+        """An exception that the target does not raise itself: a later stage's compiler does."""
+        for stage, backend in _COMPILERS.items():
+            if wanted.stage in ("", stage.value):
+                made = self._backend(target, offer, load, backend)
+                if made is not None:
+                    return made
+        return None
 
     def _python(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
         """What Dynamo cannot capture, or compiles again."""
         with self._workshop.traced():
-            outcome = observe_compiled(target, self._sources)
+            outcome = run_mock(target, self._sources)
         if outcome.retry_real and target.fake_mode is not None:
             real = self._workshop.rebuild_real(offer, load, target)
             if not isinstance(real, str):
                 target = real
                 with self._workshop.traced():
-                    outcome = observe_compiled(target, self._sources)
-        outcome = with_guards(outcome, target, self._sources, self._request, self._workshop.traced)
-        found = [finding for finding in outcome.findings if finding.rule in _PYTHON]
+                    outcome = run_mock(target, self._sources)
+        request = self._request
+        if wanted.rule in _OF_GUARDS:
+            request = dataclasses.replace(request, options={**request.options, GUARDS: True})
+        outcome = with_guards(outcome, target, self._sources, request, self._workshop.traced)
+        found = [finding for finding in outcome.findings if finding.rule in PYTHON]
         self._seen += found
         finding = wanted.choose(found)
         if finding is None:
             return None
-        make = _PYTHON[finding.rule]
+        make = PYTHON[finding.rule]
         try:
             header, name = self._header(finding, target), self._name(finding)
             return make(target, self._sources, finding, header, name, self._workshop.eagerly)
@@ -169,8 +196,6 @@ class Search:
         finding = wanted.choose(found)
         if finding is None:
             return None
-        if finding.rule == "peak-memory":
-            raise NotReproducibleError("peak-memory is about all tensors that are alive together: no part shows it")
         header = self._header(finding, target)
         try:
             return constraint_script(recording, self._profile, finding, target.location, header, self._name(finding))
@@ -179,26 +204,58 @@ class Search:
 
     def _backend(self, target: BuiltTarget, offer: Offer, load: Load, backend: str) -> Made | None:
         """What a backend does wrong to the target, with real values."""
+        numbers = None
         if backend not in torch._dynamo.list_backends(exclude_tags=None):
-            if backend in built_in_names():
-                raise NotReproducibleError(
-                    f"the arithmetic of {backend} is emulated here, and a script of torch alone has none of it"
-                )
-            raise NotReproducibleError(
-                f"there is no backend {backend!r}; there are those of torch._dynamo.list_backends()"
-            )
+            numbers = self._numbers(backend)
         real = target if target.fake_mode is None else self._workshop.rebuild_real(offer, load, target)
         if isinstance(real, str):
             raise NotReproducibleError(real)
         where = real.location
         shown = f"{os.path.basename(where.path)}:{where.range.start.line + 1}"
         memo = str(self._request.options.get("memo") or "")
-        search = BackendScript(real, backend, Path(memo) if memo else None, self._progress, self._keep)
+        remembered = Path(memo) if memo else None
         stem = os.path.splitext(os.path.basename(where.path))[0]
-        made = search.run(Header("", shown, "", real.name), f"repro_{stem}_{backend}.py")
+        header = Header("", shown, "", real.name)
+        if numbers is None:
+            script = BackendScript(real, backend, remembered, self._progress, self._keep)
+            made = script.run(header, f"repro_{stem}_{backend}.py")
+            fine = f"backend {backend} does nothing wrong to {real.name}"
+        else:
+            script = EmulatedScript(real, numbers, remembered, self._progress, self._keep)
+            made = script.run(header, f"repro_{stem}_{numbers.accelerator}.py")
+            fine = (
+                f"the arithmetic of {numbers.accelerator}, emulated, is no worse on {real.name} than the "
+                f"{numbers.compute.mantissa_bits} mantissa bits of {numbers.compute.name} explain"
+            )
+            fine += f"; a script would not show {numbers.unseen}" if numbers.unseen else ""
         if made is None:
-            self._fine.append(f"backend {backend} does nothing wrong to {real.name}")
+            self._fine.append(fine)
         return made
+
+    def _numbers(self, accelerator: str) -> Numbers:
+        """The numbers that an accelerator without a compiler computes with, as its profile says.
+
+        Raises:
+            NotReproducibleError: there is no such accelerator, or nothing is known of its numbers.
+        """
+        profile = self._profile
+        if accelerator != profile.name:
+            if accelerator not in built_in_names() and not accelerator.endswith(".toml"):
+                raise NotReproducibleError(
+                    f"there is no backend {accelerator!r}; there are those of torch._dynamo.list_backends(), and "
+                    f"accelerators: {', '.join(built_in_names())}, or the path of a profile"
+                )
+            try:
+                profile = read_profile(load_document(accelerator))
+            except ProfileError as error:
+                raise NotReproducibleError(str(error)) from error
+        numbers = Numbers.of(profile)
+        if numbers is None:
+            raise NotReproducibleError(
+                f"the profile {profile.name!r} does not say with which numbers the accelerator computes, "
+                "so its arithmetic cannot be emulated"
+            )
+        return numbers
 
     def _header(self, finding: Finding, target: BuiltTarget) -> Header:
         start = finding.range.start

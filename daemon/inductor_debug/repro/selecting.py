@@ -13,7 +13,7 @@ from inductor_debug_schema import Finding
 class Wanted:
     """The finding that is meant; what is empty or None fits every finding. `line` is zero-based.
 
-    `start` and `end` are (line, character) of its range, `path` its file.
+    `start` and `end` are (line, character) of its range, `path` its file, `stage` the one that found it.
     """
 
     rule: str = ""
@@ -21,6 +21,7 @@ class Wanted:
     line: int | None = None
     start: tuple[int, int] | None = None
     end: tuple[int, int] | None = None
+    stage: str = ""
 
     @staticmethod
     def of(options: Mapping[str, Any]) -> Wanted:
@@ -31,6 +32,7 @@ class Wanted:
             options.get("line"),
             _position(options.get("start")),
             _position(options.get("end")),
+            str(options.get("stage") or ""),
         )
 
     @property

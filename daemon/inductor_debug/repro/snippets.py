@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import sys
 import textwrap
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,13 +32,17 @@ _CONSTANTS = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 @dataclass
 class Snippet:
-    """The source of `failing`, the names and constructors of its arguments, and what stands before it."""
+    """The source of `failing`, the names and constructors of its arguments, and what stands before it.
+
+    `line` is the first line of the statement that was asked for, as it stands in `source`.
+    """
 
     source: str
     arguments: list[str]
     constructors: list[str]
     definitions: list[str] = field(default_factory=list)
     imports: list[str] = field(default_factory=list)
+    line: str = ""
 
 
 def statement_at(tree: ast.AST, line: int, column: int) -> tuple[ast.stmt | None, ast.FunctionDef | None]:
@@ -212,13 +217,22 @@ def stored_names(nodes: list[ast.stmt]) -> frozenset[str]:
     return frozenset(found)
 
 
-def snippet_of(nodes: list[ast.stmt], values: Mapping[str, Any], *, arguments: tuple[str, ...] = ()) -> Snippet:
-    """The statements as the body of a function.
+def snippet_of(
+    nodes: list[ast.stmt],
+    values: Mapping[str, Any],
+    *,
+    arguments: tuple[str, ...] = (),
+    decorators: Sequence[ast.expr] = (),
+    asked: ast.stmt | None = None,
+) -> Snippet:
+    """The statements as the body of a function; they are left as they are.
 
     Args:
         nodes: the statements.
         values: what the names around them stand for.
         arguments: names that are arguments in any case, first.
+        decorators: what stands above the function.
+        asked: the statement, one of `nodes` or inside of them, whose first line is wanted.
 
     Raises:
         NotReproducibleError: they need something that cannot be written down.
@@ -227,19 +241,24 @@ def snippet_of(nodes: list[ast.stmt], values: Mapping[str, Any], *, arguments: t
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)):
             raise NotReproducibleError(f"the code has a `{type(node).__name__.lower()}`, which stands for itself alone")
+    memory: dict[int, Any] = {}
+    nodes = copy.deepcopy(nodes, memory)
     extraction = Extraction(values, stored_names(nodes))
     for name in arguments:
         extraction._named(name, values[name], ast.Load())
     body = [ast.fix_missing_locations(extraction.visit(node)) for node in nodes]
+    above = [f"@{ast.unparse(extraction.visit(copy.deepcopy(node)))}" for node in decorators]
     names = list(extraction.arguments)
-    lines = ["def failing(", *(f"    {name}," for name in names), "):"]
+    line = ast.unparse(memory[id(asked)]).split("\n")[0] if id(asked) in memory else ""
+    lines = [*above, "def failing(", *(f"    {name}," for name in names), "):"]
     lines += [textwrap.indent(ast.unparse(node), "    ") for node in body]
     if not isinstance(nodes[-1], ast.Return):
         kept = [name for name, value in extraction.arguments.items() if isinstance(value, torch.Tensor)]
         bound = _assigned(nodes[-1])
         lines.append(f"    return {', '.join(bound or kept[:1]) or 'None'}")
     makers = [constructed(name, value) for name, value in extraction.arguments.items()]
-    return Snippet("\n".join(lines), names, makers, list(extraction.definitions.values()), sorted(extraction.imports))
+    definitions, imports = list(extraction.definitions.values()), sorted(extraction.imports)
+    return Snippet("\n".join(lines), names, makers, definitions, imports, line)
 
 
 def _assigned(node: ast.stmt) -> list[str]:

@@ -7,7 +7,6 @@ elsewhere is not decided here: the daemon runs it in a clean process (`engine.pr
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,27 +19,23 @@ from inductor_debug_schema import (
     FileStatus,
     Finished,
     JobRequest,
-    Loaded,
+    Location,
+    Position,
     Progressed,
+    Range,
     Stage,
-    TargetFound,
 )
 
 from inductor_debug.accelerators.profile import read_profile
-from inductor_debug.capture.faults import syntax_finding
-from inductor_debug.capture.loading import preloadable
+from inductor_debug.capture.faults import raised_finding, syntax_fault
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.syntax import tree_of
-from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.capture.workshop import Load, Workshop, real_bound
 from inductor_debug.repro.made import Made, NotReproducibleError
 from inductor_debug.repro.search import Search
 from inductor_debug.repro.selecting import Wanted
 
 Emit = Callable[[Event], None]
-
-_REAL_SHARE = 8
-_REAL_LIMIT = 1 << 30
 
 
 def perform(request: JobRequest, emit: Emit) -> None:
@@ -48,13 +43,9 @@ def perform(request: JobRequest, emit: Emit) -> None:
 
     Emits `Loaded`, `Progressed`, the script as `ArtifactMade` whenever it has become smaller, and one `Answered`.
     """
-    text = request.text.removeprefix("\ufeff")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree_of(text), request.path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        emit(Finished(FileStatus.FAILED, [syntax_finding(request.path, text, error)]))
+    fault = syntax_fault(request.path, request.text)
+    if fault is not None:
+        emit(Finished(FileStatus.FAILED, [fault]))
         return
     # A forked child hangs where its parent has used a pool of threads: attempts are forked, so nobody has one.
     torch.set_num_threads(1)
@@ -66,8 +57,7 @@ class _Task:
         self._request, self._emit = request, emit
         self._started = time.perf_counter()
         self._sources = SourceMap(request.project_root, {request.path: request.text})
-        bound = min(request.memory_limit // _REAL_SHARE, _REAL_LIMIT)
-        self._workshop = Workshop(request, self._sources, bound)
+        self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._wanted = Wanted.of(request.options)
         self._search = Search(
             self._workshop, self._sources, read_profile(request.profile), request, self._progress, self._keep
@@ -77,14 +67,15 @@ class _Task:
         with self._workshop.open():
             load = self._workshop.load()
             offers = load.discovered.offers
-            modules = preloadable(load.modules)
-            self._emit(Loaded(list(map(_found, offers)), self._workshop.dependencies(), modules, 0.0, list(load.notes)))
+            self._emit(self._workshop.loaded(load))
             only = self._request.only
             self._answer([offer for offer in offers if not only or offer.name in only], load)
-            status = FileStatus.CLEAN if offers else FileStatus.NO_TARGET
+            status, findings = FileStatus.CLEAN if offers else FileStatus.NO_TARGET, []
             if not offers and load.error is not None:
+                start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
+                findings = [raised_finding(load.error, "while the file was loaded", self._sources, start)]
                 status = FileStatus.FAILED
-            self._emit(Finished(status, [], self._workshop.dependencies()))
+            self._emit(Finished(status, findings, self._workshop.dependencies()))
 
     def _answer(self, offers: list[Offer], load: Load) -> None:
         """Looks at the targets in turn; the first that has the failure is answered for."""
@@ -132,7 +123,3 @@ class _Task:
 
 def _artifact(target: str, title: str, suffix: str, media_type: str, content: bytes) -> ArtifactMade:
     return ArtifactMade(ArtifactKind.REPROS, title, suffix, media_type, content, target, Stage.LOAD)
-
-
-def _found(offer: Offer) -> TargetFound:
-    return TargetFound(offer.name, offer.location.range.start.line, offer.origin.value)

@@ -236,11 +236,21 @@ def constructor(item: Input, recorded: Mapping[str, torch.Tensor], outside: bool
     else:
         text = _seeded(item, spec)
     bare, text = text, _strided(text, spec)
-    if text == bare and text[0] == "(" and spec.device == "cpu" and not spec.requires_grad:
+    if text == bare and _is_parenthesised(text) and spec.device == "cpu" and not spec.requires_grad:
         text = text[1:-1]
     if spec.device != "cpu":
         text += f'.to("{spec.device}")'
     return f"{text}.requires_grad_()" if spec.requires_grad else text
+
+
+def _is_parenthesised(text: str) -> bool:
+    """Whether one pair of parentheses is around all of it."""
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return index > 0 and index == len(text) - 1
+    return False
 
 
 def _listed(tensor: torch.Tensor) -> object:

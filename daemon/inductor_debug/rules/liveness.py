@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.ops import Op, Origin, Recording, TensorMeta
 from inductor_debug.rules.sizes import at_least
 
@@ -70,6 +71,18 @@ class Peak:
 def storage_bytes(meta: TensorMeta) -> int:
     """The bytes of a tensor's whole storage, as the host has it."""
     return at_least(meta.storage_bytes)
+
+
+def on_device(profile: Profile) -> Measure:
+    """Measures the bytes of a storage as the accelerator has it, which may keep a dtype as another one."""
+
+    def measure(meta: TensorMeta) -> int:
+        size = at_least(meta.storage_bytes)
+        if meta.element_bytes <= 0:
+            return size
+        return size * profile.device_bytes(meta.dtype, meta.element_bytes) // meta.element_bytes
+
+    return measure
 
 
 def total_of(recording: Recording, measure: Measure = storage_bytes) -> int:

@@ -5,12 +5,12 @@ The registry never runs a rule.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from functools import lru_cache
 from types import GenericAlias
 
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.rules import catalog
 from inductor_debug.rules.base import Constraint, Page, Rule
 
@@ -42,9 +42,7 @@ def find(rule_id: str) -> Rule:
     by_id = {rule.id: rule for rule in all_rules()}
     if rule_id in by_id:
         return by_id[rule_id]
-    near = difflib.get_close_matches(rule_id, by_id, n=1, cutoff=0.5)
-    advice = f"did you mean {near[0]!r}?" if near else f"the rules are {', '.join(by_id)}"
-    raise UnknownRuleError(f"there is no rule {rule_id!r}; {advice}")
+    raise UnknownRuleError(unknown(rule_id, by_id, "rule"))
 
 
 def page(rule_id: str) -> str:

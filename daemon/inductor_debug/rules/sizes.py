@@ -11,22 +11,10 @@ from functools import lru_cache
 
 from inductor_debug.rules.ops import Size
 
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-
 
 def at_least(size: Size) -> int:
     """The smallest value that `size` can have."""
     return size if isinstance(size, int) else size.minimum
-
-
-def readable(size: int) -> str:
-    """`16 GiB`, `1.5 MiB`, `100 bytes`."""
-    amount = float(size)
-    for unit in _UNITS[:-1]:
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:.4g} {_UNITS[-1]}"
 
 
 def misaligned(size: Size, unit: int) -> bool:

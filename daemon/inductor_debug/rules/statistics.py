@@ -7,9 +7,11 @@ The result is a JSON document (keys in `statistics_of`), kept as an artifact bes
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug_schema import Location, Stage, to_wire
+from inductor_debug_schema import Location, Stage, place_fields
 
 from inductor_debug.rules.flops import UnknownSizeError, flops_of
 from inductor_debug.rules.liveness import Holding, Peak, holdings_of, peak_of
@@ -20,14 +22,40 @@ _MOST_HOLDINGS = 10
 """Tensors listed as alive at the peak."""
 
 
-def statistics_of(recording: Recording, *, target: str, stage: Stage, path: str) -> dict[str, Any]:
+@dataclass(slots=True)
+class KernelCost:
+    """A generated or external kernel: how often it is called, and the bytes that all calls read and write.
+
+    Bytes are None where nobody knows them.
+    """
+
+    name: str
+    graph: str
+    language: str
+    calls: int = 0
+    bytes_read: int | None = None
+    bytes_written: int | None = None
+    place: Location | None = None
+
+
+def statistics_of(
+    recording: Recording, *, target: str, stage: Stage, path: str, kernels: Sequence[KernelCost] | None = None
+) -> dict[str, Any]:
     """The statistics of one stage of one target.
+
+    Args:
+        recording: what ran in it.
+        target: its name.
+        stage: which stage.
+        path: the user's file.
+        kernels: what the ops became, in a stage that makes kernels.
 
     Returns:
         `schema`, `target`, `stage`, `path` (of the user's file); `ops` and `backward_ops`, how many ran; `by_op` and
         `dtypes`, how often each operator ran and each dtype was made, most often first; `memory`, for "parameter",
         "buffer", "input", "constant" and "activation" `{tensors, bytes}`; `flops`, `backward_flops` and `flops_by_op`,
-        without the `uncounted` ops whose sizes are symbols; `peak`, see `_peak`.
+        without the `uncounted` ops whose sizes are symbols; `peak`, see `_peak`; `kernels`, see `_kernels`, None in
+        stages without kernels.
     """
     operations: Counter[str] = Counter()
     backward, uncounted = 0, 0
@@ -55,6 +83,40 @@ def statistics_of(recording: Recording, *, target: str, stage: Stage, path: str)
         "flops_by_op": dict(operations.most_common()),
         "uncounted": uncounted,
         "peak": _peak(peak_of(recording)),
+        "kernels": _kernels(kernels) if kernels is not None else None,
+    }
+
+
+def _kernels(costs: Sequence[KernelCost]) -> dict[str, Any]:
+    """`{count, calls, by_language, bytes_read, bytes_written, unknown, each}`: the kernel that moves most comes first.
+
+    The totals leave out the `unknown` kernels, of which nobody knows what they move.
+    """
+    known = [cost for cost in costs if cost.bytes_read is not None and cost.bytes_written is not None]
+    return {
+        "count": len(costs),
+        "calls": sum(cost.calls for cost in costs),
+        "by_language": dict(Counter(cost.language for cost in costs).most_common()),
+        "bytes_read": sum(cost.bytes_read or 0 for cost in known),
+        "bytes_written": sum(cost.bytes_written or 0 for cost in known),
+        "unknown": len(costs) - len(known),
+        "each": [_kernel(cost) for cost in sorted(costs, key=_moved, reverse=True)],
+    }
+
+
+def _moved(cost: KernelCost) -> int:
+    return (cost.bytes_read or 0) + (cost.bytes_written or 0)
+
+
+def _kernel(cost: KernelCost) -> dict[str, Any]:
+    return {
+        "name": cost.name,
+        "graph": cost.graph,
+        "language": cost.language,
+        "calls": cost.calls,
+        "bytes_read": cost.bytes_read,
+        "bytes_written": cost.bytes_written,
+        **place_fields(cost.place),
     }
 
 
@@ -98,4 +160,4 @@ def _holding(holding: Holding) -> dict[str, Any]:
 
 def _place(frames: tuple[Frame, ...]) -> dict[str, Any]:
     place: Location | None = next((frame.location for frame in frames if frame.in_project), None)
-    return {"path": place.path if place else None, "range": to_wire(place.range) if place else None}
+    return place_fields(place)

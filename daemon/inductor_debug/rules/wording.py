@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.ops import Op, Origin
 from inductor_debug.rules.roots import Root
 
@@ -23,11 +24,6 @@ def listing(names: Iterable[str]) -> str:
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 op`, `7 ops`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def whereabouts(found: Sequence[Root], pronoun: str = "it") -> str:
     """How far the trouble reaches: who introduces it and how many ops carry it on."""
     covered = set[int]().union(*(root.covers for root in found))
@@ -37,10 +33,10 @@ def whereabouts(found: Sequence[Root], pronoun: str = "it") -> str:
     if not origins:
         text = f"this expression introduces {pronoun}"
         if len(introduced) > 1:
-            text += f" in {plural(len(introduced), 'op')}"
-        return text + (f" and {plural(carried, 'more op')} {_carry(carried)} {pronoun} on" if carried else "")
+            text += f" in {counted(len(introduced), 'op')}"
+        return text + (f" and {counted(carried, 'more op')} {_carry(carried)} {pronoun} on" if carried else "")
     text = f"{_named(origins)} {'bring' if _several(origins) else 'brings'} {pronoun} in"
-    return text + f" and {plural(len(covered), 'op')} {_carry(len(covered))} {pronoun} on"
+    return text + f" and {counted(len(covered), 'op')} {_carry(len(covered))} {pronoun} on"
 
 
 def introducer(cause: Op | Origin) -> str:

@@ -12,7 +12,7 @@ from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, Stag
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.server.expression_text import plural
+from inductor_debug.rules.amounts import counted
 from inductor_debug.server.numerics import Measured
 from inductor_debug.server.outline import Outline, outline_of
 from inductor_debug.server.refreshing import Refresher
@@ -113,11 +113,11 @@ def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
 
 def _numbers(report: StageReport, name: str, update: AnalysisUpdate) -> str:
     count = sum(finding.target == name for finding in update.report.findings)
-    parts = [plural(count, "finding") if count else "no findings", plural(report.ops, "op")]
+    parts = [counted(count, "finding") if count else "no findings", counted(report.ops, "op")]
     if report.graph_breaks:
-        parts.append(plural(report.graph_breaks, "graph break"))
+        parts.append(counted(report.graph_breaks, "graph break"))
     elif report.stage is Stage.MOCK and report.graphs > 1:
-        parts.append(plural(report.graphs, "graph"))
+        parts.append(counted(report.graphs, "graph"))
     parts.append(f"{report.seconds:.2f} s")
     return f"{report.stage.value}: {' · '.join(parts)}"
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, TensorFact
 
 from inductor_debug.engine.expressions import KnownExpression
+from inductor_debug.rules.amounts import counted, in_bytes
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
@@ -52,21 +53,6 @@ def sizes(values: Sequence[int | str]) -> str:
     return f"[{', '.join(map(str, values))}]"
 
 
-def in_bytes(count: int) -> str:
-    """`320 B`, `8 KiB`, `1.5 GiB`."""
-    amount, unit = float(count), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024 or unit == "TiB":
-            break
-        amount /= 1024
-    return f"{amount:.1f} {unit}".replace(".0 ", " ")
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 op`, `7 ops`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 class Wording:
     """Writes hovers, in Markdown or as plain text.
 
@@ -101,7 +87,7 @@ class Wording:
             if tensor.layout is not None:
                 lines.append(self._layout(tensor.layout, accelerator))
         if len(fact.outputs) > _MOST_TOLD:
-            lines.append(f"and {plural(len(fact.outputs) - _MOST_TOLD, 'more tensor')}")
+            lines.append(f"and {counted(len(fact.outputs) - _MOST_TOLD, 'more tensor')}")
         if not fact.outputs:
             return ["Gives no tensor."]
         return lines if fact.exact else ["The last op under it gave", *lines]
@@ -120,7 +106,7 @@ class Wording:
         ]
         if sum(fact.ops.values()) < fact.op_count:
             named.append("…")
-        return f"{plural(fact.op_count, 'op')}: {', '.join(named)}"
+        return f"{counted(fact.op_count, 'op')}: {', '.join(named)}"
 
     def _modules(self, fact: ExpressionFact) -> str:
         told = ", ".join(self._code(module) for module in fact.modules[:_MOST_TOLD])

@@ -15,7 +15,7 @@ from inductor_debug_schema import ArtifactMade, Event, Finding
 from lsprotocol import types
 
 from inductor_debug.engine.folders import cache_folder
-from inductor_debug.engine.reproducing import document_of, made_of, order_for, proved, script_of
+from inductor_debug.engine.reproducing import NOT_CUT_OUT, document_of, made_of, order_for, proved, refused, script_of
 from inductor_debug.server.numerics import RULE as NUMERICS
 from inductor_debug.server.ordering import Token, options_of, outcome, perform, references
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
@@ -30,11 +30,6 @@ CLIENT_COMMAND = "inductorDebug.makeReproducer"
 TITLE = "Make a minimal reproducer"
 _LONGEST_TEXT = 48 << 10
 """Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
-_NOT_CUT_OUT = frozenset(
-    {"unused-ignore", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment",
-     "internal-error", "timeout"}
-)  # fmt: skip
-"""Rules about files and settings: there is nothing to run, so there is nothing to cut out."""
 
 
 async def repro(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
@@ -56,6 +51,9 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
         backend=_word(options, "backend") or _compared(server, path, finding),
         memo=str(cache_folder() / "repro"),
     )
+    refusal = refused(order)
+    if refusal is not None:
+        return {"status": "clean", "reason": None, "notes": [], "artifacts": [], **refusal.document}
     made: list[ArtifactMade] = []
 
     def note(event: Event) -> None:
@@ -102,7 +100,7 @@ def _text(document: dict[str, Any], script: str | None) -> dict[str, str]:
 def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[tuple[types.Command, Finding]]:
     """The command for each finding that something can be cut out for."""
     for finding in findings:
-        if finding.rule not in _NOT_CUT_OUT:
+        if finding.rule not in NOT_CUT_OUT:
             known = CLIENT_COMMAND in server.client.commands
             asked = {"uri": uri, "fingerprint": finding.fingerprint, "target": finding.target, "rule": finding.rule}
             title = f"{TITLE} ({finding.rule})"

@@ -1,10 +1,8 @@
 """The least that lowering a model can cost: Dynamo and AOTAutograd alone, on fake tensors, in a warm process.
 
-`inductor-debug bench stages` runs this module as a script and compares the `aot` stage with it. For every line on its
-standard input, `bare`, `stage` or `stored`, it lowers the model once and answers with the seconds, so that all can take
-turns on a machine whose speed changes. Each run happens in a fork of one process that is as warm as a worker and set up
-as a worker is. The bare one uses the partitioner of the stage, compilers that do nothing, and no garbage collector; the
-stage's time includes judging what it recorded, and `stored` also the tables and texts, written to disk.
+`inductor-debug bench stages` runs this module as a script (`bare_runs`) and compares the `aot` stage with it. The bare
+run uses the partitioner of the stage, compilers that do nothing, and no garbage collector; the stage's time includes
+judging what it recorded, and `stored` also the tables and texts, written to disk.
 """
 
 from __future__ import annotations
@@ -12,22 +10,17 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import JobRequest, Stage
+from inductor_debug_schema import Stage
 
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.artifacts.store import ArtifactStore
-from inductor_debug.worker.job import isolate
-from inductor_debug.worker.warm_up import warm_up
-
-_MEMORY_BOUND = 1 << 30
+from inductor_debug.worker.bare_runs import Work, answer
 
 
 def bare_seconds(target: Any) -> float:
@@ -85,43 +78,16 @@ def stage_seconds(target: Any, sources: Any, store: ArtifactStore | None = None)
     return time.perf_counter() - started
 
 
-def main(path: str) -> None:
-    """Lowers the first target of the file whenever a line comes in."""
-    warm_up()
+def prepare(target: Any, sources: Any, folder: str) -> Work:
+    """`bare`, `stage` and `stored`."""
     importlib.import_module("torch._inductor.pattern_matcher")  # what a fork server learns from its first such job
-    from inductor_debug.capture.spans import SourceMap
-    from inductor_debug.capture.workshop import Workshop
-
-    text = Path(path).read_text(encoding="utf-8")
-    root = str(Path(path).parent)
-    sources = SourceMap(root, {path: text})
-    request = JobRequest(0, path, text, root, [Stage.AOT], {})
-    with Workshop(request, sources, _MEMORY_BOUND).open() as workshop, tempfile.TemporaryDirectory() as folder:
-        load = workshop.load()
-        target = workshop.build(load.discovered.offers[0], load)
-        work: dict[str, Callable[[], float]] = {
-            "bare": lambda: bare_seconds(target),
-            "stage": lambda: stage_seconds(target, sources),
-            "stored": lambda: stage_seconds(target, sources, ArtifactStore(Path(folder))),
-        }
-        gc.collect()
-        gc.freeze()
-        for line in sys.stdin:
-            print(_in_a_fork(work[line.strip()]), flush=True)
-
-
-def _in_a_fork(work: Callable[[], float]) -> float:
-    read_end, write_end = os.pipe()
-    if os.fork() == 0:
-        isolate()
-        os.write(write_end, repr(work()).encode())
-        os._exit(0)
-    os.close(write_end)
-    with open(read_end, encoding="ascii") as stream:
-        text = stream.read()
-    os.wait()
-    return float(text)
+    return {
+        "bare": lambda: bare_seconds(target),
+        "stage": lambda: stage_seconds(target, sources),
+        "stored": lambda: stage_seconds(target, sources, ArtifactStore(Path(folder))),
+    }
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    with tempfile.TemporaryDirectory() as scratch:
+        answer(sys.argv[1], Stage.AOT, lambda target, sources: prepare(target, sources, scratch))

@@ -1,27 +1,21 @@
 """The least that kernels of a model can cost: Inductor's own way to their code, on fake tensors, in a warm process.
 
-`inductor-debug bench inductor` runs this module as a script. For every line on its standard input ("bare" or "stage")
-it forks and answers with the seconds of one run, so that both take turns on a machine whose speed changes. The bare run
-keeps nothing of what it makes: no texts, no tables, no provenance. Like the stage it starts no compiler and reads no
-cache.
+`inductor-debug bench inductor` runs this module as a script (`bare_runs`) and compares the `inductor` stage with it.
+The bare run keeps nothing of what it makes: no texts, no tables, no provenance. Like the stage it starts no compiler
+and reads no cache.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import JobRequest, Stage, StageState
+from inductor_debug_schema import Stage, StageState
 
-from inductor_debug.worker.job import isolate
-from inductor_debug.worker.warm_up import warm_up
-
-_MEMORY_BOUND = 1 << 30
+from inductor_debug.worker.bare_runs import Work, answer
 
 
 def bare_seconds(target: Any) -> float:
@@ -95,40 +89,12 @@ def stage_seconds(target: Any, sources: Any) -> float:
     return time.perf_counter() - started
 
 
-def main(path: str) -> None:
-    """Runs what the lines ask for on the first target of the file."""
-    warm_up()
-    from inductor_debug.capture.spans import SourceMap
-    from inductor_debug.capture.workshop import Workshop
-
-    text = Path(path).read_text(encoding="utf-8")
-    root = str(Path(path).parent)
-    request = JobRequest(0, path, text, root, [Stage.INDUCTOR], {})
-    sources = SourceMap(root, {path: text})
-    with Workshop(request, sources, _MEMORY_BOUND).open() as workshop:
-        load = workshop.load()
-        target = workshop.build(load.discovered.offers[0], load)
-        bare_seconds(target)  # Inductor traces its patterns once in a process.
-        gc.collect()
-        gc.freeze()
-        gc.enable()
-        for line in sys.stdin:
-            print(_in_a_fork(line.strip(), target, sources), flush=True)
-
-
-def _in_a_fork(what: str, target: Any, sources: Any) -> float:
-    read_end, write_end = os.pipe()
-    if os.fork() == 0:
-        isolate()
-        seconds = bare_seconds(target) if what == "bare" else stage_seconds(target, sources)
-        os.write(write_end, repr(seconds).encode())
-        os._exit(0)
-    os.close(write_end)
-    with open(read_end, encoding="ascii") as stream:
-        text = stream.read()
-    os.wait()
-    return float(text)
+def prepare(target: Any, sources: Any) -> Work:
+    """`bare` and `stage`."""
+    bare_seconds(target)  # Inductor traces its patterns once in a process.
+    gc.enable()
+    return {"bare": lambda: bare_seconds(target), "stage": lambda: stage_seconds(target, sources)}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    answer(sys.argv[1], Stage.INDUCTOR, prepare)

@@ -43,7 +43,7 @@ export async function capture(
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
   const stages = complete ? ["mock", "aot", "inductor"] : ["mock", "aot"];
-  const answer = await context.session.perform<Answer>("inductorDebug.graph", [{ uri: uri.toString(), target, stages }], token, report);
+  const answer = await context.session.perform<Answer>("inductorDebug.graph", { uri: uri.toString(), target, stages }, token, report);
   if (!answer) throw new CaptureError(t("The daemon is not running."));
   const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
   const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];

@@ -1,7 +1,4 @@
-/**
- * One tab with the graphs of one target. It sends to the page only after the page has said `ready` (again after every reload of it),
- * captures anew when the file was saved, and keeps the capture before the newest for comparing.
- */
+/** One tab with the graphs of one target. It captures anew when the file was saved, and keeps the capture before the newest for comparing. */
 
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,11 +7,10 @@ import * as vscode from "vscode";
 import type { ToHost, ToPage } from "../../webview/shared/messages.js";
 import { isOutdated } from "../analyses.js";
 import type { Context } from "../context.js";
+import { PageTab } from "../pages/tab.js";
 import { SessionState } from "../server/state.js";
 import { type Capture, capture, CaptureError, contentsOf } from "./captures.js";
 import { findingsFor } from "./findings.js";
-import { pageOf } from "./page.js";
-import { revealPlace } from "./places.js";
 import type { Texts } from "./texts.js";
 
 const { t } = vscode.l10n;
@@ -25,28 +21,25 @@ export interface Subject {
   readonly target: string;
 }
 
-export class GraphPanel implements vscode.Disposable {
+type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
+
+export class GraphPanel extends PageTab<Heard, ToPage> {
   private now: Capture | undefined;
   private before: Capture | undefined;
-  private ready = false;
   private running: vscode.CancellationTokenSource | undefined;
   private wanted = false;
-  private readonly disposables: vscode.Disposable[] = [];
   private readonly uri: vscode.Uri;
 
   constructor(
     private readonly context: Context,
-    private readonly panel: vscode.WebviewPanel,
+    panel: vscode.WebviewPanel,
     readonly subject: Subject,
     private readonly texts: Texts,
-    private readonly closed: () => void,
+    closed: () => void,
   ) {
+    super(context, panel, "graph", subject, closed);
     this.uri = vscode.Uri.parse(subject.uri);
-    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extension.extensionUri, "out")] };
-    panel.iconPath = vscode.Uri.joinPath(context.extension.extensionUri, "media", "view.svg");
     this.disposables.push(
-      panel.webview.onDidReceiveMessage((message: ToHost) => { void this.hear(message); }),
-      panel.onDidDispose(() => { this.dispose(); }),
       panel.onDidChangeViewState(() => { this.refreshIfWanted(); }),
       context.analyses.onDidChange((changed) => { if (changed?.toString() === this.uri.toString()) this.analysed(); }),
       context.session.onDidChangeState((state) => { if (state === SessionState.Running) this.captureFirst(); }),
@@ -54,10 +47,9 @@ export class GraphPanel implements vscode.Disposable {
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections, kind }) => {
         const [selection] = selections;
         if (kind === undefined || !selection || textEditor.document.uri.scheme !== "file") return;
-        this.send({ type: "cursor", path: textEditor.document.uri.fsPath, line: selection.active.line, character: selection.active.character });
+        void this.send({ type: "cursor", path: textEditor.document.uri.fsPath, line: selection.active.line, character: selection.active.character });
       }),
     );
-    panel.webview.html = pageOf(panel.webview, context.extension, subject);
   }
 
   show(): void {
@@ -93,22 +85,18 @@ export class GraphPanel implements vscode.Disposable {
     }
   }
 
-  dispose(): void {
+  override dispose(): void {
     this.running?.cancel();
-    for (const disposable of this.disposables.splice(0)) disposable.dispose();
-    this.closed();
+    super.dispose();
   }
 
-  private async hear(message: ToHost): Promise<void> {
+  protected override async filled(): Promise<void> {
+    await this.sendAll();
+    this.captureFirst();
+  }
+
+  protected override async hear(message: Heard): Promise<void> {
     switch (message.type) {
-      case "ready":
-        this.ready = true;
-        await this.sendAll();
-        this.captureFirst();
-        return;
-      case "reveal":
-        await revealPlace(message.place, message.focus);
-        return;
       case "openText":
         await this.texts.open(this.subject.target, message.text, this.panel.viewColumn ?? vscode.ViewColumn.Active);
         return;
@@ -134,13 +122,13 @@ export class GraphPanel implements vscode.Disposable {
     const { now, before } = this;
     if (now && this.ready) {
       const [newest, older] = await Promise.all([contentsOf(now.files), contentsOf(before?.files ?? [])]);
-      this.send({ type: "documents", now: newest, before: older, complete: now.complete });
+      void this.send({ type: "documents", now: newest, before: older, complete: now.complete });
     }
     this.sendFindings();
   }
 
   private sendFindings(): void {
-    this.send({ type: "findings", findings: findingsFor(this.context.analyses, this.uri, this.subject.target) });
+    void this.send({ type: "findings", findings: findingsFor(this.context.analyses, this.uri, this.subject.target) });
   }
 
   private analysed(): void {
@@ -173,10 +161,6 @@ export class GraphPanel implements vscode.Disposable {
   }
 
   private say(text: string, busy: boolean): void {
-    this.send({ type: "status", text, busy });
-  }
-
-  private send(message: ToPage): void {
-    if (this.ready) void this.panel.webview.postMessage(message);
+    void this.send({ type: "status", text, busy });
   }
 }

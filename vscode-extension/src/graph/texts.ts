@@ -10,10 +10,10 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 
 import type { TextToOpen } from "../../webview/shared/messages.js";
-import { sourceLink } from "./places.js";
+import { sourceLink } from "../places.js";
 
 const { t } = vscode.l10n;
-export const TEXT_SCHEME = "inductor-debug-text";
+const TEXT_SCHEME = "inductor-debug-text";
 const MOST_KEPT = 50;
 const ENDINGS: Readonly<Record<string, string>> = { cpp: "cpp", python: "py", triton: "py", extern: "py" };
 

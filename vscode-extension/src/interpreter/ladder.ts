@@ -37,7 +37,7 @@ export interface Climb {
 }
 
 /** Milliseconds that one rung may take. A slow extension answers later, by its event. */
-export const RUNG_PATIENCE = 1500;
+const RUNG_PATIENCE = 1500;
 
 /** Asks rung after rung until one has an answer. */
 export async function climb(rungs: readonly Rung[], patience = RUNG_PATIENCE): Promise<Climb> {

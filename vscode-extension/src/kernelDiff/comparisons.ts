@@ -6,9 +6,10 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { DiffDocument } from "../../webview/kerneldiff/document.js";
+import type { DiffDocument, Piece } from "../../webview/kerneldiff/document.js";
 import type { Subject } from "../graph/panel.js";
 import type { Outcome } from "../orders.js";
+import type { PieceListener } from "../server/connection.js";
 
 const { t } = vscode.l10n;
 const REPORT = "application/json";
@@ -39,15 +40,28 @@ export type Kept = Pick<Comparison, "subject" | "options"> & Partial<Pick<Compar
 /** Nothing came of it; the message says why. */
 export class CompareError extends Error {}
 
-/** Asks the daemon; undefined where there is no answer, and the user knows. */
-export type Ask = (command: string, argument: Readonly<Record<string, unknown>>) => Promise<Outcome | undefined>;
+/** Something has come of a comparison that goes on. `first` begins it. */
+export interface Growth extends Pick<Comparison, "subject" | "options"> {
+  readonly piece: Piece;
+  readonly first: boolean;
+}
+
+/** Asks the daemon; undefined where there is no answer, and the user knows. `piece` is told of what comes until then. */
+export type Ask = (command: string, argument: Readonly<Record<string, unknown>>, piece: PieceListener) => Promise<Outcome | undefined>;
 
 export class Comparisons implements vscode.Disposable {
   private readonly known = new Map<string, Comparison>();
   private readonly changed = new vscode.EventEmitter<Comparison>();
 
+  private readonly grew = new vscode.EventEmitter<Growth>();
+  private readonly stopped = new vscode.EventEmitter<Subject>();
+
   /** A comparison has ended. */
   readonly onDidChange = this.changed.event;
+  /** A comparison goes on. */
+  readonly onDidGrow = this.grew.event;
+  /** A comparison went on and came to nothing: the daemon has no answer. */
+  readonly onDidStop = this.stopped.event;
 
   /** The newest first. */
   all(): readonly Comparison[] {
@@ -56,13 +70,20 @@ export class Comparisons implements vscode.Disposable {
 
   /** @throws CompareError, and what `ask` throws. */
   async compare(subject: Subject, options: CompareOptions, ask: Ask): Promise<Comparison | undefined> {
-    const answer = await ask("inductorDebug.diff", { ...subject, ...options, maps: true });
-    if (!answer) return undefined;
-    const pathOf = (type: string): string | undefined => answer.artifacts.find((artifact) => artifact.media_type === type)?.path;
-    const report = pathOf(REPORT);
-    const comparison = report === undefined ? undefined : await this.read({ subject, options, report, maps: pathOf(MAPS) });
-    if (!comparison) throw new CompareError(answer.reason ?? answer.notes[0] ?? t("Nothing was compared."));
-    return comparison;
+    let pieces = 0;
+    const piece: PieceListener = ({ document }) => { this.grew.fire({ subject, options, piece: document, first: (pieces += 1) === 1 }); };
+    let comparison: Comparison | undefined;
+    try {
+      const answer = await ask("inductorDebug.diff", { ...subject, ...options, maps: true }, piece);
+      if (!answer) return undefined;
+      const pathOf = (type: string): string | undefined => answer.artifacts.find((artifact) => artifact.media_type === type)?.path;
+      const report = pathOf(REPORT);
+      comparison = report === undefined ? undefined : await this.read({ subject, options, report, maps: pathOf(MAPS) });
+      if (!comparison) throw new CompareError(answer.reason ?? answer.notes[0] ?? t("Nothing was compared."));
+      return comparison;
+    } finally {
+      if (!comparison && pieces > 0) this.stopped.fire(subject);
+    }
   }
 
   /** The comparison that a tab has kept; undefined where its files are gone. */
@@ -82,7 +103,7 @@ export class Comparisons implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.changed.dispose();
+    for (const emitter of [this.changed, this.grew, this.stopped]) emitter.dispose();
   }
 }
 

@@ -1,37 +1,35 @@
-/** One tab with the newest comparison of one target. It sends to the page only after the page has said `ready`, again after every reload of it. */
+/** One tab with the newest comparison of one target. */
 
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
+import type { GrowingDocument, Piece } from "../../webview/kerneldiff/document.js";
+import { grown } from "../../webview/kerneldiff/growing.js";
 import type { ToHost, ToPage } from "../../webview/kerneldiff/messages.js";
 import type { Context } from "../context.js";
-import { pageOf } from "../graph/page.js";
-import { revealPlace } from "../graph/places.js";
+import { PageTab } from "../pages/tab.js";
 import type { Comparison, Kept } from "./comparisons.js";
 
 const { t } = vscode.l10n;
 
-export class KernelDiffPanel implements vscode.Disposable {
-  private ready = false;
+type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
+
+export class KernelDiffPanel extends PageTab<Heard, ToPage> {
   private shown: Comparison | undefined;
+  /** What has come of a comparison that goes on, or of one that did not come to an end. */
+  private growing: GrowingDocument | undefined;
+  private stopped = false;
   private status: ToPage = { type: "status", text: "" };
-  private readonly disposables: vscode.Disposable[] = [];
 
   constructor(
     context: Context,
-    private readonly panel: vscode.WebviewPanel,
+    panel: vscode.WebviewPanel,
     kept: Kept,
     private readonly compareAgain: () => unknown,
-    private readonly closed: () => void,
+    closed: () => void,
   ) {
+    super(context, panel, "kerneldiff", kept, closed);
     panel.title = t("KernelDiff: {0}", kept.subject.target);
-    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extension.extensionUri, "out")] };
-    panel.iconPath = vscode.Uri.joinPath(context.extension.extensionUri, "media", "view.svg");
-    this.disposables.push(
-      panel.webview.onDidReceiveMessage((message: ToHost) => { void this.hear(message); }),
-      panel.onDidDispose(() => { this.dispose(); }),
-    );
-    panel.webview.html = pageOf(panel.webview, context.extension, kept, "kerneldiff");
   }
 
   reveal(): void {
@@ -40,43 +38,45 @@ export class KernelDiffPanel implements vscode.Disposable {
 
   async show(comparison: Comparison): Promise<void> {
     this.shown = comparison;
-    await this.send();
+    this.growing = undefined;
+    await this.filled();
+  }
+
+  /** Adds what has come of a comparison that goes on; `first` begins it. */
+  grow(piece: Piece, first: boolean): void {
+    this.growing = grown(first ? undefined : this.growing, piece);
+    this.stopped = false;
+    void this.send({ type: "piece", piece, first });
+  }
+
+  /** No more will come of it. */
+  stop(): void {
+    this.stopped = true;
+    if (this.growing) void this.send({ type: "stopped" });
   }
 
   /** What goes on: a text below the heading, "" for nothing. */
   say(text: string): void {
     this.status = { type: "status", text };
-    if (this.ready) void this.panel.webview.postMessage(this.status);
+    void this.send(this.status);
   }
 
-  dispose(): void {
-    for (const disposable of this.disposables.splice(0)) disposable.dispose();
-    this.closed();
+  protected override async hear(): Promise<void> {
+    await this.compareAgain();
   }
 
-  private async hear(message: ToHost): Promise<void> {
-    switch (message.type) {
-      case "ready":
-        this.ready = true;
-        await this.send();
-        return;
-      case "reveal":
-        await revealPlace(message.place, message.focus);
-        return;
-      case "compare":
-        await this.compareAgain();
-    }
-  }
-
-  private async send(): Promise<void> {
+  protected override async filled(): Promise<void> {
     if (!this.ready) return;
-    const { shown } = this;
-    if (shown) {
+    const { shown, growing } = this;
+    if (growing) {
+      await this.send({ type: "piece", piece: growing, first: true });
+      if (this.stopped) await this.send({ type: "stopped" });
+    } else if (shown) {
       const { subject, options, report, maps } = shown;
       const message: ToPage = { type: "comparison", document: shown.document, maps: await contentOf(maps), subject: { subject, options, report, maps } };
-      if (this.shown === shown) await this.panel.webview.postMessage(message);
+      if (this.shown === shown && !this.growing) await this.send(message);
     }
-    await this.panel.webview.postMessage(this.status);
+    await this.send(this.status);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type FeatureState,
   LanguageClient,
   MessageType,
+  ProgressType,
   RevealOutputChannelOn,
   ShowMessageNotification,
   type StaticFeature,
@@ -41,6 +42,14 @@ export type Outcome = { readonly connection: Connection } | { readonly exit: Exi
 /** How far a command is: what it does, and the part of it that is done in percent where that is known. */
 export type Report = (message: string, percentage: number | undefined) => void;
 
+/** What has been added to the answer about one target. */
+export interface ResultPiece {
+  readonly target: string;
+  readonly document: object;
+}
+
+export type PieceListener = (piece: ResultPiece) => void;
+
 export class Connection {
   private performed = 0;
 
@@ -53,16 +62,22 @@ export class Connection {
     return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args }) as Promise<T>;
   }
 
-  /** As `execute`, for what takes its time: the daemon says how far it is, and may be told to stop. */
-  async perform<T>(command: string, args: unknown[], token: vscode.CancellationToken, report: Report): Promise<T> {
+  /**
+   * As `execute`, for what takes its time: the daemon says how far it is, and may be told to stop. `piece` is told of partial results, of
+   * commands that have some (`server/partial_results.py`).
+   */
+  async perform<T>(command: string, argument: object, token: vscode.CancellationToken, report: Report, piece?: PieceListener): Promise<T> {
     const workDoneToken = `inductorDebug-${(this.performed += 1)}`;
-    const listener = this.client.onProgress(WorkDoneProgress.type, workDoneToken, (progress) => {
+    const partialResultToken = `${workDoneToken}-partial`;
+    const listeners = [this.client.onProgress(WorkDoneProgress.type, workDoneToken, (progress) => {
       if (progress.kind === "report") report(progress.message ?? "", progress.percentage);
-    });
+    })];
+    if (piece) listeners.push(this.client.onProgress(new ProgressType<ResultPiece>(), partialResultToken, piece));
+    const asked = [piece ? { ...argument, partialResultToken } : argument];
     try {
-      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args, workDoneToken }, token)) as T;
+      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token)) as T;
     } finally {
-      listener.dispose();
+      for (const listener of listeners) listener.dispose();
     }
   }
 

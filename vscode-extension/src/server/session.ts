@@ -13,7 +13,7 @@ import type { Interpreter } from "../interpreter/ladder.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import type { Notifications } from "../notifications.js";
 import { SECTION } from "../settings.js";
-import type { Connection, Report } from "./connection.js";
+import type { Connection, PieceListener, Report } from "./connection.js";
 import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
@@ -109,10 +109,10 @@ export class Session implements vscode.Disposable {
    * As `execute`, for commands that take their time. Undefined where the daemon does not run; rejects where it cannot do it, and
    * with a `CancellationError` where the user has cancelled.
    */
-  async perform<T>(command: string, args: unknown[], token: vscode.CancellationToken, report: Report): Promise<T | undefined> {
+  async perform<T>(command: string, argument: object, token: vscode.CancellationToken, report: Report, piece?: PieceListener): Promise<T | undefined> {
     if (!this.connection || this.current !== SessionState.Running) return undefined;
     try {
-      return await this.connection.perform<T>(command, args, token, report);
+      return await this.connection.perform<T>(command, argument, token, report, piece);
     } catch (error) {
       throw token.isCancellationRequested ? new vscode.CancellationError() : error;
     }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Browser, chromium as playwright, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import type { GraphDocument } from "../../../shared_schema/generated/wire.js";
+import type { Graph, GraphDocument } from "../../../shared_schema/generated/wire.js";
 import { document, encodeDocument, graph, place, transformer, TRANSFORMER_CLASSES } from "../unit/graphDocuments.js";
 import { SCREENSHOTS, until } from "./harness.js";
 import { chromium, ROOT } from "./setup.mjs";
@@ -104,6 +104,78 @@ test("search, filters and keys find their way, in the outline too", async () => 
   expect(faults).toEqual([]);
 });
 
+test("headers of scopes stay in sight while one scrolls through them, and fold them there", async () => {
+  const { page, faults } = await open([document([transformer(4)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[aria-label="Unfold all"]').click();
+  const encoder = page.locator('[role="treeitem"][aria-expanded="true"]').first();
+  await until("it is open", async () => (await encoder.count()) === 1);
+  await page.evaluate(`{
+    const { drawing, scene } = globalThis.inductorDebugGraph.panes[0];
+    const box = scene.visible.open.indexOf(1, 1);
+    drawing.restoreCamera({ x: scene.layout.boxes[box * 4] - 20, y: scene.layout.boxes[box * 4 + 1] + 600, zoom: 1 });
+  }`);
+  await page.screenshot({ path: join(SCREENSHOTS, "graph-page-pinned.png") });
+  await page.locator("canvas").first().click({ position: { x: 20 + 14, y: 13 } });
+  await until("it is folded", async () => (await encoder.count()) === 0);
+  expect(faults).toEqual([]);
+});
+
+test("what is selected stays in sight when a second graph comes, and lights up there", async () => {
+  const forward = transformer(2, { name: "0" });
+  const after = { ...transformer(2, { name: "0.forward" }), made_from: "0" };
+  const nodes = after.nodes.map((node) => ({ ...node, origins: [node.name] }));
+  const { page, faults } = await open([document([{ ...forward, kind: "fx" }, { ...after, nodes }], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[aria-label^="Search"]').fill("l1_weights");
+  await page.keyboard.press("Enter");
+  await until("it is selected", async () => (await page.locator(".details h2").innerText()) === "l1_weights");
+  await page.locator('[aria-label^="Show a second"]').click();
+  await until("its partner lights up", () => page.evaluate("globalThis.inductorDebugGraph.panes[1].scene?.related.size === 1"));
+  const seen = "((pane, box) => { const [left, top, width, height] = pane.drawing.onScreen(box); return left > 0 && top > 0 && top + height < pane.drawing.height; })";
+  expect(await page.evaluate(`${seen}(globalThis.inductorDebugGraph.panes[0], globalThis.inductorDebugGraph.panes[0].scene.boxOf(globalThis.inductorDebugGraph.panes[0].scene.selected))`)).toBe(true);
+  expect(await page.evaluate(`${seen}(globalThis.inductorDebugGraph.panes[1], [...globalThis.inductorDebugGraph.panes[1].scene.related][0])`)).toBe(true);
+  expect(await page.locator(".details h2").innerText()).toBe("l1_weights");
+  expect(faults).toEqual([]);
+});
+
+test("three panes in step: a node before, after the compiler's passes, and the kernel that computes it", async () => {
+  const named = (name: string, madeFrom: string, kind: "fx" | "post_grad", more: object): Graph => ({
+    ...graph([{ name: "a", op: "aten.relu.default", place: place(3), ...more }, { name: "b", op: "aten.exp.default", inputs: ["a"], place: place(4) }], name, kind, madeFrom),
+  });
+  const post = named("0.post", "0", "post_grad", {});
+  const nodes = post.nodes.map((node) => ({ ...node, origins: [node.name], kernels: [`kernel_${node.name}`] }));
+  const kernels = ["a", "b"].map((name) => ({ name: `kernel_${name}`, language: "cpp", source: `void ${name}() {}`, graph: "0.post", nodes: [name], places: [place(name === "a" ? 3 : 4)] }));
+  const { page, faults } = await open([document([named("0", "", "fx", {}), { ...post, nodes }], { kernels })], { sources: { "/project/model.py": "one\ntwo\n" } });
+  await drawn(page);
+  await page.locator('[aria-label^="Show a second"]').click();
+  await page.locator('[aria-label^="Show kernels and IR"]').click();
+  const shown = page.locator('.pane [aria-label="Text to show"]');
+  await until("all three are there", async () => (await page.locator(".pane:visible").count()) === 3);
+  for (const [row, name] of [[1, "b"], [0, "a"]] as const) {
+    await page.locator('[role="treeitem"]').nth(row).click();
+    await until("the kernel follows", async () => (await shown.locator("option:checked").innerText()) === `kernel_${name}`);
+    await until("so does the other graph", () => page.evaluate(`globalThis.inductorDebugGraph.panes[1].scene.related.has(${row + 1})`));
+  }
+  const middle = await page.evaluate("{ const { drawing, scene } = globalThis.inductorDebugGraph.panes[0]; const [left, , width] = drawing.onScreen(scene.boxOf(0)); (left + width / 2) / drawing.width }");
+  expect(middle, "what was in the middle stays there while panes come").toBeCloseTo(0.5, 1);
+  await page.locator(".pane .places button", { hasText: "1 node" }).click();
+  await until("a kernel lights its nodes in both", () => page.evaluate("globalThis.inductorDebugGraph.panes.every(({ scene }) => scene.related.has(1) && scene.related.size === 1)"));
+  await page.screenshot({ path: join(SCREENSHOTS, "graph-page-three.png") });
+  await page.locator('.pane[aria-label="Kernels and IR"] [aria-label="Close this pane"]').click();
+  expect(await page.locator(".pane:visible").count()).toBe(2);
+  expect(faults).toEqual([]);
+});
+
+test.each([320, 520, 820])("every tool can be reached in a window of %i pixels", async (width) => {
+  const { page, faults } = await open([document([transformer(2)], { modules: TRANSFORMER_CLASSES })]);
+  await page.setViewportSize({ width, height: 600 });
+  await drawn(page);
+  const outside = await page.locator(".toolbar :is(button, select):visible").evaluateAll((all, edge) => all.filter((tool) => tool.closest(".tabs") === null && tool.getBoundingClientRect().right > edge).map((tool) => tool.getAttribute("aria-label")), width);
+  expect(outside).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
 test.each(["svg", "png", "dot"])("the graph is saved as %s", async (kind) => {
   const { page, faults } = await open([document([transformer(2)], { modules: TRANSFORMER_CLASSES })]);
   await drawn(page);
@@ -136,5 +208,11 @@ test("graphs of 1 and of 50,000 nodes are drawn", async () => {
   const many = await open([document([graph(chain)])]);
   await drawn(many.page);
   expect(await rows(many.page)).toContainEqual(expect.stringContaining("part 201–400"));
+  await many.page.locator('[aria-label="Unfold all"]').click();
+  await until("as much as can be drawn is unfolded", async () => (await many.page.locator(".status-text").innerText()).startsWith("Not everything is unfolded"));
+  const first = many.page.locator('[role="treeitem"][aria-expanded]').first();
+  await until("the first part is open", async () => (await first.getAttribute("aria-expanded")) === "true");
+  await first.locator(".twistie").click();
+  await until("it is folded again", async () => (await first.getAttribute("aria-expanded")) === "false");
   expect([...one.faults, ...many.faults]).toEqual([]);
 });

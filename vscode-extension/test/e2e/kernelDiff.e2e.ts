@@ -38,13 +38,38 @@ class Encoder(nn.Module):
 const GELU = "torch.nn.functional.gelu(self.inner(x))";
 const FAULT = { backend: "spyre", inject: ["drop-last-stick@12"] };
 
+/** Each time that it runs it waits twice as long between its two graphs: the walk along its operations comes last. */
+const SLOW = `import time
+
+import torch
+
+WAITS = [0.05]
+
+
+@torch.compiler.disable
+def wait():
+    WAITS[0] *= 2
+    time.sleep(WAITS[0])
+
+
+# inductor-debug: inputs=(torch.randn(4, 64),)
+class Slow(torch.nn.Module):
+    def forward(self, x):
+        y = torch.exp(x)
+        wait()
+        return torch.tanh(y)
+`;
+
 let bench: Workbench;
 let window: Window;
 
 beforeAll(async () => {
-  const keys = [{ key: "ctrl+alt+k", command: "inductorDebug.compare", args: { ...FAULT, target: "Encoder" } }];
+  const keys = [
+    { key: "ctrl+alt+k", command: "inductorDebug.compare", args: { ...FAULT, target: "Encoder" } },
+    { key: "ctrl+alt+j", command: "inductorDebug.compare", args: { backend: "spyre", target: "Slow" } },
+  ];
   bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false }, {}, keys);
-  window = await bench.open(bench.folder({ "encoder.py": MODEL }));
+  window = await bench.open(bench.folder({ "encoder.py": MODEL, "slow.py": SLOW }));
   await window.page.setViewportSize({ width: 1600, height: 950 });
   await window.openFile("encoder.py");
   await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));
@@ -57,7 +82,7 @@ afterAll(async () => {
 /** The frame of the page, once it shows a comparison. */
 function diffFrame(): Promise<Frame> {
   return until("the comparison is shown", async () => {
-    for (const frame of window.page.frames()) if ((await frame.locator("header .badge").count().catch(() => 0)) > 0) return frame;
+    for (const frame of window.page.frames()) if ((await frame.locator("header:has(.badge):not(:has(.comparing))").count().catch(() => 0)) > 0) return frame;
     return undefined;
   }, 120_000);
 }
@@ -139,6 +164,34 @@ test("an edit of the blamed line takes the finding away, another one moves it", 
   await window.replace(again, "        scale = 1\n", "");
   await until("line 12 is underlined", async () => JSON.stringify(await blamedLines()) === "[12]");
   await window.save();
+});
+
+test("rows come while a comparison goes on, and stay when it is cancelled", async () => {
+  await window.openFile("slow.py");
+  await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));
+  await window.page.locator(".editor-instance .view-line").first().click();
+  await window.page.keyboard.press("Control+Alt+J");
+  const frame = await until("rows are there while it compares", async () => {
+    for (const one of window.page.frames()) {
+      const found = await one.locator("header:has(.badge.comparing) h1", { hasText: "Slow" }).count().catch(() => 0);
+      if (found > 0 && (await one.locator("section", { hasText: "aten.exp" }).count().catch(() => 0)) > 0) return one;
+    }
+    return undefined;
+  }, 60_000);
+  await window.screenshot("kerneldiff-comparing");
+  expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+comparing\s+Slow: spyre against eager$/u);
+  await window.page.locator(".notifications-toasts .monaco-button", { hasText: "Cancel" }).click();
+  await frame.locator("header .badge.unfinished").waitFor();
+  expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+unfinished\s+Slow: spyre against eager$/u);
+  expect(await frame.locator("section", { hasText: "aten.exp" }).count()).toBeGreaterThan(0);
+  expect(await frame.locator("section", { hasText: "aten.tanh" }).count()).toBe(0);
+  expect(await frame.locator(".facts").innerText()).toContain("because it was cancelled");
+  await window.screenshot("kerneldiff-unfinished");
+  await window.page.locator('.tab[data-resource-name="slow.py"]').click();
+  await window.run("View: Close Editor");
+  await window.page.locator(".tab", { hasText: "KernelDiff: Slow" }).click();
+  await window.run("View: Close Editor");
+  await window.page.locator('.tab[data-resource-name="encoder.py"]').click();
 });
 
 test("a target is a test: it passes with a backend that is right", async () => {

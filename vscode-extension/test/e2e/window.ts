@@ -63,8 +63,7 @@ export class Window {
 
   /** Runs a command of the palette by its full title. */
   async run(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    await this.filterPalette(title);
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
     await row.waitFor();
     await row.click();
@@ -78,10 +77,19 @@ export class Window {
     await this.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
   }
 
+  /** Opens the palette, again where a pop-up that goes away took the focus from it, which closes it. */
+  private async filterPalette(filter: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget input").first();
+    await until(`the palette is filtered by ${filter}`, async () => {
+      await this.page.keyboard.press("F1");
+      await input.fill(`>${filter}`, { timeout: 2_000 });
+      return true;
+    });
+  }
+
   /** The entries of the palette for a filter. */
   async palette(filter: string): Promise<string[]> {
-    await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").first().fill(`>${filter}`);
+    await this.filterPalette(filter);
     const rows = this.page.locator(".quick-input-list .monaco-list-row");
     await rows.first().waitFor();
     const labels = await rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));

@@ -7,11 +7,13 @@ import { findingsOf } from "../../webview/graph/model/findings.js";
 import { fold } from "../../webview/graph/model/fold.js";
 import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
 import { categoryOf, labelOf, titleOf } from "../../webview/graph/model/labels.js";
-import { layoutOf, type Memory } from "../../webview/graph/model/layout.js";
+import { layoutOf, Memory, type Sizes } from "../../webview/graph/model/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
+import { openUpTo } from "../../webview/graph/model/opening.js";
 import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
+import { eachVisible, skeletonOf } from "../../webview/graph/model/skeleton.js";
 import { bytesText, type GraphTable, indexOfNames, nameOf, row, shortOp } from "../../webview/graph/model/table.js";
-import { openUpTo, visibleOf } from "../../webview/graph/model/visible.js";
+import { type Problem, visibleOf } from "../../webview/graph/model/visible.js";
 import { document, graph, place, read, transformer, TRANSFORMER_CLASSES } from "./graphDocuments.js";
 
 function table(nodes: readonly GraphNode[]): GraphTable {
@@ -118,16 +120,26 @@ describe("scopes", () => {
 });
 
 describe("layout", () => {
-  const sizes = (): readonly [number, number] => [120, 40];
+  const show = (hierarchy: Hierarchy, open: ReadonlySet<number>): Problem => visibleOf(skeletonOf(hierarchy), open);
+  const sizesOf = (hierarchy: Hierarchy): Sizes => {
+    const items = hierarchy.table.count + hierarchy.scopes.length;
+    return { widths: new Float32Array(items).fill(120), heights: new Float32Array(items).fill(40) };
+  };
+  const childrenOf = ({ ends }: Problem, scope: number): number[] => {
+    const found: number[] = [];
+    for (let child = scope + 1; child < ends[scope]!; child = ends[child]!) found.push(child);
+    return found;
+  };
 
   /** Boxes of one scope do not overlap, scopes hold their children, wires run downwards. */
   function check(hierarchy: Hierarchy, open: ReadonlySet<number>): number {
-    const visible = visibleOf(hierarchy, open, sizes);
-    const { boxes, pieces } = layoutOf(visible);
+    const visible = show(hierarchy, open);
+    const { boxes, pieces } = layoutOf(visible, sizesOf(hierarchy));
     const at = (box: number): [number, number, number, number] => [boxes[box * 4]!, boxes[box * 4 + 1]!, boxes[box * 4 + 2]!, boxes[box * 4 + 3]!];
-    for (const scope of visible.scopes) {
-      const [left, top, width, height] = at(scope.box);
-      const rows = scope.children.map(at).sort((one, other) => one[1] - other[1] || one[0] - other[0]);
+    for (const scope of visible.items.keys()) {
+      if (visible.open[scope] !== 1) continue;
+      const [left, top, width, height] = at(scope);
+      const rows = childrenOf(visible, scope).map(at).sort((one, other) => one[1] - other[1] || one[0] - other[0]);
       rows.forEach(([x, y, w, h], index) => {
         expect(x).toBeGreaterThanOrEqual(left - 0.5);
         expect(y).toBeGreaterThanOrEqual(top - 0.5);
@@ -150,13 +162,13 @@ describe("layout", () => {
   test("what is remembered of earlier layouts changes nothing: folding and unfolding draws what a first layout would", () => {
     const [forward] = read(document([transformer(6)])).graphs;
     const hierarchy = hierarchyOf(forward!);
-    const memory: Memory = new Map();
+    const memory = new Memory();
     const open = new Set(openUpTo(hierarchy, 400));
     const order = [...open].filter((id) => id > 0);
     for (const id of [...order, ...order]) {
       if (!open.delete(id)) open.add(id);
-      const visible = visibleOf(hierarchy, open, sizes);
-      expect(layoutOf(visible, memory)).toEqual(layoutOf(visible));
+      const visible = show(hierarchy, open);
+      expect(layoutOf(visible, sizesOf(hierarchy), memory)).toEqual(layoutOf(visible, sizesOf(hierarchy)));
     }
     expect(memory.size).toBeGreaterThan(5);
   });
@@ -164,16 +176,42 @@ describe("layout", () => {
   test("every wire between two boxes arrives, through as many borders as it takes", () => {
     const [forward] = read(document([transformer(2)])).graphs;
     const hierarchy = hierarchyOf(forward!);
-    const visible = visibleOf(hierarchy, openUpTo(hierarchy, 1_000), sizes);
-    const { sources, targets } = layoutOf(visible);
+    const visible = show(hierarchy, openUpTo(hierarchy, 1_000));
+    const { sources, targets } = layoutOf(visible, sizesOf(hierarchy));
     const arrived = new Set([...targets].flatMap((target, piece) => (target >= 0 ? [`${sources[piece]}>${target}`] : [])));
     for (let at = 0; at < visible.links.length; at += 2) expect(arrived).toContain(`${visible.links[at]}>${visible.links[at + 1]}`);
   });
 
+  test("the wire of a short box passes beside the tall scope in its row, not through it", () => {
+    const inside = Array.from({ length: 8 }, (_value, index) => op(`m${index}`, index === 0 ? ["x"] : [`m${index - 1}`], "tall"));
+    const hierarchy = hierarchyOf(table([op("x"), op("short", ["x"]), ...inside, op("end", ["m7", "short"])]));
+    const visible = show(hierarchy, openUpTo(hierarchy, 100));
+    const { boxes, pieces, sources } = layoutOf(visible, sizesOf(hierarchy));
+    const tall = visible.open.indexOf(1, 1);
+    const [left, top, width, height] = boxes.subarray(tall * 4, tall * 4 + 4);
+    const short = visible.boxOfItem[1];
+    const own = [...sources.keys()].filter((piece) => sources[piece] === short).map((piece) => [...pieces.subarray(piece * 4, piece * 4 + 4)]);
+    expect(own.length).toBeGreaterThan(1);
+    for (const [x1, y1, x2] of own) {
+      const beside = [x1!, x2!].every((x) => x < left! || x > left! + width!);
+      expect(beside || y1! >= top! + height! - 0.5).toBe(true);
+    }
+  });
+
+  test("what is measured is what is on show", () => {
+    const [forward] = read(document([transformer(6)])).graphs;
+    const hierarchy = hierarchyOf(forward!);
+    for (const open of [new Set([0]), openUpTo(hierarchy, 40), new Set(hierarchy.scopes.map(({ id }) => id).filter((id) => id !== 1))]) {
+      const seen: number[] = [];
+      eachVisible(skeletonOf(hierarchy), open, (item) => { seen.push(item); });
+      expect(seen.sort((one, other) => one - other)).toEqual([...show(hierarchy, open).items].sort((one, other) => one - other));
+    }
+  });
+
   test("an input that everything reads does not blow the drawing up", () => {
     const nodes = [op("mask"), ...Array.from({ length: 250 }, (_value, index) => op(`n${index}`, ["mask", index === 0 ? "mask" : `n${index - 1}`]))];
-    const visible = visibleOf(hierarchyOf(table(nodes)), new Set([0]), sizes);
-    const { stubs, boxes } = layoutOf(visible);
+    const hierarchy = hierarchyOf(table(nodes));
+    const { stubs, boxes } = layoutOf(show(hierarchy, new Set([0])), sizesOf(hierarchy));
     expect(stubs.length).toBeGreaterThan(0);
     expect(boxes[2]).toBeLessThan(500);
   });
@@ -182,7 +220,7 @@ describe("layout", () => {
     const [forward] = read(document([transformer(4)])).graphs;
     const draw = (): Float32Array => {
       const hierarchy = hierarchyOf(forward!);
-      return layoutOf(visibleOf(hierarchy, openUpTo(hierarchy, 500), sizes)).boxes;
+      return layoutOf(show(hierarchy, openUpTo(hierarchy, 500)), sizesOf(hierarchy)).boxes;
     };
     expect(draw()).toEqual(draw());
   });
@@ -204,6 +242,15 @@ describe("links between graphs", () => {
     const { nodes, kernels } = relatedTo(library, "now/0", [1]);
     expect(names(nodes)).toEqual({ "now/0": ["act"], "now/0.forward": ["relu"], "now/0.backward": ["threshold"], "now/0.forward.post": ["relu"] });
     expect([...kernels]).toEqual(["cpp_fused_relu_0"]);
+  });
+
+  test("what a pass has put in belongs to what is at its expression, both ways", () => {
+    const replaced = { ...forward, nodes: [...forward.nodes.map((node, index) => ({ ...node, origins: [["linear"], ["act"]][index]! })), op("amax", ["mm"], "", { place: place(4), origins: ["", "amax"] })] };
+    const small = libraryOf([read(document([fx, replaced]))]);
+    const of = (id: string, node: number, other: string): number[] => [...(relatedTo(small, id, [node]).nodes.get(other) ?? [])];
+    expect(of("now/0.forward", 2, "now/0")).toEqual([1]);
+    expect(of("now/0", 1, "now/0.forward")).toEqual([1, 2]);
+    expect(of("now/0", 0, "now/0.forward")).toEqual([0]);
   });
 
   test("from a kernel back up", () => {
@@ -231,6 +278,8 @@ describe("findings and search", () => {
     expect([...findingsOf(one, [finding]).keys()]).toEqual([1]);
     expect([...findingsOf(one, [{ ...finding, op: null }]).keys()]).toEqual([0, 1]);
     expect(findingsOf(one, [{ ...finding, place: place(9) }]).size).toBe(0);
+    const nested = table([...nodes, op("d", [], "", { place: place(3, 4, 30) })]);
+    expect([...findingsOf(nested, [{ ...finding, op: "aten.other.default" }]).keys()]).toEqual([3]);
   });
 
   test.each([

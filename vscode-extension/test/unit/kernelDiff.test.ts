@@ -8,7 +8,8 @@ import { expect, test } from "vitest";
 import { afterEdit, type HeatLine, heatOf, LEVELS } from "../../src/heatLines.js";
 import { optionsIn } from "../../src/kernelDiff.js";
 import { colourOf } from "../../webview/kerneldiff/colours.js";
-import type { BlameRow, DiffDocument, NodeError, NodeRow } from "../../webview/kerneldiff/document.js";
+import type { BlameRow, DiffDocument, NodeError, NodeRow, OutputResult, Piece } from "../../webview/kerneldiff/document.js";
+import { grown } from "../../webview/kerneldiff/growing.js";
 import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";
 import { blameGroups, placeOf, placeText, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
 
@@ -87,6 +88,25 @@ test("nodes come by blame: the blamed, then what is worse than to be expected, t
   expect(names("order", false)).toEqual(nodes.map((one) => one.node));
   expect(names("isolated", true)).toEqual(["broken", "large", "small", "odd", "guilty", "none"]);
   expect(names("op", false)[0]).toBe("broken");
+});
+
+const output = (name: string, why = ""): OutputResult => ({ name, why, verdict: "pass", shape: [2], dtype: "float32", metrics: {} as OutputResult["metrics"], worst: [], passes_with: { atol: null, rtol: null } });
+
+test.each<[string, readonly Piece[], readonly (readonly unknown[])[]]>([
+  ["results are added", [{ outputs: [output("a")] }, { outputs: [output("b")] }], [["a", ""], ["b", ""]]],
+  ["a worse run replaces a result", [{ outputs: [output("a"), output("b")] }, { outputs: [output("a", "worse")] }], [["a", "worse"], ["b", ""]]],
+  ["other pieces leave them", [{ outputs: [output("a")] }, { nodes: [node("mm", 1)], why: "because" }], [["a", ""]]],
+])("a comparison that goes on: %s", (_what, pieces, expected) => {
+  const shown = pieces.reduce<ReturnType<typeof grown> | undefined>(grown, undefined)!;
+  expect(shown.outputs.map(({ name, why }) => [name, why])).toEqual(expected);
+  expect(shown).toMatchObject({ verdict: null, partial: true });
+});
+
+test("operations of a comparison that goes on are sorted by what is known of them", () => {
+  const first = grown(undefined, { target: "Net", nodes: [node("right", 1, { isolated: error(0.1) })] });
+  const shown = grown(first, { verdict: "wrong", nodes: [node("odd", 2, { isolated: error(0.01, 90) }), node("odd", 2)] });
+  expect(sorted(rankedNodes(shown), "blame", true).map(({ row, order }) => [row.node, order])).toEqual([["odd", 1], ["right", 0], ["odd", 2]]);
+  expect(shown).toMatchObject({ target: "Net", verdict: "wrong" });
 });
 
 test("a layer that is repeated is blamed once, with all its modules", () => {

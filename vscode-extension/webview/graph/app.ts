@@ -17,7 +17,8 @@ import { type Entry, type Library, libraryOf } from "./model/library.js";
 import { dtypesIn, type Filter, NO_FILTER, rulesIn } from "./model/search.js";
 import { placeOf } from "./model/table.js";
 import { keep, restore } from "./remembered.js";
-import { CodeView, type Text } from "./view/codeView.js";
+import { makeCode, showTexts } from "./texts.js";
+import type { Text } from "./view/codeView.js";
 import { Details } from "./view/details.js";
 import { Layouts } from "./view/layouts.js";
 import { inOrder, titleOfEntry } from "./view/names.js";
@@ -25,6 +26,7 @@ import { Outline } from "./view/outline.js";
 import { Pane } from "./view/pane.js";
 import { fillHeader, TEXTS } from "./view/paneHeader.js";
 import { Scene } from "./view/scene.js";
+import { TextsPane } from "./view/textsPane.js";
 import { readTheme, watchTheme } from "./view/theme.js";
 import { Toolbar } from "./view/toolbar.js";
 
@@ -35,13 +37,15 @@ export class App {
   split = false;
   comparing = false;
   readonly panes: readonly [Pane, Pane];
+  /** A third pane that can stand beside them, for texts only. */
+  readonly texts: TextsPane;
   readonly scenes = new Map<string, Scene>();
   readonly comparison = new Comparing();
   private filter: Filter = NO_FILTER;
   private findings: readonly NodeFinding[] = [];
   sources: readonly Text[] = [];
   private kernelsLoaded = true;
-  private readonly following = new Following(this);
+  readonly following = new Following(this);
   private theme = readTheme();
   private readonly layouts = new Layouts();
   readonly toolbar: Toolbar;
@@ -64,6 +68,7 @@ export class App {
       zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
       fit: () => { this.pane.drawing.fit(); },
       split: () => { void this.setSplit(!this.split); },
+      texts: () => { showTexts(this, !this.texts.shown); },
       outline: () => { toggleSide(this.main, this.outline.element, "outline"); },
       details: () => { toggleSide(this.main, this.details.element, "details"); },
       save: (kind) => { void exportAs(this, kind, this.theme); },
@@ -71,6 +76,7 @@ export class App {
       theme: inCode ? undefined : switchTheme,
     });
     this.panes = [this.makePane(0), this.makePane(1)];
+    this.texts = new TextsPane(makeCode(this), () => { showTexts(this, false); });
     this.outline = new Outline({
       select: (item) => { this.select(this.active, item, true); },
       toggle: (item) => { this.toggle(this.active, item); },
@@ -83,7 +89,7 @@ export class App {
       go: (entry, nodes) => { void this.following.goTo(entry, nodes); },
     });
     this.panes[1].element.hidden = true;
-    this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element)), this.details.element);
+    this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element), this.texts.element), this.details.element);
     document.body.append(this.toolbar.element, this.empty, this.main, element("footer", { class: "status" }, this.status, this.cancel));
     this.main.hidden = true;
     watchTheme(() => { this.setTheme(); });
@@ -120,13 +126,14 @@ export class App {
     this.kernelsLoaded = complete;
     this.comparison.current = undefined;
     const folds = new Map([...this.scenes].map(([id, scene]) => [id, scene.openPaths()]));
+    for (const scene of this.scenes.values()) scene.close();
     this.scenes.clear();
     for (const entry of this.library.entries) {
       const open = folds.get(entry.id);
       if (open) this.sceneOf(entry).openByPaths(open);
     }
     const texts = [...textsOf(library), ...this.sources];
-    for (const { code } of this.panes) code.setTexts(texts);
+    for (const { code } of [...this.panes, this.texts]) code.setTexts(texts);
     const entries = inOrder(this.library.entries);
     const first = entries.find(({ id }) => id === shown[0]) ?? entries.find(({ table }) => table.kind === "forward") ?? entries[0];
     this.empty.hidden = first !== undefined;
@@ -162,11 +169,12 @@ export class App {
       if (!scene.layout) await scene.update();
       pane.showScene(scene);
     } else {
-      if (!this.kernelsLoaded) this.host.send({ type: "capture", complete: true });
+      this.askForKernels();
       pane.showText();
     }
     this.updateComparison();
     this.redraw();
+    if (this.split) this.following.again();
   }
 
   async setSplit(split: boolean): Promise<void> {
@@ -187,6 +195,12 @@ export class App {
     this.updateComparison(true);
     this.redraw();
     for (const { drawing } of this.panes) drawing.startAgain();
+    this.following.again();
+  }
+
+  /** Kernels take seconds, so they come when somebody wants to see them. */
+  askForKernels(): void {
+    if (!this.kernelsLoaded) this.host.send({ type: "capture", complete: true });
   }
 
   setComparing(comparing: boolean): void {
@@ -206,9 +220,9 @@ export class App {
     const pane = this.panes[at];
     const scene = pane?.scene;
     if (!scene) return;
-    const box = scene.visible?.boxOfItem.get(item);
+    const hidden = (scene.visible?.boxOfItem[item] ?? -1) < 0;
     scene.selected = item; // at once, so that a second step goes on from here
-    if (box === undefined && scene.scope(item) === undefined && scene.hierarchy.scopeOf[item] !== -1 && scene.show([item])) await scene.update();
+    if (hidden && scene.scope(item) === undefined && scene.hierarchy.scopeOf[item] !== -1 && scene.show([item])) await scene.update();
     this.select(at, item, told);
     pane.drawing.reveal(scene.boxOf(item));
   }
@@ -258,13 +272,7 @@ export class App {
   }
 
   private makePane(at: number): Pane {
-    const code = new CodeView({
-      reveal: (place) => { this.following.reveal(place, true); },
-      lightKernel: (kernel) => { this.following.lightKernel(kernel); },
-      lightPlace: ({ path, range }) => { this.following.cursor(path, range.start.line, range.start.character); },
-      open: this.host.kind === "vscode" ? (text): void => { this.host.send({ type: "openText", text: { title: text.title, language: text.language, text: text.text, links: text.links } }); } : undefined,
-    });
-    return new Pane(this.theme, code, {
+    return new Pane(this.theme, makeCode(this), {
       select: (item) => { this.select(at, item, true); },
       toggle: (item) => { this.toggle(at, item); },
       open: (item) => { this.open(at, item); },
@@ -280,7 +288,7 @@ export class App {
   private sceneOf(entry: Entry): Scene {
     let scene = this.scenes.get(entry.id);
     if (!scene) {
-      scene = new Scene(entry, this.theme, (visible) => this.layouts.arrange(visible));
+      scene = new Scene(entry, this.theme, (skeleton) => this.layouts.open(skeleton));
       scene.setFindings(this.findings);
       scene.setFilter(this.filter);
       this.scenes.set(entry.id, scene);

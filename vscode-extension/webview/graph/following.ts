@@ -6,6 +6,7 @@ import type { App } from "./app.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
 import { type Entry, nodesAt, relatedTo, relatedToKernel, type Selection } from "./model/library.js";
 import { placeOf } from "./model/table.js";
+import { textsOnShow } from "./texts.js";
 import { titleOfEntry } from "./view/names.js";
 import { TEXTS } from "./view/paneHeader.js";
 
@@ -26,9 +27,8 @@ export class Following {
     const { nodes: related, kernels } = relatedTo(app.library, scene.entry.id, nodes);
     this.light(related, at);
     const places = nodes.flatMap((node) => placeOf(scene.entry.table, node) ?? []);
-    for (const { code, showsText } of app.panes) {
-      if (!showsText || item === undefined) continue;
-      code.showTitled(kernels);
+    for (const code of item === undefined ? [] : textsOnShow(app)) {
+      if (!code.showsSource) code.showTitled(kernels);
       const wanted = new Set(places.map(keyOf));
       code.light((place) => wanted.has(keyOf(place)));
     }
@@ -38,6 +38,18 @@ export class Following {
     if (item !== undefined) pane.drawing.reveal(scene.boxOf(item));
     const elsewhere = app.library.entries.filter(({ id }) => id !== scene.entry.id && (related.get(id)?.size ?? 0) > 0);
     app.details.show(scene, elsewhere.map((entry) => ({ entry, title: titleOfEntry(app.library, entry), nodes: related.get(entry.id) ?? new Set() })), [...kernels], app.library.notes);
+  }
+
+  /** What is selected stays in sight, and lights up what belongs to it in a pane that was not there before. */
+  again(): void {
+    const { app } = this;
+    const at = app.panes.findIndex(({ scene, showsText }, index) => !showsText && scene?.selected !== undefined && (index === 0 || app.split));
+    const selected = app.panes[at]?.scene?.selected;
+    if (selected === undefined) return;
+    const { active } = app;
+    this.select(at, selected, false);
+    app.active = active;
+    app.redraw();
   }
 
   /** The editor's cursor is at a place: its nodes light up. What it was told to select itself changes nothing. */
@@ -64,13 +76,18 @@ export class Following {
     app.host.send({ type: "reveal", place, focus });
     app.say(t("{0}, line {1}", place.path, place.range.start.line + 1));
     if (app.host.kind !== "browser" || app.sources.length === 0) return;
-    const shown = app.panes.find(({ showsText }) => showsText);
-    if (shown) shown.code.showPlace(place);
+    const codes = textsOnShow(app);
+    const shown = codes.find(({ showsSource }) => showsSource) ?? (focus ? codes.at(-1) : undefined);
+    if (shown) shown.showPlace(place);
     else if (focus) void this.showSource(place);
   }
 
   async showKernel(name: string): Promise<void> {
     const { app } = this;
+    if (app.texts.shown) {
+      app.texts.code.showTitled(new Set([name]));
+      return;
+    }
     const at = app.split && app.active === 1 ? 0 : 1;
     if (!app.split) await app.setSplit(true);
     await app.show(at, TEXTS);

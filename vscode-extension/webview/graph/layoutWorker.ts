@@ -1,17 +1,29 @@
-/** The worker: lays out one problem after the other. The page starts it from a blob, so this is one file without imports at run time. */
+/** The worker: arranges graphs, one request after the other. The page starts it from a blob, so this is one file without imports at run time. */
 
-import { layoutOf, type Memory } from "./model/layout.js";
-import type { Problem } from "./model/visible.js";
+import { Arranger } from "./model/arranger.js";
+import type { Sizes } from "./model/layout.js";
+import type { Skeleton } from "./model/skeleton.js";
+
+/** What the page asks (`view/layouts.ts`): to get to know a graph, to arrange it, to forget it. */
+export type Request =
+  | { readonly kind: "know"; readonly graph: number; readonly skeleton: Skeleton }
+  | { readonly kind: "arrange"; readonly id: number; readonly graph: number; readonly open: Int32Array; readonly sizes: Sizes }
+  | { readonly kind: "forget"; readonly graph: number };
 
 interface Scope {
-  onmessage: ((event: MessageEvent<{ id: number; problem: Problem }>) => void) | null;
+  onmessage: ((event: MessageEvent<Request>) => void) | null;
   postMessage(message: unknown, transfer: Transferable[]): void;
 }
 
 const scope = self as unknown as Scope;
-const memory: Memory = new Map();
-scope.onmessage = ({ data: { id, problem } }): void => {
-  const layout = layoutOf(problem, memory);
-  const parts = [layout.boxes, layout.pieces, layout.sources, layout.targets, layout.stubs];
-  scope.postMessage({ id, layout }, parts.map((part) => part.buffer));
+const arrangers = new Map<number, Arranger>();
+scope.onmessage = ({ data }): void => {
+  if (data.kind === "know") arrangers.set(data.graph, new Arranger(data.skeleton));
+  else if (data.kind === "forget") arrangers.delete(data.graph);
+  else {
+    const arrangement = arrangers.get(data.graph)?.arrange(new Set(data.open), data.sizes);
+    if (!arrangement) return;
+    const arrays: ArrayBufferView[] = Object.values({ ...arrangement.visible, ...arrangement.layout });
+    scope.postMessage({ id: data.id, arrangement }, arrays.map((array) => array.buffer as ArrayBuffer));
+  }
 };

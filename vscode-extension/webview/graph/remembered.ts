@@ -3,11 +3,13 @@
 import type { App } from "./app.js";
 import type { Host } from "./host.js";
 import { nameOf } from "./model/table.js";
+import { showTexts } from "./texts.js";
 import { TEXTS } from "./view/paneHeader.js";
 
 interface Remembered {
   readonly panes: readonly (string | undefined)[];
   readonly split: boolean;
+  readonly texts?: boolean;
   readonly comparing: boolean;
   readonly cameras: readonly { readonly x: number; readonly y: number; readonly zoom: number }[];
   readonly open: Readonly<Record<string, readonly string[]>>;
@@ -37,6 +39,7 @@ export async function restore(app: App, host: Host): Promise<void> {
   const known = (id: string | undefined): id is string => id === TEXTS || app.library.entries.some((entry) => entry.id === id);
   const [first, second] = state.panes;
   if (state.split) await app.setSplit(true);
+  if (state.texts === true) showTexts(app, true);
   if (known(first)) await app.show(0, first);
   if (state.split && known(second)) await app.show(1, second);
   if (state.split) app.setComparing(state.comparing);
@@ -62,6 +65,7 @@ function describe(app: App): Remembered {
   return {
     panes: app.panes.map((pane) => (pane.showsText ? TEXTS : pane.scene?.entry.id)),
     split: app.split,
+    texts: app.texts.shown,
     comparing: app.comparing,
     cameras: app.panes.map(({ drawing: { camera } }) => ({ x: camera.x, y: camera.y, zoom: camera.zoom })),
     open: Object.fromEntries([...app.scenes].map(([id, one]) => [id, one.openPaths()])),

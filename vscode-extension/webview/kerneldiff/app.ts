@@ -4,19 +4,28 @@ import type { Location } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
-import type { DiffDocument, NodeRow, OutputResult, Placed, Verdict } from "./document.js";
+import type { DiffDocument, GrowingDocument, NodeRow, OutputResult, Placed, SegmentRow, Verdict } from "./document.js";
+import { grown } from "./growing.js";
 import { heatmap } from "./heatmap.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
 import { blameGroups, type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { type Header, table } from "./table.js";
 
+/** Milliseconds between two drawings of a comparison that goes on. */
+const PACE = 250;
+
+type Shown = DiffDocument | GrowingDocument;
+
 export class App {
   private readonly status = element("p", { class: "status", role: "status" });
   private readonly main = element("main");
   private readonly details = element("section", { class: "details", "aria-label": t("One result") });
+  private readonly head = element("header");
   private readonly nodes = element("div");
-  private document: DiffDocument | undefined;
+  private document: Shown | undefined;
+  private growing: GrowingDocument | undefined;
+  private pending: ReturnType<typeof setTimeout> | undefined;
   private maps: readonly ErrorMap[] = [];
   private chosen: string | undefined;
   private order: { column: Column; descending: boolean } = { column: "blame", descending: true };
@@ -33,11 +42,32 @@ export class App {
         this.status.hidden = message.text === "";
         return;
       case "comparison":
+        this.growing = undefined;
         this.show(message.document, message.maps);
+        return;
+      case "piece":
+        this.growing = grown(message.first ? undefined : this.growing, message.piece);
+        this.pending ??= setTimeout(() => { this.drawGrowing(); }, message.first ? 0 : PACE);
+        return;
+      case "stopped":
+        this.growing = undefined;
+        this.draw();
     }
   }
 
+  /** What has come of a comparison that goes on. The place that the user has scrolled to, and the focus, stay. */
+  private drawGrowing(): void {
+    this.pending = undefined;
+    if (!this.growing) return; // it has ended meanwhile
+    const first = this.document?.partial !== true;
+    this.document = this.growing;
+    if (first) this.maps = [];
+    keepingPlaces(this.main, () => { this.draw(); });
+  }
+
   private show(shown: DiffDocument, maps: ArrayBuffer | undefined): void {
+    clearTimeout(this.pending);
+    this.pending = undefined;
     this.document = shown;
     try {
       this.maps = maps ? readMaps(maps) : [];
@@ -45,8 +75,6 @@ export class App {
       if (!(error instanceof MapsError)) throw error;
       this.maps = [];
     }
-    const results = resultsOf(shown);
-    if (!results.some(({ name }) => name === this.chosen)) this.chosen = (results.find(({ verdict }) => verdict !== "pass") ?? results[0])?.name;
     this.draw();
   }
 
@@ -54,9 +82,13 @@ export class App {
     const shown = this.document;
     if (!shown) return;
     const ranked = rankedNodes(shown);
-    this.main.replaceChildren(this.head(shown));
+    const results = resultsOf(shown);
+    const { segments = [] } = shown;
+    if (!results.some(({ name }) => name === this.chosen)) this.chosen = (results.find(({ verdict }) => verdict !== "pass") ?? results[0])?.name;
+    this.drawHead(shown);
+    this.main.replaceChildren(this.head);
     if (shown.blame.length > 0) this.main.append(section(t("To blame"), this.blame(shown)));
-    if (resultsOf(shown).length > 0) this.main.append(section(t("Outputs"), this.outputs(shown)), this.details);
+    if (results.length > 0) this.main.append(section(t("Outputs"), this.outputs(shown)), this.details);
     this.showResult();
     if (ranked.length > 0) {
       this.drawNodes(ranked);
@@ -65,19 +97,44 @@ export class App {
         section(t("Operations"), this.nodes),
       );
     }
+    if (segments.length > 0) this.main.append(section(t("Pieces of the graph"), this.segments(segments)));
     this.main.append(section(t("About this comparison"), facts(shown)));
   }
 
-  private head(shown: DiffDocument): HTMLElement {
-    return element(
-      "header", {},
-      element("h1", {}, badge(shown.verdict), " ", t("{0}: {1} against {2}", shown.target, shown.backend, shown.reference)),
-      button(t("Compare Again"), t("Compare again, with the file as it is now"), () => { this.send({ type: "compare" }); }, { class: "primary" }),
+  private drawHead(shown: Shown): void {
+    const goesOn = this.growing !== undefined;
+    this.head.replaceChildren(
+      element(
+        "h1", {}, shown.verdict ? badge(shown.verdict) : "", shown.verdict ? " " : "",
+        goesOn ? mark("comparing", t("comparing")) : shown.partial === true ? mark("unfinished", t("unfinished")) : "",
+        " ", t("{0}: {1} against {2}", shown.target, shown.backend, shown.reference),
+      ),
+      goesOn ? "" : button(t("Compare Again"), t("Compare again, with the file as it is now"), () => { this.send({ type: "compare" }); }, { class: "primary" }),
       element("p", { class: "why" }, shown.why),
     );
   }
 
-  private blame(shown: DiffDocument): HTMLElement {
+  /** What an opaque backend was given by itself while the operation at fault was looked for, in that order. */
+  private segments(rows: readonly SegmentRow[]): HTMLElement {
+    const headers: Header[] = [
+      { title: t("Operations"), hint: t("Their places in the graph") },
+      { title: t("From … to") },
+      { title: t("Source") },
+      { title: t("Own error"), hint: t("Relative error of what the piece returns, compiled by itself, on the reference's inputs"), numeric: true },
+      { title: t("× expected"), hint: t("Its own error, as a multiple of what this precision makes of it anyway"), numeric: true },
+      { title: t("Outcome") },
+    ];
+    return table(t("Pieces of the graph that were compiled and compared by themselves"), headers, rows.map((row) => ({
+      style: row.wrong ? "blamed" : undefined,
+      cells: [
+        row.end - row.start === 1 ? String(row.start + 1) : `${row.start + 1}–${row.end}`,
+        element("span", { title: row.ops.map(opText).join(", ") }, [...new Set([row.ops[0], row.ops.at(-1)])].map((op) => opText(op ?? "")).join(" … ")),
+        this.link(row), errorCell(row.isolated), short(row.isolated?.anchored_ratio), row.why !== "" ? row.why : row.wrong ? t("wrong") : t("pass"),
+      ],
+    })));
+  }
+
+  private blame(shown: Shown): HTMLElement {
     return element("ol", { class: "blame" }, ...blameGroups(shown).map(({ first, modules }) =>
       element(
         "li", {},
@@ -86,7 +143,7 @@ export class App {
       )));
   }
 
-  private outputs(shown: DiffDocument): HTMLElement {
+  private outputs(shown: Shown): HTMLElement {
     const headers: Header[] = [
       { title: t("Result") },
       { title: t("Type") },
@@ -186,7 +243,7 @@ export class App {
   }
 }
 
-function resultsOf(shown: DiffDocument): readonly OutputResult[] {
+function resultsOf(shown: Shown): readonly OutputResult[] {
   return [...shown.outputs, ...shown.gradients];
 }
 
@@ -196,7 +253,27 @@ function section(title: string, ...content: Node[]): HTMLElement {
 
 function badge(verdict: Verdict): HTMLElement {
   const words: Readonly<Record<Verdict, string>> = { pass: t("pass"), suspicious: t("suspicious"), wrong: t("wrong"), failed: t("failed") };
-  return element("span", { class: `badge ${verdict}` }, words[verdict]);
+  return mark(verdict, words[verdict]);
+}
+
+function mark(kind: string, text: string): HTMLElement {
+  return element("span", { class: `badge ${kind}` }, text);
+}
+
+/** Draws anew. Tables stay scrolled as they were, and what had the focus has it again, unless it is elsewhere in the window. */
+function keepingPlaces(main: HTMLElement, draw: () => void): void {
+  const regions = (): Map<string, HTMLElement> => new Map([...main.querySelectorAll<HTMLElement>(".scroll")].map((region) => [region.getAttribute("aria-label") ?? "", region]));
+  const places = [...regions()].map(([name, { scrollTop, scrollLeft }]) => [name, { top: scrollTop, left: scrollLeft }] as const);
+  const focused = main.contains(document.activeElement) ? document.activeElement : null;
+  const section = focused?.closest("section")?.getAttribute("aria-label");
+  const { scrollX, scrollY } = window;
+  draw();
+  const now = regions();
+  for (const [name, place] of places) now.get(name)?.scrollTo(place);
+  scrollTo(scrollX, scrollY);
+  if (!focused || focused.isConnected || !document.hasFocus()) return;
+  const same = [...main.querySelectorAll<HTMLElement>(focused.tagName)].find((one) => one.textContent === focused.textContent && one.closest("section")?.getAttribute("aria-label") === section);
+  same?.focus({ preventScroll: true });
 }
 
 function errorCell(error: NodeRow["isolated"]): string {
@@ -219,7 +296,7 @@ function exact(value: unknown): string {
   return typeof value === "number" ? String(Number(value.toPrecision(7))) : short(value);
 }
 
-function facts(shown: DiffDocument): HTMLElement {
+function facts(shown: Shown): HTMLElement {
   const { deterministic, seconds } = shown;
   const repeated = deterministic === null ? "" : deterministic ? t("The reference gives the same each time.") : t("The reference itself gives other results each time.");
   const total = seconds["total"];

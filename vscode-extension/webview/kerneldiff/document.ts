@@ -72,6 +72,18 @@ export interface BlameRow extends Placed {
   readonly why: string;
 }
 
+/** A piece of a graph that an opaque backend was given by itself: the operations from `start` to `end`, exclusive. */
+export interface SegmentRow extends Placed {
+  readonly graph: string;
+  readonly start: number;
+  readonly end: number;
+  readonly ops: readonly string[];
+  /** Null where it could not be compiled or run by itself; `why` says what was raised. */
+  readonly isolated: NodeError | null;
+  readonly wrong: boolean;
+  readonly why: string;
+}
+
 export interface DiffDocument {
   readonly schema: number;
   readonly target: string;
@@ -82,6 +94,8 @@ export interface DiffDocument {
   readonly outputs: readonly OutputResult[];
   readonly gradients: readonly OutputResult[];
   readonly nodes: readonly NodeRow[];
+  /** Missing in documents of older daemons, as is `partial`. */
+  readonly segments?: readonly SegmentRow[];
   readonly blame: readonly BlameRow[];
   readonly first_divergent: string | null;
   readonly largest_growth: string | null;
@@ -91,4 +105,12 @@ export interface DiffDocument {
   readonly weights: string;
   readonly notes: readonly string[];
   readonly seconds: Readonly<Record<string, number>>;
+  /** The comparison was cancelled or died, and this is what had come. */
+  readonly partial?: boolean;
 }
+
+/** A comparison that goes on: the verdict comes late. */
+export type GrowingDocument = Omit<DiffDocument, "verdict"> & { readonly verdict: Verdict | null };
+
+/** What is added to it: rows of its tables, other values as they are by now. */
+export type Piece = Partial<GrowingDocument>;

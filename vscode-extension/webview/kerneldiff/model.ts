@@ -1,7 +1,7 @@
 /** What the page works out of a document before it draws: order, levels and words. Pure. */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { BlameRow, DiffDocument, NodeError, NodeRow, Placed } from "./document.js";
+import type { BlameRow, GrowingDocument, NodeError, NodeRow, Placed } from "./document.js";
 
 export type Column = "order" | "blame" | "op" | "isolated" | "ratio" | "accumulated" | "growth" | "replaced";
 
@@ -14,7 +14,7 @@ export interface Ranked {
   readonly blame: number | undefined;
 }
 
-export function rankedNodes(document: DiffDocument): Ranked[] {
+export function rankedNodes(document: Pick<GrowingDocument, "nodes" | "blame">): Ranked[] {
   const blamed = new Map<string, number>();
   document.blame.forEach((blame, index) => {
     for (const name of blame.nodes) if (!blamed.has(key(blame.graph, name))) blamed.set(key(blame.graph, name), index);
@@ -31,7 +31,7 @@ export interface BlameGroup {
   readonly modules: readonly string[];
 }
 
-export function blameGroups(document: DiffDocument): BlameGroup[] {
+export function blameGroups(document: Pick<GrowingDocument, "blame">): BlameGroup[] {
   const groups = new Map<string, BlameRow[]>();
   for (const blame of document.blame) {
     const name = JSON.stringify([blame.op, blame.path, blame.range]);

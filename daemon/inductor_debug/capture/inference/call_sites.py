@@ -1,20 +1,36 @@
 """How the project itself builds a class: its calls, read as syntax and evaluated only where they are plain.
 
-Literals, arithmetic on them, constants of the module and of the function around the call, defaults of `argparse`
-options, and names of classes and functions are evaluated; nothing is ever called.
+Literals, arithmetic on them, constants of the module and of the function around the call, what that function is itself
+given, defaults of `argparse` options, and names of classes and functions are evaluated; nothing is ever called. A
+module as an argument is `BuiltModule`, which says how to make it.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
+import itertools
 import operator
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-_PLAIN = (int, float, str, bool, type(None), tuple, list, dict)
+from torch import nn
+
+
+@dataclass(frozen=True)
+class BuiltModule:
+    """A module that a call makes of plain arguments: how the project itself writes it down."""
+
+    kind: type[nn.Module]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+_PLAIN = (int, float, str, bool, type(None), tuple, list, dict, BuiltModule)
 _OPERATORS: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -23,6 +39,10 @@ _OPERATORS: dict[type, Any] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_TRANSPARENT = frozenset(("array", "asarray", "list", "tuple"))
+_SAME = {"int": int, "float": float, "len": len, "min": min, "max": max, "sum": sum}
+_MOST_CALLERS = 2
+_FURTHEST = 3
 _SECONDS = 0.15
 _MOST_FILES = 400
 _LARGEST = 400_000
@@ -33,18 +53,37 @@ class UnknownError(Exception):
     """An expression that is not plain."""
 
 
-def calls_in(tree: ast.Module, name: str, namespace: Mapping[str, Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+def calls_in(
+    tree: ast.Module, name: str, namespace: Mapping[str, Any], depth: int = 0
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     """Positional and keyword arguments of the calls of `name`; what cannot be evaluated is `UnknownError`.
 
-    Calls inside the class itself are left out.
+    Calls inside the class itself are left out, as is what comes in `*args` and `**kwargs`.
     """
     options = _options(tree)
     for owner, node in _calls(tree, name):
-        scope = {**_locals(owner), **options}
-        if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
+        if any(isinstance(item, ast.Starred) for item in node.args):
             continue
-        args = [_or_unknown(item, namespace, scope) for item in node.args]
-        yield args, {item.arg: _or_unknown(item.value, namespace, scope) for item in node.keywords if item.arg}
+        for given in _given(owner, tree, namespace, depth):
+            scope = {name: value for name, value in {**_locals(owner), **options}.items() if name not in given}
+            names = {**namespace, **given}
+            args = [_or_unknown(item, names, scope) for item in node.args]
+            yield args, {item.arg: _or_unknown(item.value, names, scope) for item in node.keywords if item.arg}
+
+
+def _given(owner: ast.AST, tree: ast.Module, namespace: Mapping[str, Any], depth: int) -> Iterator[dict[str, Any]]:
+    """What the function around a call is given by those who call it, one after the other; at least nothing."""
+    found = False
+    if isinstance(owner, ast.FunctionDef) and depth < _FURTHEST and owner.args.args:
+        names = [item.arg for item in owner.args.args]
+        for args, kwargs in itertools.islice(calls_in(tree, owner.name, namespace, depth + 1), _MOST_CALLERS):
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            known = {name: value for name, value in given.items() if name in names and value is not UnknownError}
+            found = found or bool(known)
+            if known:
+                yield known
+    if not found:
+        yield {}
 
 
 def calls_in_project(root: str, path: str, name: str) -> Iterator[tuple[list[Any], dict[str, Any]]]:
@@ -87,7 +126,7 @@ def _calls(tree: ast.Module, name: str) -> Iterator[tuple[ast.AST, ast.Call]]:
     pending: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
     while pending:
         owner, node = pending.pop(0)
-        if isinstance(node, ast.ClassDef) and node.name == name:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             owner = node
@@ -123,6 +162,12 @@ def _module_assignments(tree: ast.Module) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With):
             yield from (item for item in ast.walk(node) if isinstance(item, ast.Assign))
+
+
+def options_of(tree: ast.Module, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the command line's options that are plain, by name."""
+    found = {name.lstrip("."): _or_unknown(node, namespace, {}) for name, node in _options(tree).items()}
+    return {name: value for name, value in found.items() if value is not UnknownError}
 
 
 def _options(tree: ast.Module) -> dict[str, ast.expr]:
@@ -172,6 +217,10 @@ def plain_value(node: ast.expr, namespace: Mapping[str, Any], scope: Mapping[str
         return tuple(items) if isinstance(node, ast.Tuple) else items
     if isinstance(node, ast.Dict) and None not in node.keys:
         return {value(key): value(item) for key, item in zip(node.keys, node.values, strict=True) if key is not None}
+    if isinstance(node, ast.Call):
+        return _called(node, value)
+    if isinstance(node, ast.Subscript):
+        return _checked(value(node.value)[value(node.slice)])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -value(node.operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
@@ -192,6 +241,25 @@ def plain_value(node: ast.expr, namespace: Mapping[str, Any], scope: Mapping[str
         if isinstance(owner, ModuleType | type):
             return _checked(vars(owner).get(node.attr, UnknownError))
     raise UnknownError
+
+
+def _called(node: ast.Call, value: Callable[[ast.expr], Any]) -> Any:
+    """What a call gives, as far as that is known without calling: lists as arrays, lengths, modules to be built."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
+        raise UnknownError
+    if len(node.args) == 1 and not node.keywords and name in (*_TRANSPARENT, *_SAME):
+        given = value(node.args[0])
+        if name in _TRANSPARENT and isinstance(given, list | tuple):
+            return given
+        if name in _SAME and isinstance(given, int | float | str | list | tuple):
+            return _SAME[name](given)  # type: ignore[operator]
+    kind = value(node.func)
+    if kind is copy.deepcopy and len(node.args) == 1:
+        return value(node.args[0])
+    if not isinstance(kind, type) or not issubclass(kind, nn.Module):
+        raise UnknownError
+    return BuiltModule(kind, tuple(map(value, node.args)), {str(item.arg): value(item.value) for item in node.keywords})
 
 
 def _found(namespace: Mapping[str, Any], name: str) -> Any:

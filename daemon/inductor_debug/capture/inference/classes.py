@@ -13,8 +13,6 @@ from typing import Any
 
 from torch import nn
 
-_BASES = frozenset((nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict))
-
 
 @dataclass
 class Outline:

@@ -17,7 +17,14 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference import naming
-from inductor_debug.capture.inference.call_sites import UnknownError, calls_in, calls_in_project
+from inductor_debug.capture.inference.call_sites import (
+    BuiltModule,
+    UnknownError,
+    calls_in,
+    calls_in_project,
+    options_of,
+)
+from inductor_debug.capture.inference.demands import Demand, demands
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.specs import Argument, ConstantSpec
 
@@ -59,7 +66,7 @@ def constructions(
     except (TypeError, ValueError):
         yield Construction()
         return
-    builder = _Builder(module)
+    builder = _Builder(module, tree, kind)
     required = [item for item in parameters if item.default is inspect.Parameter.empty]
     for args, kwargs in calls_in(tree, kind.__name__, vars(module)):
         yield builder.bound(parameters, args, kwargs, "a call in this file")
@@ -81,11 +88,12 @@ def _parameters(kind: type) -> list[inspect.Parameter]:
 
 
 class _Builder:
-    """Fills in what a call leaves open."""
+    """Fills in what a call of `kind` leaves open."""
 
-    def __init__(self, module: ModuleType, depth: int = 0) -> None:
-        self.module, self.depth = module, depth
+    def __init__(self, module: ModuleType, tree: ast.Module, kind: type, depth: int = 0) -> None:
+        self.module, self.tree, self.kind, self.depth = module, tree, kind, depth
         self.alternative = 0
+        self._demands: dict[str, Demand] | None = None
 
     def bound(
         self, parameters: list[inspect.Parameter], args: list[Any], kwargs: dict[str, Any], source: str
@@ -108,26 +116,40 @@ class _Builder:
                     invented.append(item.name)
                 value = spec.value
             else:
-                spec = _constant(value)
+                spec = self._written(value)
             known[item.name] = value
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
             arguments.append(Argument(item.name, spec, by_name))
         return Construction(tuple(arguments), tuple(invented), source, _numbers(known))
 
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
-        """A value for one argument that nobody wrote down: a configuration, or one by annotation and name."""
+        """A value for one argument that nobody wrote down: a configuration, or one by annotation, code and name."""
         name, annotation = parameter.name, self._annotation(parameter)
-        kind = annotation if isinstance(annotation, type) else None
-        configuration = self._configuration(name, kind)
+        kind = annotation if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else None
+        demand = self._demand(name)
+        configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
-        if kind is not None and issubclass(kind, nn.Module):
-            return self._module(kind)
+        own = kind if kind is not None and issubclass(kind, nn.Module) else self._namesake(name) if not kind else None
+        if own is not None:
+            return self._module(own)
         text = parameter.annotation if isinstance(parameter.annotation, str) else _spelled(parameter.annotation)
-        value = constructor_value(name, text, known, self.alternative)
-        if isinstance(value, type) and issubclass(value, nn.Module):
+        value = constructor_value(name, text, known, self.alternative, demand)
+        if isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles:
             return MadeSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value)
         return _constant(value)
+
+    def _written(self, value: Any) -> ConstantSpec:
+        """A value that the project wrote down."""
+        if not isinstance(value, BuiltModule):
+            return _constant(value)
+        return self._built(value.kind, list(value.args), value.kwargs, value)
+
+    def _demand(self, name: str) -> Demand:
+        """What the class asks of one argument."""
+        if self._demands is None:
+            self._demands = demands(self.kind)
+        return self._demands.get(name, Demand())
 
     def _annotation(self, parameter: inspect.Parameter) -> Any:
         annotation = parameter.annotation
@@ -135,10 +157,11 @@ class _Builder:
             return vars(self.module).get(annotation.strip("'\"").partition("|")[0].strip())
         return annotation
 
-    def _configuration(self, name: str, kind: type | None) -> ConstantSpec | None:
+    def _configuration(self, name: str, kind: type | None, demand: Demand) -> ConstantSpec | None:
         """A configuration class that needs no arguments: the annotated one, or the one that the file defines."""
+        called_so = _CONFIG.fullmatch(name.lower()) is not None
         kinds = [kind] if kind is not None and _is_configuration(kind) else []
-        if not kinds and _CONFIG.fullmatch(name.lower()):
+        if not kinds and called_so:
             own = [
                 item
                 for item in vars(self.module).values()
@@ -153,24 +176,61 @@ class _Builder:
             if _needs_nothing(found):
                 return MadeSpec(f"{found.__name__}()", None, make=found)
             if dataclasses.is_dataclass(found):
-                return self._filled(found)
-        if _CONFIG.fullmatch(name.lower()) and kind is None:
-            return MadeSpec("types.SimpleNamespace()", UnknownError, make=GuessedConfiguration)
+                return self._built(found, [], {}, UnknownError)
+        asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
+            return self._fields(demand)
         return None
 
-    def _filled(self, kind: Any) -> ConstantSpec:
-        """A dataclass with fields that have no default."""
-        made = _Builder(self.module, self.depth + 1).bound(_parameters(kind), [], {}, "")
-        written = ", ".join(f"{item.name}={_text(item.spec)}" for item in made.arguments)
-        return MadeSpec(f"{kind.__name__}({written})", UnknownError, make=lambda: made.call(kind))
+    def _fields(self, demand: Demand) -> ConstantSpec:
+        """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
+        fields = {
+            name: constructor_value(name, "", {}, self.alternative, inner) for name, inner in demand.fields.items()
+        }
+        known = options_of(self.tree, vars(self.module))
+        fields = {name: known.get(name, value) for name, value in fields.items()}
+        text = ", ".join(f"{name}={_text(_constant(value))}" for name, value in fields.items())
+        written = bool(fields) and fields.keys() <= known.keys()
+        return MadeSpec(
+            f"__import__('types').SimpleNamespace({text})",
+            None if written else UnknownError,
+            make=lambda: GuessedConfiguration({**known, **fields}),
+        )
+
+    def _namesake(self, name: str) -> type[nn.Module] | None:
+        """The class of the file that an argument is called after: `encoder` after `Encoder`."""
+        plain = name.replace("_", "").lower()
+        for kind in vars(self.module).values():
+            own = isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == self.module.__name__
+            if own and kind.__name__.lower() == plain and kind is not self.kind:
+                found: type[nn.Module] = kind
+                return found
+        return None
 
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
-        """A module as an argument: built by the same rules, not too deep."""
+        """A module as an argument: as the file builds one, or by the same rules; not too deep."""
         if kind is nn.Module or self.depth > 3:
             return MadeSpec("torch.nn.Identity()", UnknownError, make=nn.Identity)
-        made = _Builder(self.module, self.depth + 1).bound(_parameters(kind), [], {}, "")
-        written = ", ".join(f"{item.name}={_text(item.spec)}" for item in made.arguments)
-        return MadeSpec(f"{kind.__name__}({written})", UnknownError, make=lambda: made.call(kind))
+        calls = calls_in(self.tree, kind.__name__, vars(self.module))
+        args, kwargs = next(calls, ([], {}))
+        return self._built(kind, args, kwargs, UnknownError)
+
+    def _built(self, kind: Any, args: list[Any], kwargs: dict[str, Any], value: Any) -> ConstantSpec:
+        """An instance of a module or a dataclass, from what is known of its arguments."""
+        builder = _Builder(self.module, self.tree, kind, self.depth + 1)
+        builder.alternative = self.alternative
+        if kind.__module__.startswith("torch.nn."):
+            given = [Argument("", builder._written(item)) for item in args]
+            given += [Argument(name, builder._written(item), True) for name, item in kwargs.items()]
+            made = Construction(tuple(given))
+        else:
+            made = builder.bound(_parameters(kind), args, kwargs, "")
+        written = ", ".join(
+            f"{item.name}={_text(item.spec)}" if item.keyword or not args else _text(item.spec)
+            for item in made.arguments
+        )
+        prefix = "torch.nn." if kind.__module__.startswith("torch.nn.modules") else ""
+        return MadeSpec(f"{prefix}{kind.__name__}({written})", value, make=lambda: made.call(kind))
 
 
 def _text(spec: Any) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from inductor_debug.capture.inference.naming import dtype_in
 
 _SHAPE = r"[(\[<]\s*(?P<dims>(?:[\w.*+\-/ ]+|\.\.\.)(?:\s*,\s*(?:[\w.*+\-/ ]+|\.\.\.))*\s*,?)\s*[)\]>]"
-_TIMES = r"(?P<times>\b[A-Za-z0-9_]+(?:\s*[x×]\s*[A-Za-z0-9_]+){1,5}\b)"
+_TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b)"
+"""`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
 _NOT_DIMENSIONS = frozenset(
@@ -114,13 +115,18 @@ def _first_shape(text: str) -> tuple[str, ...] | None:
         if len(words) == 1 and "," not in match.group("dims"):
             continue
         if len(words) <= 6 and all(word == "..." or _DIMENSION.search(word) for word in words):
-            return tuple("batch" if word in ("...", "*") else word.replace(" ", "") for word in words)
+            return tuple("batch" if word in ("...", "*") else _joined(word) for word in words)
     times = re.search(_TIMES, text)
     if times is not None:
         words = re.split(r"\s*[x×]\s*", times.group("times"))
         if all(len(word) <= 3 or word.isdigit() for word in words):
             return tuple(words)
     return None
+
+
+def _joined(word: str) -> str:
+    """One name for `src len` and `src_len`."""
+    return re.sub(r"(?<=\w) +(?=[A-Za-z_])", "_", word).replace(" ", "")
 
 
 def comments_of(lines: list[str]) -> str:

@@ -37,6 +37,7 @@ class Found:
 
 def settled(trials: Trials, guess: Guess, deadline: float) -> Found:
     """The call with distinct sizes where that is possible, and its free sizes. Gives up guessing at `deadline`."""
+    trials.materialise(guess)
     sizes = guess.size_of()
     names = [name for name in guess.used_sizes() if sizes[name] > 1]
     changed = _changeable(trials, guess, names, deadline) if names else {}

@@ -22,6 +22,7 @@ from inductor_debug.capture.inference.documents import (
     shape_in_annotation,
     shape_in_text,
 )
+from inductor_debug.capture.inference.extents import sized_plan
 from inductor_debug.capture.inference.plan import GENERIC, Parameter, Plan
 from inductor_debug.capture.inference.specs import (
     Dimension,
@@ -62,6 +63,7 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan:
     skipped = False
     for item in signature.parameters.values():
         if item.kind is _KINDS.VAR_KEYWORD:
+            parameters += reader.named(item)
             continue
         required = item.default is _KINDS.empty
         if item.kind is _KINDS.VAR_POSITIONAL:
@@ -75,24 +77,6 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan:
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
     return sized_plan(parameters, owner, hints)
-
-
-def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> Plan:
-    """A plan for these arguments, with the sizes that numbers of the model and of its constructor tell."""
-    numbers = (*_numbers(owner), *hints)
-    images = tuple(dict.fromkeys(number for number in numbers if 8 <= number <= 1024))
-    return Plan(parameters, images, tuple(dict.fromkeys(numbers)))
-
-
-def _numbers(owner: nn.Module | None) -> list[int]:
-    """Integers of the model that are called like sizes of images or lengths."""
-    found = []
-    for source in (owner, getattr(owner, "config", None), getattr(owner, "cfg", None)):
-        for name, given in getattr(source, "__dict__", {}).items():
-            value = given[0] if isinstance(given, tuple | list) and given else given
-            if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
-                found.append(value)
-    return found
 
 
 def _require_one(parameters: list[Parameter]) -> None:
@@ -152,6 +136,12 @@ class _Reader:
             found.append(Parameter(f"{parameter.name}[{index}]", specs, False, True))
         return found
 
+    def named(self, parameter: inspect.Parameter) -> list[Parameter]:
+        """Arguments for `**inputs`: those that are looked up in it."""
+        parts = self.usages.get(parameter.name, Usage()).parts
+        keys = [key for key in parts if isinstance(key, str)]
+        return [Parameter(key, [self._element(key, parts[key])], True, True) for key in keys]
+
     def _tensors(self, name: str, usage: Usage, annotation: ast.expr | None, text: str) -> list[TensorSpec]:
         dtype = naming.dtype_in(text)
         written = shape_in_annotation(annotation)
@@ -179,6 +169,8 @@ class _Reader:
         found += by_name
         if dtype is not None:
             found = [replace(spec, dtype=dtype) for spec in found] + found
+        if naming.is_lengths(name):
+            found = [replace(spec, filled="T") if spec.dtype == "int64" else spec for spec in found]
         return [_tidy(spec) for spec in dict.fromkeys(found)]
 
     def _by_name(self, name: str, usage: Usage) -> list[TensorSpec]:
@@ -212,7 +204,7 @@ class _Reader:
         spoken = written.dtype or dtype or (known.dtype if known is not None and not usage.cast else None)
         if spoken is None and usage.specs and not usage.cast:
             spoken = usage.specs[0].dtype
-        if spoken is None:
+        if spoken is None and not (naming.is_target(name) and words[-1].isdigit()):
             spoken = next((spec.dtype for spec in naming.specs_for(name) if len(spec.dims) == len(dims)), None)
         return TensorSpec(tuple(dims), spoken or "float32")
 
@@ -223,9 +215,10 @@ class _Reader:
         last = name.rpartition(".")[2]
         if not naming.is_batch(last):
             for source in (self.owner, getattr(self.owner, "config", None), getattr(self.owner, "cfg", None)):
-                value = getattr(source, "__dict__", {}).get(last)
-                if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                    return value
+                for spelling in naming.spellings(last):
+                    value = getattr(source, "__dict__", {}).get(spelling)
+                    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                        return value
         return naming.canonical(last) or (last if last.isidentifier() else "D")
 
     def _state(self, name: str) -> TensorSpec | None:

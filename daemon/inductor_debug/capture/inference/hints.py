@@ -79,7 +79,7 @@ def read(text: str) -> tuple[int, str, Found] | None:
 
 def _packed(spec: Spec) -> dict[str, Any]:
     if isinstance(spec, TensorSpec):
-        return {"dims": spec.dims, "dtype": spec.dtype}
+        return {"dims": spec.dims, "dtype": spec.dtype, "filled": spec.filled}
     if isinstance(spec, SequenceSpec):
         return {"items": [_packed(item) for item in spec.items], "list": spec.is_list}
     if isinstance(spec, MappingSpec):
@@ -93,7 +93,7 @@ def _packed(spec: Spec) -> dict[str, Any]:
 
 def _unpacked(packed: dict[str, Any]) -> Spec:
     if "dims" in packed:
-        return TensorSpec(tuple(packed["dims"]), packed["dtype"])
+        return TensorSpec(tuple(packed["dims"]), packed["dtype"], packed["filled"])
     if "items" in packed:
         return SequenceSpec(tuple(map(_unpacked, packed["items"])), packed["list"])
     if "keys" in packed:

@@ -10,6 +10,8 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture.inference.demands import Demand
+
 _WIDE, _NARROW = 64, 32
 _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), values)
@@ -53,33 +55,70 @@ _FLOATS = re.compile(
     r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
 )
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
+_DEVICE = re.compile(r".*device")
 _NORMS = re.compile(r".*norm(_layer)?")
 _WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
 
 
-def constructor_value(name: str, annotation: str, known: dict[str, Any], alternative: int) -> Any:
-    """A value for the argument `name`. `alternative` counts how often the choice before did not do."""
+def constructor_value(
+    name: str, annotation: str, known: dict[str, Any], alternative: int, demand: Demand | None = None
+) -> Any:
+    """A value for the argument `name`: by its annotation, by what the code asks of it, by its name.
+
+    Args:
+        name: the argument, or the field of a configuration.
+        annotation: as text, perhaps empty.
+        known: the arguments before it.
+        alternative: how often the choice before did not do.
+        demand: what the class's code does with it.
+    """
     text = annotation.replace("typing.", "").replace("Optional[", "").replace("<class '", "")
     lowered = text.lower().strip("'\" ")
     if lowered.startswith("bool"):
         return bool(alternative % 2)
     if lowered.startswith(("list", "sequence", "tuple", "iterable")):
-        return _several(name, text, lowered)
+        return _several(name, text, lowered, alternative, demand)
+    texts = demand.texts if demand is not None else []
+    if texts and not lowered.startswith(("int", "float")):
+        return texts[min(alternative, len(texts) - 1)]
     if lowered.startswith("str"):
         return "relu" if _MODULES.fullmatch(name) else "mean" if "pool" in name or "reduc" in name else "same"
     if lowered.startswith("float"):
         return 0.1
     if "callable" in lowered or lowered.startswith("type["):
         return nn.LayerNorm if _NORMS.fullmatch(name) else nn.ReLU
-    if not lowered.startswith("int"):
-        if _MODULES.fullmatch(name):
-            return nn.ReLU
-        if _NORMS.fullmatch(name):
-            return nn.LayerNorm
-        if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
-            return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
-        if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
-            return 0.1
+    if lowered.startswith("int"):
+        return integer(name, alternative)
+    return _asked(name, alternative, demand) if demand is not None and demand.roles else _named(name, alternative)
+
+
+def _asked(name: str, alternative: int, demand: Demand) -> Any:
+    """A value that does what the code asks of it."""
+    if "mapping" in demand.roles and demand.fields:
+        return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
+    if "integer" in demand.roles:
+        return integer(name, alternative)
+    if "sequence" in demand.roles:
+        return _several(name, "", "", alternative, demand)
+    if "callable" in demand.roles and not _MODULES.fullmatch(name):
+        return nn.Identity
+    if "text" in demand.roles:
+        return "relu" if _MODULES.fullmatch(name) else "same"
+    return _named(name, alternative)
+
+
+def _named(name: str, alternative: int) -> Any:
+    """A value that the name alone suggests."""
+    if _DEVICE.fullmatch(name):
+        return "cpu"
+    if _MODULES.fullmatch(name):
+        return nn.ReLU
+    if _NORMS.fullmatch(name):
+        return nn.LayerNorm
+    if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
+        return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
+    if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
+        return 0.1
     return integer(name, alternative)
 
 
@@ -91,22 +130,32 @@ def integer(name: str, alternative: int = 0) -> int:
     return (_WIDE, 2, 1)[min(alternative, 2)]
 
 
-def _several(name: str, text: str, lowered: str) -> Any:
+def _several(name: str, text: str, lowered: str, alternative: int, demand: Demand | None) -> Any:
     count = lowered.count("int") or lowered.count("float")
     single = name.rstrip("s")
     if "str" in lowered:
         return ["a", "b"]
     if lowered.startswith("tuple") and count > 1 and "..." not in text:
-        return tuple(integer(single) for _ in range(count))
+        return tuple(integer(single, alternative) for _ in range(count))
     if "bool" in lowered:
         return [True, False]
+    least = demand.count if demand is not None else 0
+    if least == 2 and not _WIDTHS.fullmatch(name):
+        return (integer(single, alternative),) * 2
     if _WIDTHS.fullmatch(name):
-        return [_NARROW, _WIDE, 2 * _WIDE]
-    return [integer(single), integer(single)]
+        return [_NARROW << number for number in range(max(least, 3))]
+    return [integer(single, alternative)] * max(least, 2)
 
 
 class GuessedConfiguration:
-    """Stands in for a configuration of an unknown class: every attribute has a value by its name."""
+    """Stands in for a configuration of an unknown class: what the file says of a field, else a value by its name.
+
+    Args:
+        fields: what is known of some fields.
+    """
+
+    def __init__(self, fields: dict[str, Any] | None = None) -> None:
+        vars(self).update(fields or {})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -117,7 +166,10 @@ class GuessedConfiguration:
 
     def get(self, name: str, default: Any = None) -> Any:
         """As a dict's."""
-        return default if default is not None else getattr(self, name)
+        return vars(self)[name] if name in vars(self) else default if default is not None else getattr(self, name)
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in vars(self)

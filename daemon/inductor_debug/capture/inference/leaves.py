@@ -222,7 +222,7 @@ def _telling(module: nn.Module) -> Iterator[nn.Module]:
 
 def _before_flatten(module: nn.Sequential) -> list[TensorSpec]:
     linear = next((part for part in _telling(module) if isinstance(part, nn.Linear)), None)
-    return flattened(linear.in_features) if linear is not None else []
+    return flattened(linear.in_features) if linear is not None and linear.in_features else []
 
 
 def flattened(size: int) -> list[TensorSpec]:

@@ -37,6 +37,7 @@ _CANONICAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"b|bs|bsz|batch(_?size)?|n_?batch|nb", "B"),
         (r"t|l|s|seq|seq_?len(gth)?|sequence(_length)?|time|tokens?|n_?tokens|num_tokens|src_len|steps|timesteps", "T"),
         (r"tgt_?len|target_len|s2|t2|m_len", "S"),
+        (r"\w+_(len|length)|n_?ctx", "T"),
         (r"(n_?|num_?)?heads?|nh|n_head", "G"),
         (r"head_?dim|hd|d|dim|d_model|e|emb|embed_?dim|embedding_dim|hidden(_size|_dim)?|features?|in_features", "D"),
         (r"c|channels?|in_channels|ch", "C"),
@@ -54,6 +55,15 @@ def canonical(name: str) -> str | None:
     return next((short for pattern, short in _CANONICAL if pattern.fullmatch(name)), None)
 
 
+_COUNT = re.compile(r"(?:n|nb|num|no|number_of)_(\w+)")
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """How an attribute that a dimension is called after may be spelled: `n_classes` is `num_classes`."""
+    match = _COUNT.fullmatch(name)
+    return (name, f"num_{match[1]}", f"n_{match[1]}") if match is not None else (name,)
+
+
 def default_size(name: str, taken: Mapping[str, int]) -> int:
     """A size for the dimension `name`, different from those of the others."""
     known = DEFAULT_SIZES.get(name) or DEFAULT_SIZES.get(name[:1].upper() if len(name) == 1 else "")
@@ -66,6 +76,7 @@ def _tensor(*dims: Dimension, dtype: str = _F) -> TensorSpec:
     return TensorSpec(dims, dtype)
 
 
+LENGTHS = r"(lengths?|lens|seq_?lens?|.*_(lengths?|lens))"
 _IMAGE = (_tensor("B", 3, "H", "W"), _tensor("B", 1, "H", "W"))
 _IDS = (_tensor("B", "T", dtype=_I), _tensor("B", dtype=_I), _tensor("T", dtype=_I))
 _ONE = _IDS[1:]
@@ -74,6 +85,7 @@ _STEP = (_tensor("B", dtype=_I), _tensor("B"), _tensor("B", 1))
 _MASK = (
     _tensor("B", "T", dtype=_B),
     _tensor("T", "T", dtype=_B),
+    _tensor("B", 1, "T", dtype=_B),
     _tensor("B", 1, "T", "T", dtype=_B),
     _tensor("B", "T"),
     _tensor("T", "T"),
@@ -88,7 +100,8 @@ _ARGUMENTS: tuple[tuple[re.Pattern[str], tuple[TensorSpec, ...]], ...] = tuple(
             r"((decoder_|src_|tgt_)?(input_?ids?|tokens?|token_ids?|ids?|idx|indices|words|chars|text)|src_seq|tgt_seq)",
             _IDS,
         ),
-        (r"(position|pos|token_type|segment)s?(_ids?|_idx|_index)s?", _IDS),
+        (r"(position|pos|token_type|segment|time|day|hour)s?(_ids?|_idx|_index)s?", _IDS),
+        (r"(input_pos|cache_position|start_positions?)", (_tensor("T", dtype=_I), *_IDS)),
         (
             r"(user|item|movie|product|node|entity|class|cat|speaker|task|head|tail|relation)s?(_ids?|_idx|_index)s?",
             _ONE,
@@ -108,7 +121,7 @@ _ARGUMENTS: tuple[tuple[re.Pattern[str], tuple[TensorSpec, ...]], ...] = tuple(
         (r"(mels?|spectrograms?|spec|mel_spec|input_features)", (_tensor("B", 80, "L"), _tensor("B", "L", 80))),
         (r"(timesteps?|t|time|step|noise_levels?|sigmas?)", _STEP),
         (r"(labels?|targets?|y|classes|class_labels?|cls)", (_tensor("B", dtype=_I), _tensor("B", "T", dtype=_I))),
-        (r"(lengths?|lens|seq_?lens?|.*_lengths?)", (_tensor("B", dtype=_I),)),
+        (LENGTHS, (_tensor("B", dtype=_I),)),
         (r"(edge_index|edges)", (_tensor(2, "E", dtype=_I),)),
         (r"(batch_index|batch_idx|batch|ptr|graph_ids?)", (_tensor("N", dtype=_I),)),
         (r"(adj(acency)?(_?mat(rix)?)?|a|laplacian|a_hat)", _ADJACENCY),
@@ -187,6 +200,16 @@ _EXTENT = re.compile(
 def is_extent(name: str) -> bool:
     """Whether an attribute or argument called `name` says how large an input is."""
     return _EXTENT.fullmatch(name.lower()) is not None
+
+
+def is_extent_of_image(name: str) -> bool:
+    """Whether an attribute that says how large an input is says it of an image."""
+    return re.search(r"im(a)?g|resolution|height|width", name.lower()) is not None
+
+
+def is_lengths(name: str) -> bool:
+    """Whether `name` is what the lengths of padded sequences are called."""
+    return re.fullmatch(LENGTHS, name.lower()) is not None
 
 
 def is_target(name: str) -> bool:

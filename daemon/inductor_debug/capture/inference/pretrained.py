@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference.guesses import sized_plan
+from inductor_debug.capture.inference.extents import sized_plan
 from inductor_debug.capture.inference.plan import Parameter, Plan
 from inductor_debug.capture.inference.specs import Dimension, Guess, Spec, TensorSpec
 

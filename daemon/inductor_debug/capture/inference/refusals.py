@@ -75,14 +75,28 @@ def key_of(name: str, value: Any, place: Place) -> str:
 
 
 def _around(name: str, tree: ast.Module) -> list[ast.stmt]:
-    """The statements of a file that may tell how `name` is built: all but the definitions that do not mention it."""
+    """The statements of a file that may tell how `name` is built: all but the definitions that do not mention it.
+
+    Those that mention such a definition may tell what it is given.
+    """
     defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return [item for item in tree.body if not isinstance(item, defined) or _mentions(item, name)]
+    names, before = {name} | _namesakes(name, tree), 0
+    while len(names) > before:
+        before = len(names)
+        names |= {item.name for item in tree.body if isinstance(item, defined) and _mentions(item, names)}
+    return [item for item in tree.body if not isinstance(item, defined) or item.name in names - {name}]
 
 
-def _mentions(statement: ast.stmt, name: str) -> bool:
+def _namesakes(name: str, tree: ast.Module) -> set[str]:
+    """Classes that arguments of the constructor of `name` are called after: they may be what is given."""
+    kind = next((item for item in tree.body if isinstance(item, ast.ClassDef) and item.name == name), None)
+    taken = {item.arg.replace("_", "").lower() for item in ast.walk(kind) if isinstance(item, ast.arg)} if kind else ()
+    return {item.name for item in tree.body if isinstance(item, ast.ClassDef) and item.name.lower() in taken}
+
+
+def _mentions(statement: ast.stmt, names: set[str]) -> bool:
     return any(
-        (isinstance(node, ast.Name) and node.id == name)
+        (isinstance(node, ast.Name) and node.id in names)
         or (isinstance(node, ast.Attribute) and node.attr == "add_argument")
         for node in ast.walk(statement)
     )

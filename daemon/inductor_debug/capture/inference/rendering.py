@@ -79,6 +79,8 @@ def _written(spec: Spec, sizes: Mapping[str, int]) -> str:
             return f"torch.ones(({shape},), dtype=torch.bool)" if shape else "torch.tensor(True)"
         if spec.dtype.startswith(("float", "bfloat", "complex")):
             return f"torch.randn({shape or '()'}, dtype=torch.{spec.dtype})"
+        if spec.filled:
+            return f"torch.full(({shape}{',' if len(spec.dims) == 1 else ''}), {spec.value(sizes)})"
         return f"torch.zeros(({shape}{',' if len(spec.dims) == 1 else ''}), dtype=torch.{spec.dtype})"
     if isinstance(spec, SequenceSpec):
         items = [_written(item, sizes) for item in spec.items]

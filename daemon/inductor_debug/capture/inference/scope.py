@@ -28,6 +28,12 @@ class Scope:
         self.tracked: dict[str, Tracked] = {}
         self.modules: dict[str, Any] = {}
         self.globals: dict[str, Any] = {}
+        self.numbers: dict[str, int] = {}
+        """The counters of loops that are gone through one round after the other."""
+
+    def index(self, node: ast.expr) -> int | None:
+        """The whole number that an expression is: a literal, or the counter of a loop."""
+        return self.numbers.get(node.id) if isinstance(node, ast.Name) else read.integer(node)
 
     def module(self, node: ast.expr) -> Any:
         """The module or other attribute that `self.blocks[0].attn` is; None for anything else."""
@@ -42,7 +48,7 @@ class Scope:
         if isinstance(node, ast.Subscript):
             owner = self.module(node.value)
             if isinstance(owner, nn.ModuleList | nn.Sequential) and len(owner):
-                index = read.integer(node.slice)
+                index = self.index(node.slice)
                 return owner[index] if index is not None and -len(owner) <= index < len(owner) else owner[0]
             if isinstance(owner, nn.ModuleDict) and len(owner):
                 key = node.slice.value if isinstance(node.slice, ast.Constant) else None

@@ -29,14 +29,19 @@ DTYPE_LETTERS = {
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """A tensor; `dtype` has no `torch.` prefix."""
+    """A tensor; `dtype` has no `torch.` prefix. Whole numbers are zeros, or the size `filled` where that has a name."""
 
     dims: tuple[Dimension, ...]
     dtype: str = "float32"
+    filled: str = ""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes as numbers."""
         return tuple(dim if isinstance(dim, int) else sizes[dim] for dim in self.dims)
+
+    def value(self, sizes: Mapping[str, int]) -> int:
+        """What whole numbers are."""
+        return sizes.get(self.filled, 1) if self.filled else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ def _tensor(spec: TensorSpec, sizes: Mapping[str, int], free: frozenset[str]) ->
     elif dtype is torch.bool:
         made = torch.ones(shape, dtype=dtype)
     else:
-        made = torch.zeros(shape, dtype=dtype)
+        made = torch.full(shape, spec.value(sizes), dtype=dtype)
     for index, dim in enumerate(spec.dims):
         if dim in free and shape[index] > 1:
             torch._dynamo.maybe_mark_dynamic(made, index)

@@ -36,6 +36,9 @@ from inductor_debug.capture.inference.trial import Outcome
 
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
+_LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
+_VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
+_BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 _WANTS_INTEGER = re.compile(
     r"Long|Int\b|indices|index|integer|expected.*int64|must be.*int|one_hot|bitwise",
     re.IGNORECASE,
@@ -65,6 +68,8 @@ def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     yield from _by_container(outcome, plan)
     yield from _by_unpacking(outcome)
     yield from _by_missing(outcome, plan)
+    yield from _by_mask(outcome, plan)
+    yield from _by_view(outcome)
     yield from _by_numbers(outcome)
     yield from _by_dtype(outcome)
     if _RANK_WORDS.search(outcome.message):
@@ -167,7 +172,7 @@ def _by_missing(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
 
 
 def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
-    numbers = list(dict.fromkeys(int(text) for text in _NUMBERS.findall(outcome.message.replace(",", " , "))))[:8]
+    numbers = _numbers_of(outcome.message)
     sizes = outcome.guess.size_of()
     used = {sizes[name] for name in outcome.guess.used_sizes()}
     fixed = {dim for _, spec in outcome.guess.tensors() for dim in spec.dims if isinstance(dim, int)}
@@ -179,6 +184,33 @@ def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
         for wanted in numbers:
             if got != wanted and 1 < wanted < 1_000_000 and got > 2:
                 yield from resized(outcome.guess, got, wanted)
+
+
+def _numbers_of(message: str) -> list[int]:
+    """The numbers of a message, and what lists of them add up to: `split_sizes=[3, 3]` wants six."""
+    sums = [sum(map(int, text.split(","))) for text in _LISTS.findall(message)]
+    found = [*map(int, _NUMBERS.findall(message.replace(",", " , ")))][:8]
+    return list(dict.fromkeys((*sums[:2], *found))) if "split" in message else list(dict.fromkeys(found))
+
+
+def _by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
+    if _BROADCAST.search(outcome.message):
+        for argument in outcome.guess.arguments:
+            if isinstance(argument.spec, TensorSpec) and argument.spec.dtype == "bool":
+                for spec in plan.candidates_of(argument.name):
+                    if isinstance(spec, TensorSpec) and spec != argument.spec:
+                        yield with_all_sizes(outcome.guess.with_spec(argument.name, spec))
+
+
+def _by_view(outcome: Outcome) -> Iterator[Guess]:
+    """`shape '[-1, 21]' is invalid for input of size 838272`: somebody's last size is 21."""
+    match = _VIEW.search(outcome.message)
+    if match is not None:
+        last = int(match[1])
+        for name, spec in outcome.guess.tensors():
+            if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
+                yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
 
 
 def _by_dtype(outcome: Outcome) -> Iterator[Guess]:

@@ -16,11 +16,12 @@ _FRESH: tuple[str, ...] = ("T", "S", "K", "M")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change. `kind` is "swap", "permute", "insert", "remove", "flatten", "fold", "share", "cut" or "mapped".
+    """One change: "swap", "permute", "insert", "remove", "flatten", "fold", "share", "cut", "mapped" or "embed".
 
     "insert" adds a dimension at `dims[0]`, "remove" takes those at `dims` away, "flatten" joins all from `dims[0]`,
     "fold" joins all but the last, "share" says that this argument is one of `dims[0]` parts of dimension `dims[1]`,
-    "cut" that dimension `dims[0]` was made smaller, "mapped" that a module has changed sizes but not the rank.
+    "cut" that dimension `dims[0]` was made smaller, "mapped" that a module has changed sizes but not the rank, "embed"
+    that each of its numbers was looked up and became a vector.
     """
 
     kind: str
@@ -65,6 +66,8 @@ def _undo(spec: TensorSpec, step: Step) -> list[TensorSpec]:
             dims[step.dims[0]] = f"?{step.dims[0] % rank}"
         elif step.kind == "fold":
             return [spec, *_unflattened(spec, 1)]
+        elif step.kind == "embed":
+            return [TensorSpec(tuple(dims[:-1]), "int64")] if rank > 1 else []
         elif step.kind == "mapped":
             dims = [dim if index == 0 else f"?{index}" for index, dim in enumerate(dims)]
     except IndexError:

@@ -61,7 +61,7 @@ class Trials:
     """Runs guesses on one model or function.
 
     Args:
-        build: makes the thing to call; called once, or for each trial where a module's parameters are lazy.
+        build: makes the thing to call; called once, or for each trial as long as a module's parameters are lazy.
     """
 
     def __init__(self, build: Callable[[], Any]) -> None:
@@ -71,7 +71,7 @@ class Trials:
         self.success: Guess | None = None
         """The last call that ran."""
         self._lazy = _is_lazy(self.subject)
-        self._used = False
+        self._used = self._materialised = False
         self._grad = False
         self._meta = isinstance(self.subject, nn.Module) and not self._lazy and is_fake(torch.empty(0))
         """Whether the meta device is good enough, as far as is known."""
@@ -99,6 +99,12 @@ class Trials:
                 self._agreed.add(outcome.kind)
         return outcome
 
+    def materialise(self, guess: Guess) -> None:
+        """From now on lazy parameters have the sizes that `guess`, which runs, gives them."""
+        if self._lazy and not self._materialised:
+            self._call(self.fresh(), guess)
+            self._materialised = True
+
     def fresh(self) -> Any:
         """The model as it was before any trial."""
         if self._lazy:
@@ -107,7 +113,7 @@ class Trials:
 
     def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> Outcome:
         self._stack, self._completed = [], 0
-        subject = self.fresh() if self._used else self.subject
+        subject = self.fresh() if self._used and not self._materialised else self.subject
         self._used = True
         state = ModuleState(subject) if isinstance(subject, nn.Module) else None
         before = register_module_forward_pre_hook(self._enter)

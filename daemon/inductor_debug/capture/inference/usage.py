@@ -7,6 +7,7 @@ of the argument itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from inductor_debug.capture.inference.specs import TensorSpec
 from inductor_debug.capture.inference.steps import Step, undone
@@ -19,7 +20,8 @@ class Usage:
     `specs` are what takes it accepts. `ranks` are exact, `minimum` is a bound, `likely` are only probable. `parts` are
     its elements by key or index where it is a container, `count` is the length of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
-    `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used.
+    `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
+    that broadcasting suggests.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
@@ -34,6 +36,22 @@ class Usage:
     likely: list[int] = field(default_factory=list)
     indexes: bool = False
     cast: bool = False
+    weak: list[TensorSpec] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Puts what is less certain after the rest."""
+        self.specs, self.weak = [*self.specs, *self.weak], []
+        for part in self.parts.values():
+            part.settle()
+
+    def chooses(self, keys: Any) -> None:
+        """Takes down that it is one of some texts: the keys of a table, or what it is compared with."""
+        if not isinstance(keys, list) and not hasattr(keys, "keys"):
+            return
+        texts = [key for key in keys if isinstance(key, str)]
+        if texts:
+            self.role("text")
+            self.texts += texts
 
     def part(self, key: str | int) -> Usage:
         """The element at `key`, made if it is new."""
@@ -57,10 +75,14 @@ class Tracked:
         """The same after more steps."""
         return Tracked(self.usage, (*self.steps, *steps), tuple(peer.after(*steps) for peer in self.peers))
 
-    def takes(self, specs: list[TensorSpec]) -> None:
-        """Takes down what somebody accepts of this value."""
+    def takes(self, specs: list[TensorSpec], *, weakly: bool = False) -> None:
+        """Takes down what somebody accepts of this value; `weakly` where a module would know better."""
         for spec in specs:
-            self.usage.specs += undone(spec, self.steps)
+            found = undone(spec, self.steps)
+            # What embeds numbers takes any shape; what takes time first after it is sure.
+            sure = [item for item in found if item.dims == ("T", "B") and item.dtype == "int64"]
+            self.usage.specs[:0] = sure
+            (self.usage.weak if weakly else self.usage.specs).extend(found)
         self.usage.role("tensor")
         for peer in self.peers:
-            peer.takes(specs)
+            peer.takes(specs, weakly=weakly)

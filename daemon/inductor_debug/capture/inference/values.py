@@ -106,7 +106,7 @@ class Values(Scope):
             return
         dims = [f"?{index}" if size == 1 else size for index, size in enumerate(shape)]
         if len(dims) == 1:
-            value.takes([TensorSpec(("B", "T", dims[0])), TensorSpec(("B", dims[0]))])
+            value.takes([TensorSpec(("B", "T", dims[0])), TensorSpec(("B", dims[0]))], weakly=True)
         else:
             value.takes([TensorSpec(("B", *dims[1:]) if shape[0] == 1 else tuple(dims))])
 
@@ -121,9 +121,8 @@ class Values(Scope):
         left = self.value(node.left)
         for comparator in node.comparators:
             self.value(comparator)
-            if left is not None and isinstance(comparator, ast.Constant) and isinstance(comparator.value, str):
-                left.usage.role("text")
-                left.usage.texts.append(comparator.value)
+            if left is not None and isinstance(comparator, ast.Constant):
+                left.usage.chooses([comparator.value])
 
     def subscript(self, node: ast.Subscript) -> Tracked | None:
         """`batch["image"]`, `x[:, 0]`, `x.shape[2]`."""
@@ -135,11 +134,16 @@ class Values(Scope):
             return None
         value = self.value(node.value)
         if value is None:
-            self.value(node.slice)
+            chosen = self.value(node.slice)
+            if chosen is not None:
+                chosen.usage.chooses(self.module(node.value))
             return None
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return Tracked(value.usage.part(node.slice.value)) if not value.steps else None
-        index = read.integer(node.slice)
+        if isinstance(node.slice, ast.Name) and node.slice.id in self.numbers and not value.steps:
+            value.usage.iterated = True
+            value.usage.count = max(value.usage.count or 0, self.numbers[node.slice.id] + 1)
+        index = self.index(node.slice)
         if index is not None:
             if not value.steps and index >= 0:
                 return Tracked(value.usage.part(index))
@@ -155,6 +159,11 @@ class Values(Scope):
         """A module, a method of the argument, a method of the model, or a function of torch."""
         arguments = [self.value(item) for item in node.args if not isinstance(item, ast.Starred)]
         named = {item.arg: self.value(item.value) for item in node.keywords if item.arg}
+        if isinstance(node.func, ast.Subscript):
+            self.value(node.func)
+        for tracked in (named.get("size"), named.get("scale_factor")):
+            if tracked is not None:
+                tracked.usage.role("number")
         module = self.module(node.func)
         if isinstance(module, nn.Module):
             return self.call_module(module, node, arguments, named)
@@ -201,6 +210,8 @@ class Values(Scope):
                 self.call_module(first, node, arguments, named)
         elif isinstance(module, nn.Flatten) and tracked is not None and module.start_dim == 1:
             return tracked.after(Step("flatten", (1,)))
+        if isinstance(module, nn.Embedding) and tracked is not None:
+            return tracked.after(Step("embed"))
         keeps = isinstance(module, nn.Linear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.BatchNorm2d)
         if keeps and tracked is not None and not isinstance(module, nn.Sequential):
             return tracked.after(Step("mapped")) if not isinstance(module, nn.LayerNorm) else tracked
@@ -303,8 +314,6 @@ class Values(Scope):
             if tracked is not None:
                 tracked.takes([TensorSpec(dims, dtype)])
         first = arguments[0] if arguments else None
-        if first is not None and name:
-            if name in ("len",):
-                return None
+        if first is not None and name and name != "len":
             return self.shape_change(first, name, node.args[1:], node.keywords)
         return None

@@ -26,9 +26,13 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     tree = function_tree(function)
     if tree is None:
         return {}
-    names = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    arguments = tree.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    names = [item.arg for item in every if item is not None]
     found = {name: Usage() for name in names}
     Walk(owner, Budget()).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    for usage in found.values():
+        usage.settle()
     return found
 
 
@@ -119,8 +123,25 @@ class Walk(Values):
             for name in names:
                 self.tracked.pop(name, None)
 
+    def counted(self, node: ast.For) -> int:
+        """How often `for i in range(n)` goes round where `self.heads[i](features[i])` is in it; zero for others."""
+        container: Any = None
+        for item in ast.walk(node):
+            if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Name):
+                found = self.module(item.value) if item.slice.id == getattr(node.target, "id", "") else None
+                container = found if isinstance(found, nn.ModuleList) else container
+        counts = isinstance(node.iter, ast.Call) and read.name_of(node.iter.func) == "range"
+        return min(len(container), _MOST_ROUNDS) if container is not None and counts else 0
+
     def loop(self, node: ast.For) -> None:
         """`for layer in self.layers` binds the first layer; `for f in features` tells a sequence."""
+        rounds = self.counted(node)
+        if rounds and isinstance(node.target, ast.Name):
+            for number in range(rounds):
+                self.numbers[node.target.id] = number
+                self.block(node.body)
+            del self.numbers[node.target.id]
+            return
         sources, targets = read.loop_sources(node)
         containers = [self.module(source) for source in sources]
         values = [self.value(source) for source in sources]

@@ -5,7 +5,6 @@ Makes its own graph and its own store in a temporary folder. Needs neither torch
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.artifacts.graph_columns import decode, encode
 from inductor_debug.artifacts.store import ArtifactStore
+from inductor_debug.cli.bench.outcome import Outcome, Promise
 
 NODES = 20_000
 ENTRIES = 10_000
@@ -47,18 +47,11 @@ class Measured:
     listing: float
 
 
-def run(output_format: str) -> int:
-    """Measures and prints; 0 when every promise was kept, 1 when one was not."""
+def run() -> Outcome:
+    """Measures everything once."""
     measured = measure()
-    promises = _promises(measured)
-    if output_format == "json":
-        said = [{"kept": kept, "promise": text} for kept, text in promises]
-        print(json.dumps({"schema": 1, **asdict(measured), "promises": said}, indent=2))
-    else:
-        for kept, text in promises:
-            print(f"{'kept  ' if kept else 'BROKEN'}  {text}")
-        print(f"        decoding in Python: {measured.decode * 1e3:.0f} ms; keeping one: {measured.put * 1e6:.0f} µs")
-    return 0 if all(kept for kept, _ in promises) else 1
+    told = f"decoding in Python: {measured.decode * 1e3:.0f} ms; keeping one: {measured.put * 1e6:.0f} µs"
+    return Outcome(asdict(measured), _promises(measured), [told])
 
 
 def measure() -> Measured:
@@ -78,7 +71,7 @@ def measure() -> Measured:
     )
 
 
-def _promises(measured: Measured) -> list[tuple[bool, str]]:
+def _promises(measured: Measured) -> list[Promise]:
     return [
         (
             measured.encode <= ENCODE_SECONDS,

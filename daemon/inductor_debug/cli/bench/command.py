@@ -3,71 +3,55 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from inductor_debug.cli.bench import artifacts, inductor, inference, kerneldiff, latency, numerics, repro, stages
+from inductor_debug.cli.bench.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What a benchmark measures, and what runs it: 0 when every promise was kept, 1 when one was not."""
+    """What a benchmark measures, and what runs it."""
 
     summary: str
-    run: Callable[[argparse.Namespace], int]
+    run: Callable[[argparse.Namespace], Outcome]
 
 
 def _models(arguments: argparse.Namespace) -> list[str]:
     return [name for name in arguments.models.split(",") if name]
 
 
-def _latency(arguments: argparse.Namespace) -> int:
-    models = _models(arguments)
-    unknown = [name for name in models if name not in (*latency.SMALL, *latency.LARGE)]
-    if unknown:
-        raise SystemExit(f"bench: unknown model {unknown[0]!r}; there are: {', '.join(latency.SMALL + latency.LARGE)}")
-    result = latency.measure(models, max(1, arguments.repeat))
-    if arguments.format == "json":
-        promises = [{"kept": kept, "promise": text} for kept, text in latency.promises(result)]
-        print(json.dumps({"schema": 1, **dataclasses.asdict(result), "promises": promises}, indent=2))
-    else:
-        print(latency.render(result))
-    return 0 if all(kept for kept, _ in latency.promises(result)) else 1
-
-
 BENCHMARKS = {
-    "latency": Benchmark("from an edit to its findings, beside a bare Dynamo trace and a cold script", _latency),
+    "latency": Benchmark(
+        "from an edit to its findings, beside a bare Dynamo trace and a cold script",
+        lambda given: latency.run(_models(given), given.repeat),
+    ),
     "inference": Benchmark(
-        "how often inputs are inferred, how well and how fast",
-        lambda given: inference.run(given.corpus, given.sample, given.format),
+        "how often inputs are inferred, how well and how fast", lambda given: inference.run(given.corpus, given.sample)
     ),
-    "stages": Benchmark(
-        "the aot stage beside bare AOTAutograd", lambda given: stages.run(_models(given), given.format)
-    ),
-    "inductor": Benchmark(
-        "the inductor stage beside bare lowering", lambda given: inductor.run(_models(given), given.format)
-    ),
-    "artifacts": Benchmark("keeping and listing graphs", lambda given: artifacts.run(given.format)),
-    "numerics": Benchmark("metrics of large tensors and emulated rounding", lambda given: numerics.run(given.format)),
-    "kerneldiff": Benchmark("comparing every operation of BERT", lambda given: kerneldiff.run(given.format)),
-    "repro": Benchmark("reducing failures, beside torch's own minifier", lambda given: repro.run(given.format)),
+    "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stages.run(_models(given))),
+    "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor.run(_models(given))),
+    "artifacts": Benchmark("keeping and listing graphs", lambda given: artifacts.run()),
+    "numerics": Benchmark("metrics of large tensors and emulated rounding", lambda given: numerics.run()),
+    "kerneldiff": Benchmark("comparing every operation of BERT", lambda given: kerneldiff.run()),
+    "repro": Benchmark("reducing failures, beside torch's own minifier", lambda given: repro.run()),
 }
 
+DESCRIPTION = """\
+Measures, and prints what was measured beside what we promise. Needs a quiet machine and, for some of the models,
+transformers.
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Adds the parser of `bench`."""
-    width = max(map(len, BENCHMARKS))
-    listed = "\n".join(f"  {name:{width}}  {known.summary}" for name, known in BENCHMARKS.items())
-    parser = subparsers.add_parser(
-        "bench",
-        help="measure the speed that we promise",
-        description="Measures, and prints what was measured beside what we promise. Needs a quiet machine and, for "
-        f"some of the models, transformers.\n\nbenchmarks:\n{listed}",
-        epilog="exit codes: 0 every promise was kept, 1 one was not",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+benchmarks:
+""" + "\n".join(f"  {name:{max(map(len, BENCHMARKS))}}  {known.summary}" for name, known in BENCHMARKS.items())
+EPILOG = "exit codes: 0 every promise was kept, 1 one was not, 2 it could not be measured"
+
+
+FAILURES = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
     parser.add_argument("benchmark", choices=list(BENCHMARKS), metavar="BENCHMARK", help="what to measure")
     parser.add_argument("--corpus", default="tests/inference", help="inference: folder of the corpus (%(default)s)")
     parser.add_argument(
@@ -79,9 +63,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--repeat", type=int, default=15, help="latency: edits for each small model (%(default)s)")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
-    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Returns 0 when every promise was kept, 1 when one was not."""
-    return BENCHMARKS[arguments.benchmark].run(arguments)
+    """Measures and prints; returns 0 when every promise was kept, 1 when one was not."""
+    outcome = BENCHMARKS[arguments.benchmark].run(arguments)
+    print(outcome.as_json() if arguments.format == "json" else outcome.as_text())
+    return outcome.exit_code()

@@ -20,6 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from inductor_debug.accelerators.profile import load_document, with_environment
+from inductor_debug.cli.bench.outcome import Outcome, Promise
+from inductor_debug.cli.console import CommandError
 
 _STRICT = {"MOCK_ALIGNMENT": "64", "MOCK_MAX_MEMORY": "1000000"}
 """An accelerator that finds fault with almost every size, so that made-up sizes show."""
@@ -61,20 +63,17 @@ def _kind(tensor: str) -> tuple[str, int]:
     return dtype, len([dim for dim in dims.rstrip("]").split(",") if dim.strip()])
 
 
-def run(corpus: str, sample: int, output_format: str) -> int:
-    """Runs the benchmark and prints it; 0 when every promise was kept, 1 when one was not, 2 without a corpus."""
+def run(corpus: str, sample: int) -> Outcome:
+    """Measures the whole corpus, or `sample` classes of each part.
+
+    Raises:
+        CommandError: there is no corpus.
+    """
     folder = Path(corpus)
     if not (folder / "truth.py").is_file():
-        print(f"bench: there is no corpus in {folder}; --corpus names its folder", file=sys.stderr)
-        return 2
+        raise CommandError(f"there is no corpus in {folder}; --corpus names its folder")
     rows = measure(folder, sample=sample)
-    said = promises(rows)
-    if output_format == "json":
-        kept = [{"kept": good, "promise": text} for good, text in said]
-        print(json.dumps({"schema": 1, "rows": [asdict(row) for row in rows], "promises": kept}, indent=2))
-    else:
-        print(render(rows))
-    return 0 if all(good for good, _ in said) else 1
+    return Outcome({"rows": [asdict(row) for row in rows]}, promises(rows), _wrong(rows))
 
 
 def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers"), sample: int = 0) -> list[Row]:
@@ -172,8 +171,8 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def render(rows: list[Row]) -> str:
-    """What went wrong, row by row, then the promises."""
+def _wrong(rows: list[Row]) -> list[str]:
+    """What went wrong, row by row."""
     lines = []
     for row in rows:
         if not row.runnable:
@@ -182,13 +181,12 @@ def render(rows: list[Row]) -> str:
             lines.append(f"differs  {row.name}: {'; '.join(row.inferred)} for {'; '.join(row.truth)}")
         if row.false:
             lines.append(f"false    {row.name}: {', '.join(row.false)}")
-    lines += [f"{'kept  ' if good else 'BROKEN'}  {text}" for good, text in promises(rows)]
-    return "\n".join(lines)
+    return lines
 
 
-def promises(rows: list[Row]) -> list[tuple[bool, str]]:
+def promises(rows: list[Row]) -> list[Promise]:
     """What we promise, each with whether this run kept it."""
-    said: list[tuple[bool, str]] = []
+    said: list[Promise] = []
     for group in dict.fromkeys(row.group for row in rows):
         some = [row for row in rows if row.group == group]
         runnable = sum(row.runnable for row in some) / len(some)

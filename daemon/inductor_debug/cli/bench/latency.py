@@ -13,14 +13,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from inductor_debug.cli.bench.measuring import MODELS, progress, stopwatch
+from inductor_debug.cli.bench.outcome import Outcome, Promise
 from inductor_debug.cli.bench.processes import peak_resident, resident_bytes
 from inductor_debug.cli.bench.session import Answer, Typist
+from inductor_debug.cli.console import CommandError
 from inductor_debug.server.headless import HeadlessEditor
 
-MODELS = Path(__file__).parent / "models"
 SMALL = ("mlp", "cnn", "attention", "autoencoder", "mixer")
 LARGE = ("bert", "llama70b")
 COLD = (*SMALL, "bert")
@@ -59,9 +61,17 @@ class Result:
     rows: list[Row]
 
 
-def measure(models: list[str], repeat: int) -> Result:
-    """Runs the benchmark for the named models, `repeat` edits each."""
-    return asyncio.run(_measure(models, repeat))
+def run(models: list[str], repeat: int) -> Outcome:
+    """Runs the benchmark for the named models, `repeat` edits each; large models take fewer.
+
+    Raises:
+        CommandError: a model is not known.
+    """
+    unknown = [name for name in models if name not in (*SMALL, *LARGE)]
+    if unknown:
+        raise CommandError(f"unknown model {unknown[0]!r}; there are: {', '.join(SMALL + LARGE)}")
+    result = asyncio.run(_measure(models, max(1, repeat)))
+    return Outcome(asdict(result), promises(result), _table(result.rows))
 
 
 async def _measure(models: list[str], repeat: int) -> Result:
@@ -81,7 +91,7 @@ async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Ro
     path.write_bytes((MODELS / path.name).read_bytes())
     large = name in LARGE
     rounds = max(3, repeat // 5) if large else repeat
-    _progress(f"{name}: edits and bare traces in turns")
+    progress(f"{name}: edits and bare traces in turns")
     typist = Typist(editor, path)
     over = asyncio.Event()
     peak = asyncio.create_task(peak_resident(editor.process_id, over))
@@ -89,33 +99,21 @@ async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Ro
     await typist.edit(-1)  # The first edit after `open` still teaches the fork server what the file imports.
     answers: list[Answer] = []
     bare: list[float] = []
-    with _bare_tracer(path) as tracer:
-        await asyncio.to_thread(_trace, tracer)
+    with stopwatch("inductor_debug.worker.bare_trace", path) as trace:
+        await asyncio.to_thread(trace, "bare")
         # In turns, so that both see the same machine.
         for number in range(rounds):
             answers.append(await typist.edit(number))
-            bare.append(await asyncio.to_thread(_trace, tracer))
+            bare.append(await asyncio.to_thread(trace, "bare"))
     over.set()
     again = await typist.type_again()
     cold = None
     if name in COLD:
-        _progress(f"{name}: cold script")
+        progress(f"{name}: cold script")
         cold = await asyncio.to_thread(_cold, path)
     first = statistics.median(answer.first for answer in answers)
     done = statistics.median(answer.done for answer in answers)
     return Row(name, first, done, statistics.median(bare), again, cold, await peak)
-
-
-def _bare_tracer(path: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inductor_debug.worker.bare_trace", str(path)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def _trace(tracer: subprocess.Popen[str]) -> float:
-    assert tracer.stdin is not None
-    assert tracer.stdout is not None
-    print(file=tracer.stdin, flush=True)
-    return float(tracer.stdout.readline())
 
 
 def _cold(path: Path) -> float:
@@ -124,36 +122,27 @@ def _cold(path: Path) -> float:
     return time.perf_counter() - started
 
 
-def _progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def render(result: Result) -> str:
-    """The figures as a table, and below it each promise with what was measured."""
+def _table(rows: list[Row]) -> list[str]:
     lines = [
         f"{'model':<12}{'first':>9}{'done':>9}{'bare':>9}{'done/bare':>11}{'cold':>9}{'cold/first':>12}{'peak':>9}"
     ]
-    for row in result.rows:
+    for row in rows:
         cold = f"{row.cold:8.2f}s" if row.cold is not None else f"{'-':>9}"
         ratio = f"{row.cold / row.first:11.0f}x" if row.cold is not None else f"{'-':>12}"
         lines.append(
             f"{row.model:<12}{row.first:8.3f}s{row.done:8.3f}s{row.bare:8.3f}s{_over_bare(row):11.2f}{cold}{ratio}"
             f"{row.peak / 1e6:7.0f}MB"
         )
-    lines.append("")
-    lines.append("done/bare leaves 50 ms of the daemon's time out, as the promise does.")
-    for kept, text in promises(result):
-        lines.append(f"{'kept  ' if kept else 'BROKEN'}  {text}")
-    return "\n".join(lines)
+    return [*lines, "", "done/bare leaves 50 ms of the daemon's time out, as the promise does."]
 
 
 def _over_bare(row: Row) -> float:
     return max(row.done - 0.05, 0.0) / row.bare
 
 
-def promises(result: Result) -> list[tuple[bool, str]]:
+def promises(result: Result) -> list[Promise]:
     """What we promise, each with whether this run kept it. Only the ratios hold on any machine."""
-    said: list[tuple[bool, str]] = []
+    said: list[Promise] = []
     small = [row for row in result.rows if row.model in SMALL]
     if small:
         median = statistics.median(row.first for row in small)

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -21,6 +18,9 @@ from typing import Any
 
 from inductor_debug_schema import Event
 
+from inductor_debug.cli.bench.measuring import MODELS, measured_by
+from inductor_debug.cli.bench.outcome import Outcome, Promise
+from inductor_debug.cli.bench.session import TOGGLE, TROUBLE
 from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order
@@ -32,31 +32,12 @@ MOST_LINES = 5
 CANCEL_SECONDS = 0.2
 FEWEST_CASES = 20
 _GIVE_UP_SECONDS = 5.0
-_MODELS = Path(__file__).with_name("models")
-_TOGGLE = "x = x  # toggle"
-_TROUBLE = "x = x.double().float()  # toggle"
 
 
-def run(style: str, examples: str = "examples") -> int:
-    """Measures, prints; returns 0 when every promise was kept, 1 when one was not."""
-    found = measure(examples)
-    kept = promises(found)
-    if style == "json":
-        said = [{"kept": fine, "promise": text} for fine, text in kept]
-        print(json.dumps({"schema": 1, **found, "promises": said}, indent=2))
-    else:
-        print(render(found, kept))
-    return 0 if all(fine for fine, _ in kept) else 1
-
-
-def measure(examples: str) -> dict[str, Any]:
+def run(examples: str = "examples") -> Outcome:
     """The cases of both minimisers, and the seconds of a click and of a cancel in a warm daemon."""
-    done = subprocess.run(
-        [sys.executable, "-m", "inductor_debug.repro.benchmark", examples], capture_output=True, text=True, check=True
-    )
-    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    document["click"] = asyncio.run(_clicks())
-    return document
+    found = {**measured_by("inductor_debug.repro.benchmark", examples), "click": asyncio.run(_clicks())}
+    return Outcome(found, promises(found), _table(found["cases"]))
 
 
 async def _clicks() -> dict[str, Any]:
@@ -64,7 +45,7 @@ async def _clicks() -> dict[str, Any]:
     settings_for = SettingsResolver(command_line={"artifacts": "off"}, environ=os.environ)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bert.py"
-        path.write_text((_MODELS / "bert.py").read_text(encoding="utf-8").replace(_TOGGLE, _TROUBLE), encoding="utf-8")
+        path.write_text((MODELS / "bert.py").read_text(encoding="utf-8").replace(TOGGLE, TROUBLE), encoding="utf-8")
         engine = Engine(settings_for=settings_for, listener=lambda update: None, jobs=1)
         try:
             for _ in range(2):  # nobody clicks on a finding before the daemon has seen the file and its libraries
@@ -109,7 +90,7 @@ def _op_lines(script: str) -> int:
     return sum(bool(line.strip()) for line in body.splitlines())
 
 
-def promises(found: Mapping[str, Any]) -> list[tuple[bool, str]]:
+def promises(found: Mapping[str, Any]) -> list[Promise]:
     """Whether each promise was kept, and what it is."""
     cases, click = found["cases"], found["click"]
     ours = statistics.median(case["ours_attempts"] for case in cases)
@@ -132,12 +113,9 @@ def promises(found: Mapping[str, Any]) -> list[tuple[bool, str]]:
     ]
 
 
-def render(found: Mapping[str, Any], kept: list[tuple[bool, str]]) -> str:
-    """A table of the cases and the promises."""
-    lines = [f"{'graph':15} {'failure':22} {'nodes':>5} {'left':>9} {'attempts':>11} {'seconds':>13}"]
-    lines += map(_row, found["cases"])
-    lines.append("in parentheses: torch's minifier")
-    return "\n".join([*lines, "", *(f"{'kept  ' if fine else 'BROKEN'} {text}" for fine, text in kept)])
+def _table(cases: list[Mapping[str, Any]]) -> list[str]:
+    head = f"{'graph':15} {'failure':22} {'nodes':>5} {'left':>9} {'attempts':>11} {'seconds':>13}"
+    return [head, *map(_row, cases), "in parentheses: torch's minifier", ""]
 
 
 def _row(case: Mapping[str, Any]) -> str:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import statistics
-import subprocess
-import sys
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-MODELS = Path(__file__).parent / "models"
-KNOWN = ("mlp", "attention", "bert")
+from inductor_debug.cli.bench.measuring import COMPILED, medians_in_turns
+from inductor_debug.cli.bench.outcome import Outcome, Promise
+
 _ROUNDS = 5
 _LARGE = "bert"
 _PROMISED_RATIO = 1.15
@@ -34,19 +29,20 @@ class Row:
         return self.stage / self.bare
 
 
-def run(models: list[str], output_format: str) -> int:
-    """Runs the benchmark and prints it; 0 when every promise was kept, 1 when one was not."""
-    rows = [measure(name) for name in models if name in KNOWN]
-    promises = [promise for row in rows for promise in promises_of(row)]
-    if output_format == "json":
-        said = [{"kept": kept, "promise": text} for kept, text in promises]
-        print(json.dumps({"schema": 1, "rows": [asdict(row) for row in rows], "promises": said}, indent=2))
-    else:
-        print("\n".join(f"{'kept  ' if kept else 'BROKEN'}  {text}" for kept, text in promises))
-    return 0 if all(kept for kept, _ in promises) else 1
+def run(models: list[str]) -> Outcome:
+    """Measures those of the models that the stage is measured with."""
+    rows = [measure(name) for name in models if name in COMPILED]
+    return Outcome({"rows": [asdict(row) for row in rows]}, [promise for row in rows for promise in promises_of(row)])
 
 
-def promises_of(row: Row) -> list[tuple[bool, str]]:
+def measure(name: str) -> Row:
+    """All runs of one model."""
+    return Row(
+        name, *medians_in_turns("inductor_debug.worker.bare_autograd", name, ("bare", "stage", "stored"), _ROUNDS)
+    )
+
+
+def promises_of(row: Row) -> list[Promise]:
     """What we promise of one model, each with whether this run kept it."""
     text = f"{row.model}: aot stage {row.stage:.2f} s, {row.ratio:.2f} x bare AOTAutograd ({row.bare:.2f} s)"
     said = [(row.ratio <= _PROMISED_RATIO, f"{text} (at most {_PROMISED_RATIO} x)")]
@@ -54,22 +50,3 @@ def promises_of(row: Row) -> list[tuple[bool, str]]:
         text = f"{row.model}: training graphs captured, checked and stored in {row.stored:.2f} s"
         said.append((row.stored <= _PROMISED_SECONDS, f"{text} (at most {_PROMISED_SECONDS:.0f} s)"))
     return said
-
-
-def measure(name: str) -> Row:
-    """All runs of one model, in turns."""
-    print(f"{name}: bare AOTAutograd and the stage in turns", file=sys.stderr, flush=True)
-    seconds: dict[str, list[float]] = {"bare": [], "stage": [], "stored": []}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder).resolve() / f"{name}.py"
-        path.write_bytes((MODELS / path.name).read_bytes())
-        command = [sys.executable, "-m", "inductor_debug.worker.bare_autograd", str(path)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            for _ in range(_ROUNDS):
-                for what, found in seconds.items():
-                    print(what, file=process.stdin, flush=True)
-                    found.append(float(process.stdout.readline()))
-            process.stdin.close()
-    return Row(name, *(statistics.median(found) for found in seconds.values()))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from inductor_debug.accelerators.capabilities import MatmulOperands
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import operators, strides, wording
+from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Op, Recording, TensorMeta
 from inductor_debug.rules.roots import Root, Roots, RootSet, union
@@ -91,7 +92,7 @@ class LayoutRule(Constraint):
             maker, them = f"{wording.listing(names)} give tensors that are not contiguous in memory", "them"
         verb = "computes" if len(covered) == 1 else "compute"
         copy = f"accelerator '{profile.name}' has to copy {them} first"
-        return f"{maker}, and {wording.plural(len(covered), 'op')} {verb} on {them}; {copy}."
+        return f"{maker}, and {counted(len(covered), 'op')} {verb} on {them}; {copy}."
 
 
 def _in_order(meta: TensorMeta) -> bool:

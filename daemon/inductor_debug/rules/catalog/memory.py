@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
+from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Recording, TensorMeta
 from inductor_debug.rules.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.sizes import at_least, readable
+from inductor_debug.rules.sizes import at_least
 
 
 class MemoryRule(Constraint):
@@ -50,14 +51,14 @@ class MemoryRule(Constraint):
             size = meta.storage_bytes
             if (size if isinstance(size, int) else at_least(size)) <= limit:
                 return None
-            return Trouble(f"{readable(at_least(size))} in one tensor of shape {_shape(meta)}")
+            return Trouble(f"{in_bytes(at_least(size))} in one tensor of shape {_shape(meta)}")
 
         fold_inherited(recording, roots, trouble_of)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How big the tensor is and who makes it."""
         names = list(dict.fromkeys(root.subject for root in found))
-        bound = f"more than the {readable(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
+        bound = f"more than the {in_bytes(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
         return f"{wording.listing(names)} {'is' if len(names) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
+from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.liveness import Holding, Peak, peak_of, total_of
-from inductor_debug.rules.ops import Recording, TensorMeta
+from inductor_debug.rules.liveness import Holding, Peak, on_device, peak_of, total_of
+from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.roots import Root, Roots
-from inductor_debug.rules.sizes import at_least, readable
 
 _MOST_SHOWN = 3
 _PLURALS = {"parameter": "parameters", "buffer": "buffers", "input": "inputs", "constant": "constants"}
@@ -54,30 +54,24 @@ class PeakMemoryRule(Constraint):
 
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
         """Finds the peak, and makes its op a root where it is certainly too high."""
-
-        def on_device(meta: TensorMeta) -> int:
-            size = at_least(meta.storage_bytes)
-            if meta.element_bytes <= 0:
-                return size
-            return size * profile.device_bytes(meta.dtype, meta.element_bytes) // meta.element_bytes
-
+        measure = on_device(profile)
         limit = profile.memory_bytes or 0
-        if total_of(recording, on_device) <= limit:
+        if total_of(recording, measure) <= limit:
             return
-        peak = peak_of(recording, on_device)
+        peak = peak_of(recording, measure)
         if peak.op is None or peak.bytes <= limit:
             return
-        root = roots.of_op(peak.op, readable(peak.bytes))
+        root = roots.of_op(peak.op, in_bytes(peak.bytes))
         root.detail = _composition(peak)
         root.cover(peak.op)
         for holding in peak.holdings[:_MOST_SHOWN]:
             frames = holding.maker.frames if holding.maker else holding.origin.frames if holding.origin else ()
-            root.remarks.append((frames, f"{_name(holding)}: {readable(holding.bytes)}, alive at the peak"))
+            root.remarks.append((frames, f"{_name(holding)}: {in_bytes(holding.bytes)}, alive at the peak"))
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How much is needed and of what it consists."""
         root = found[0]
-        bound = f"more than the {readable(profile.memory_bytes or 0)} of accelerator '{profile.name}'"
+        bound = f"more than the {in_bytes(profile.memory_bytes or 0)} of accelerator '{profile.name}'"
         return f"at least {root.subject} are needed at once here, {bound}: {root.detail}."
 
 
@@ -88,7 +82,7 @@ def _composition(peak: Peak) -> str:
         if size <= 0:
             continue
         others = [holding for holding in peak.holdings if holding.kind == kind and holding.bytes > 0]
-        parts.append(f"{readable(size)} of {_PLURALS.get(kind) or wording.plural(len(others), 'other tensor')}")
+        parts.append(f"{in_bytes(size)} of {_PLURALS.get(kind) or counted(len(others), 'other tensor')}")
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else "nothing"
 
 

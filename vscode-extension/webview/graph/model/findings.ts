@@ -16,7 +16,10 @@ export interface NodeFinding {
 
 const ORDER: readonly Severity[] = ["error", "warning", "information", "hint"];
 
-/** Findings by node. Those of an expression are at all nodes of the expression, unless the finding's operation is among them. */
+/**
+ * Findings by node: at the finding's operation, if it is among the nodes of the expression; otherwise at all nodes of the expression
+ * itself, and only where it has none at those of the expressions in it.
+ */
 export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]): ReadonlyMap<number, readonly NodeFinding[]> {
   const nodesOf = new Map<number, number[]>();
   for (let node = 0; node < table.count; node += 1) {
@@ -29,8 +32,9 @@ export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]):
   const found = new Map<number, NodeFinding[]>();
   for (const finding of findings) {
     const nodes = [...nodesOf].flatMap(([place, all]) => (meets(table.places[place], finding.place) ? all : []));
-    const exact = nodes.filter((node) => finding.op !== null && word(table.ops, node) === finding.op);
-    for (const node of exact.length > 0 ? exact : nodes) {
+    const named = nodes.filter((node) => finding.op !== null && word(table.ops, node) === finding.op);
+    const exact = nodes.filter((node) => isSame(table.places[table.placeOf[node] ?? -1], finding.place));
+    for (const node of [named, exact, nodes].find((some) => some.length > 0) ?? []) {
       const known = found.get(node);
       if (known) known.push(finding);
       else found.set(node, [finding]);
@@ -47,6 +51,10 @@ function meets(place: Location | undefined, other: Location): boolean {
   const starts = inner.start.line > outer.start.line || (inner.start.line === outer.start.line && inner.start.character >= outer.start.character);
   const ends = inner.end.line < outer.end.line || (inner.end.line === outer.end.line && inner.end.character <= outer.end.character);
   return starts && ends;
+}
+
+function isSame(place: Location | undefined, other: Location): boolean {
+  return place !== undefined && meets(place, other) && meets(other, place);
 }
 
 export function worst(findings: readonly NodeFinding[]): Severity | undefined {

@@ -28,7 +28,7 @@ export function fold(hierarchy: Hierarchy): Hierarchy {
 }
 
 /** For each scope a hash of all that is in it. Linear in nodes × depth. */
-export function structureOf(hierarchy: Hierarchy): string[] {
+function structureOf(hierarchy: Hierarchy): string[] {
   const { table, scopes, scopeOf } = hierarchy;
   const tokens = tokensOf(table);
   const [one, two] = [new Uint32Array(scopes.length), new Uint32Array(scopes.length)];

@@ -148,7 +148,8 @@ export function isScope(hierarchy: Hierarchy, item: Item): boolean {
 }
 
 export function scopeAt(hierarchy: Hierarchy, item: Item): Scope | undefined {
-  return hierarchy.scopes[item - hierarchy.table.count];
+  const id = item - hierarchy.table.count;
+  return id < 0 ? undefined : hierarchy.scopes[id]; // asked for every row and box: looking up a negative index is slow
 }
 
 /** The scopes around an item, outermost first; the whole graph is the first. */

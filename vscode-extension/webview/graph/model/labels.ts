@@ -1,8 +1,8 @@
 /** What stands in a box: title, type, the parameters that it reads, badges. Text only; `view/` measures and draws it. */
 
 import { t } from "../../shared/words.js";
-import { type Hierarchy, isScope, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
-import { bytesText, type GraphTable, nameOf, ROLE_INPUT, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "./table.js";
+import { type Hierarchy, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
+import { bytesText, type GraphTable, nameOf, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "./table.js";
 
 export interface Label {
   readonly title: string;
@@ -61,7 +61,7 @@ function nodeLabel(hierarchy: Hierarchy, node: number): Label {
 }
 
 /** The end of a parameter's dotted name, or the node's own. */
-export function shortName(table: GraphTable, node: number): string {
+function shortName(table: GraphTable, node: number): string {
   const detail = word(table.details, node);
   const name = detail === "" || /\s/u.test(detail) || table.roles[node] === ROLE_OP ? nameOf(table, node) : detail;
   return name.split(".").slice(-2).join(".");
@@ -96,9 +96,3 @@ export function bytesBelow(hierarchy: Hierarchy, item: Item): number {
   for (const node of nodesBelow(hierarchy, item)) if (hierarchy.table.roles[node] === ROLE_OP) sum += Math.max(0, hierarchy.table.bytes[node] ?? 0);
   return sum;
 }
-
-export function isInput(table: GraphTable, node: number): boolean {
-  return table.roles[node] === ROLE_INPUT;
-}
-
-export { isScope };

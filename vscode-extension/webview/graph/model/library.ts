@@ -5,7 +5,7 @@
 
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Document } from "../../shared/columns.js";
-import { type GraphTable, indexOfNames, namesIn, nameOf, placeOf, row } from "./table.js";
+import { type GraphTable, indexOfNames, namesIn, nameOf, placeOf, ROLE_OP, row } from "./table.js";
 
 /** Which save a graph is of. */
 export type Save = "now" | "before";
@@ -78,11 +78,56 @@ export function relatedTo(library: Library, id: string, nodes: Iterable<number>)
 function step(from: Entry, to: Entry, nodes: ReadonlySet<number>): Set<number> | undefined {
   const [one, other] = [from.table, to.table];
   let found: Set<number> | undefined;
-  if (one.madeFrom === other.name) found = named(one, one.origins, nodes, other);
-  else if (other.madeFrom === one.name) found = naming(other, other.origins, nodes, one);
+  if (one.madeFrom === other.name) found = above(one, other, nodes);
+  else if (other.madeFrom === one.name) found = below(other, one, nodes);
   else if (one.kind === "backward" && other.kind === "forward") found = named(one, one.forward, nodes, other);
   else if (one.kind === "forward" && other.kind === "backward") found = naming(other, other.forward, nodes, one);
   return found && found.size > 0 ? found : undefined;
+}
+
+const known = new WeakMap<GraphTable, { readonly above: GraphTable; readonly origins: readonly (readonly number[])[] }>();
+
+/**
+ * By node the nodes of the graph above that it was made from. What a compiler's pass has put in names nothing that is there; it belongs
+ * to what is at the same expression.
+ */
+function originsIn(table: GraphTable, other: GraphTable): readonly (readonly number[])[] {
+  const before = known.get(table);
+  if (before?.above === other) return before.origins;
+  const index = indexOfNames(other);
+  let places: Map<string, number[]> | undefined;
+  const origins = Array.from({ length: table.count }, (_value, node) => {
+    const found = namesIn(table, table.origins, node).flatMap((name) => index.get(name) ?? []);
+    const place = found.length === 0 && table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
+    return place ? ((places ??= nodesByPlace(other)).get(keyOf(place)) ?? []) : found;
+  });
+  known.set(table, { above: other, origins });
+  return origins;
+}
+
+function nodesByPlace(table: GraphTable): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (let node = 0; node < table.count; node += 1) {
+    const place = table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
+    if (!place) continue;
+    const here = found.get(keyOf(place));
+    if (here) here.push(node);
+    else found.set(keyOf(place), [node]);
+  }
+  return found;
+}
+
+function keyOf({ path, range: { start, end } }: Location): string {
+  return `${start.line}:${start.character}-${end.line}:${end.character} ${path}`;
+}
+
+function above(table: GraphTable, other: GraphTable, nodes: ReadonlySet<number>): Set<number> {
+  const origins = originsIn(table, other);
+  return new Set([...nodes].flatMap((node) => origins[node] ?? []));
+}
+
+function below(table: GraphTable, other: GraphTable, nodes: ReadonlySet<number>): Set<number> {
+  return new Set(originsIn(table, other).flatMap((origins, node) => (origins.some((origin) => nodes.has(origin)) ? [node] : [])));
 }
 
 function named(table: GraphTable, lists: GraphTable["origins"], nodes: ReadonlySet<number>, other: GraphTable): Set<number> {

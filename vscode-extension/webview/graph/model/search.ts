@@ -12,7 +12,7 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { text: "", rules: new Set(), dtypes: new Set() };
 
-export function isEmpty(filter: Filter): boolean {
+function isEmpty(filter: Filter): boolean {
   return filter.text.trim() === "" && filter.rules.size === 0 && filter.dtypes.size === 0;
 }
 
@@ -40,17 +40,23 @@ function rowsWith(column: Words, text: string): (row: number) => boolean {
   };
 }
 
-/** The data types of a graph with the number of nodes that have each, most first. */
-export function dtypesIn(table: GraphTable): [name: string, count: number][] {
+const dtypes = new WeakMap<GraphTable, readonly (readonly [name: string, count: number])[]>();
+
+/** The data types of a graph with the number of nodes that have each, most first. Counted once. */
+export function dtypesIn(table: GraphTable): readonly (readonly [name: string, count: number])[] {
+  const known = dtypes.get(table);
+  if (known) return known;
   const { words, codes } = table.dtypes;
-  const byCode = new Uint32Array(words.length);
-  for (const code of codes) byCode[code] = (byCode[code] ?? 0) + 1;
+  const byCode = new Map<number, number>(); // `words` are those of the whole file
+  for (const code of codes) byCode.set(code, (byCode.get(code) ?? 0) + 1);
   const counts = new Map<string, number>();
-  byCode.forEach((count, code) => {
+  for (const [code, count] of byCode) {
     const dtype = shortType(words[code] ?? "");
-    if (dtype !== "" && count > 0) counts.set(dtype, (counts.get(dtype) ?? 0) + count);
-  });
-  return [...counts].sort((left, right) => right[1] - left[1]);
+    if (dtype !== "") counts.set(dtype, (counts.get(dtype) ?? 0) + count);
+  }
+  const sorted = [...counts].sort((left, right) => right[1] - left[1]);
+  dtypes.set(table, sorted);
+  return sorted;
 }
 
 /** The rules found in a graph with the number of nodes at which each is. */

@@ -1,213 +1,209 @@
 /**
- * What is on show: the open scopes, the boxes in them, and the wires between them, as a problem for the layout.
+ * What is on show: a box for each item in an open scope, and the wires between boxes, as a problem for the layout.
  *
- * A wire from one box to another may leave and enter open scopes; at each border it passes a port. A wire knows the box it
- * starts from, so that all wires of one value share a trunk.
+ * Boxes are numbered as a tree is written: a scope, then all that is in it. The first is the whole graph. A wire from one box to
+ * another may leave and enter open scopes; at each border it passes a port. All wires of one box pass a border at the same port,
+ * so that they share a trunk.
+ *
+ * This runs for every fold, over all that is open: numbers in typed arrays, no objects and no texts as keys.
  */
 
-import { ancestorsOf, type Hierarchy, isScope, type Item, type Scope } from "./hierarchy.js";
+import { Numbers, Pairs } from "./numbers.js";
+import type { Skeleton } from "./skeleton.js";
 
-/** An end of a wire within one scope: a box (number of the box), or a port in the scope's border (-1 - number of the port). */
-export type End = number;
-
-export interface Wire {
-  readonly from: End;
-  readonly to: End;
-  /** The port of the open box that the wire comes out of or goes into; -1 where the box is no open scope. */
-  readonly fromPort: number;
-  readonly toPort: number;
-}
-
-export interface Port {
-  /** The box of the open scope that has the port in its border. */
-  readonly box: number;
-  readonly incoming: boolean;
-}
-
-export interface OpenScope {
-  /** The box of the scope; 0 for the whole graph. */
-  readonly box: number;
-  readonly children: number[];
-  readonly wires: Wire[];
-  readonly inPorts: number[];
-  readonly outPorts: number[];
-}
-
-/** The problem. Boxes are numbered; the first is the whole graph. Sizes are those of boxes that are not open. */
-export interface Problem {
+/** Boxes by number, and how to find them. */
+export interface Boxes {
   readonly items: Int32Array;
-  readonly widths: Float32Array;
-  readonly heights: Float32Array;
-  /** Open scopes, inner ones before outer ones. */
-  readonly scopes: OpenScope[];
-  readonly ports: Port[];
-  /** Which box a wire of the graph starts and ends at: pairs, for highlighting. */
+  /** 1 for a scope that shows what is in it. */
+  readonly open: Uint8Array;
+  readonly parents: Int32Array;
+  /** The number behind the last box that is in a box; behind itself for those that are not open. */
+  readonly ends: Int32Array;
+  /** Its number among the boxes beside it. */
+  readonly places: Int32Array;
+  /** The box of an item; -1 where it has none of its own. */
+  readonly boxOfItem: Int32Array;
+  /** The box that stands for a node: its own, or that of the folded scope around it; -1 for stubs. */
+  readonly boxOf: Int32Array;
+}
+
+/** Pieces of wires within one scope each; those of the scope of box `b` are `offsets[b]` up to `offsets[b + 1]`. */
+export interface Wires {
+  readonly offsets: Uint32Array;
+  /** A box, or -1 - the number of a port in the scope's own border. */
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  /** The port of an open box that the wire comes out of or goes into; -1 where the box is not open. */
+  readonly fromPort: Int32Array;
+  readonly toPort: Int32Array;
+  /** The box that the value comes from, wherever it stands. */
+  readonly value: Int32Array;
+}
+
+export interface Ports {
+  /** The open box that has the port in its border, whether wires come in by it, and its number among those on the same side. */
+  readonly box: Int32Array;
+  readonly incoming: Uint8Array;
+  readonly places: Int32Array;
+  /** By box: how many there are on each side. */
+  readonly inside: Int32Array;
+  readonly outside: Int32Array;
+}
+
+export interface Visible extends Boxes {
+  /** Which boxes a wire starts and ends at: pairs. */
   readonly links: Uint32Array;
 }
 
-export interface Visible extends Problem {
-  /** The box that stands for a node: its own, or that of the folded scope around it; -1 for stubs. */
-  readonly boxOf: Int32Array;
-  readonly boxOfItem: ReadonlyMap<Item, number>;
+export interface Problem extends Visible {
+  readonly wires: Wires;
+  readonly ports: Ports;
 }
 
-export type Measure = (item: Item, open: boolean) => readonly [width: number, height: number];
-
-/** Linear in the graph (its edges are looked at once), however little is open. */
-export function visibleOf(hierarchy: Hierarchy, open: ReadonlySet<number>, measure: Measure): Visible {
-  const { table, scopes, scopeOf } = hierarchy;
-  const items: Item[] = [];
-  const parents: number[] = [];
-  const depths: number[] = [];
-  const boxOfItem = new Map<Item, number>();
-  const found: OpenScope[] = [];
-  const openOf = new Map<number, OpenScope>();
-  const closedBox = new Int32Array(scopes.length).fill(-1);
-  const closeBelow = (scope: Scope, box: number): void => {
-    const waiting = [scope];
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      closedBox[next.id] = box;
-      for (const child of next.children) {
-        const inner = isScope(hierarchy, child) ? scopes[child - table.count] : undefined;
-        if (inner) waiting.push(inner);
-      }
-    }
-  };
-  const place = (item: Item, parent: number): void => {
-    const box = items.length;
-    items.push(item);
-    parents.push(parent);
-    depths.push((depths[parent] ?? -1) + 1);
-    boxOfItem.set(item, box);
-    const scope = isScope(hierarchy, item) ? scopes[item - table.count] : undefined;
-    if (!scope) return;
-    if (box !== 0 && !open.has(scope.id)) {
-      closeBelow(scope, box);
-      return;
-    }
-    const opened: OpenScope = { box, children: [], wires: [], inPorts: [], outPorts: [] };
-    openOf.set(box, opened);
-    for (const child of scope.children) {
-      opened.children.push(items.length);
-      place(child, box);
-    }
-    found.push(opened);
-  };
-  place(table.count, -1);
-  const boxOf = new Int32Array(table.count).fill(-1);
-  for (let node = 0; node < table.count; node += 1) {
-    const scope = scopeOf[node] ?? -1;
-    if (scope < 0) continue;
-    const closed = closedBox[scope] ?? -1;
-    boxOf[node] = closed >= 0 ? closed : (boxOfItem.get(node) ?? -1);
-  }
-  const routes = new Routes(openOf, parents, depths);
-  const links: number[] = [];
-  const seen = new Set<number>();
-  const { offsets, values } = table.inputs; // no `row` here: it makes an object for every node
-  for (let node = 0; node < table.count; node += 1) {
-    const to = boxOf[node] ?? -1;
+export function visibleOf(skeleton: Skeleton, open: ReadonlySet<number>): Problem {
+  const boxes = boxesOf(skeleton, open);
+  const routes = new Routes(boxes);
+  const links = new Numbers();
+  const seen = new Pairs();
+  const { offsets, values } = skeleton.inputs;
+  for (let node = 0; node < skeleton.count; node += 1) {
+    const to = boxes.boxOf[node] ?? -1;
     if (to < 0) continue;
     for (let at = offsets[node] ?? 0; at < (offsets[node + 1] ?? 0); at += 1) {
-      const from = boxOf[values[at] ?? 0] ?? -1;
-      const key = from * items.length + to;
-      if (from < 0 || from === to || seen.has(key)) continue;
-      seen.add(key);
-      links.push(from, to);
+      const from = boxes.boxOf[values[at] ?? 0] ?? -1;
+      if (from < 0 || from === to || !seen.add(from, to)) continue;
+      links.push(from);
+      links.push(to);
       routes.connect(from, to);
     }
   }
-  const sizes = items.map((item, box) => measure(item, openOf.has(box)));
-  return {
-    items: Int32Array.from(items),
-    widths: Float32Array.from(sizes, ([width]) => width),
-    heights: Float32Array.from(sizes, ([, height]) => height),
-    scopes: found,
-    ports: routes.ports,
-    links: Uint32Array.from(links),
-    boxOf,
-    boxOfItem,
-  };
+  return { ...boxes, links: Uint32Array.from(links.all()), wires: routes.wires(), ports: routes.ports() };
 }
 
-/** Cuts wires at the borders that they cross. */
-class Routes {
-  readonly ports: Port[] = [];
-  private readonly known = new Map<string, number>();
-  private readonly drawn = new Set<string>();
-
-  constructor(
-    private readonly open: ReadonlyMap<number, OpenScope>,
-    private readonly parents: readonly number[],
-    private readonly depths: readonly number[],
-  ) {}
-
-  connect(from: number, to: number): void {
-    let [source, target] = [from, to];
-    let [sourcePort, targetPort] = [-1, -1];
-    const up = (box: number): number => this.parents[box] ?? 0;
-    const depth = (box: number): number => this.depths[box] ?? 0;
-    while (up(source) !== up(target)) {
-      if (depth(source) >= depth(target)) {
-        const outer = up(source);
-        const port = this.port(outer, from, false);
-        this.wire(outer, { from: source, to: -1 - port, fromPort: sourcePort, toPort: -1 });
-        [source, sourcePort] = [outer, port];
-      } else {
-        const outer = up(target);
-        const port = this.port(outer, from, true);
-        this.wire(outer, { from: -1 - port, to: target, fromPort: -1, toPort: targetPort });
-        [target, targetPort] = [outer, port];
-      }
+function boxesOf(skeleton: Skeleton, openScopes: ReadonlySet<number>): Boxes {
+  const { count, parents: parentOf, children, order, scopeOf } = skeleton;
+  const [items, parents, places] = [new Numbers(), new Numbers(), new Numbers()];
+  const boxOfItem = new Int32Array(count + parentOf.length).fill(-1);
+  const ends = new Int32Array(count + parentOf.length);
+  const open = new Uint8Array(count + parentOf.length);
+  const put = (item: number, parent: number, place: number): void => {
+    const box = items.size;
+    items.push(item);
+    parents.push(parent);
+    places.push(place);
+    boxOfItem[item] = box;
+    const scope = item - count;
+    if (scope >= 0 && (box === 0 || openScopes.has(scope))) {
+      open[box] = 1;
+      const first = children.offsets[scope] ?? 0;
+      for (let at = first; at < (children.offsets[scope + 1] ?? 0); at += 1) put(children.values[at] ?? 0, box, at - first);
     }
-    this.wire(up(source), { from: source, to: target, fromPort: sourcePort, toPort: targetPort });
+    ends[box] = items.size;
+  };
+  put(count, -1, 0);
+  /** By scope: the box of the folded scope around all that is in it; -1 where it is in none. */
+  const folded = new Int32Array(parentOf.length).fill(-1);
+  for (const scope of order) {
+    const outer = folded[parentOf[scope] ?? -1] ?? -1;
+    const own = boxOfItem[count + scope] ?? -1;
+    folded[scope] = outer >= 0 ? outer : open[own] === 1 ? -1 : own;
+  }
+  const boxOf = new Int32Array(count).fill(-1);
+  for (let node = 0; node < count; node += 1) {
+    const scope = scopeOf[node] ?? -1;
+    if (scope < 0) continue;
+    const around = folded[scope] ?? -1;
+    boxOf[node] = around >= 0 ? around : (boxOfItem[node] ?? -1);
+  }
+  return { items: items.all(), open: open.slice(0, items.size), parents: parents.all(), ends: ends.slice(0, items.size), places: places.all(), boxOfItem, boxOf };
+}
+
+/** Cuts wires at the borders that they cross. Each pair of boxes may be connected once only. */
+class Routes {
+  private readonly portBox = new Numbers();
+  private readonly portIncoming = new Numbers();
+  private readonly portPlace = new Numbers();
+  private readonly inside: Int32Array;
+  private readonly outside: Int32Array;
+  private readonly known = new Pairs();
+  private readonly scope = new Numbers();
+  private readonly from = new Numbers();
+  private readonly to = new Numbers();
+  private readonly fromPort = new Numbers();
+  private readonly toPort = new Numbers();
+  private readonly value = new Numbers();
+  private fresh = false;
+
+  constructor(private readonly boxes: Boxes) {
+    this.inside = new Int32Array(boxes.items.length);
+    this.outside = new Int32Array(boxes.items.length);
   }
 
-  private port(box: number, value: number, incoming: boolean): number {
-    const key = `${box}:${value}:${incoming ? "in" : "out"}`;
-    let port = this.known.get(key);
-    if (port === undefined) {
-      port = this.ports.length;
-      this.ports.push({ box, incoming });
-      this.known.set(key, port);
-      const scope = this.open.get(box);
-      (incoming ? scope?.inPorts : scope?.outPorts)?.push(port);
+  connect(from: number, to: number): void {
+    const { parents, ends } = this.boxes;
+    let target = to;
+    let targetPort = -1;
+    let outer = parents[target] ?? 0;
+    while (from < outer || from >= (ends[outer] ?? 0)) {
+      const port = this.port(outer, from, 1);
+      this.wire(outer, -1 - port, target, -1, targetPort, from);
+      if (!this.fresh) return; // the value comes in here already: so does all that leads here
+      target = outer;
+      targetPort = port;
+      outer = parents[outer] ?? 0;
     }
+    let source = from;
+    let sourcePort = -1;
+    for (let inner = parents[source] ?? 0; inner !== outer; inner = parents[inner] ?? 0) {
+      const port = this.port(inner, from, 0);
+      if (this.fresh) this.wire(inner, source, -1 - port, sourcePort, -1, from);
+      source = inner;
+      sourcePort = port;
+    }
+    this.wire(outer, source, target, sourcePort, targetPort, from);
+  }
+
+  ports(): Ports {
+    return { box: this.portBox.all(), incoming: Uint8Array.from(this.portIncoming.all()), places: this.portPlace.all(), inside: this.inside, outside: this.outside };
+  }
+
+  /** By scope, each scope's in the order in which they were found. */
+  wires(): Wires {
+    const scopes = this.scope.all();
+    const offsets = new Uint32Array(this.boxes.items.length + 1);
+    for (const scope of scopes) offsets[scope + 1] = (offsets[scope + 1] ?? 0) + 1;
+    for (let box = 0; box + 1 < offsets.length; box += 1) offsets[box + 1] = (offsets[box + 1] ?? 0) + (offsets[box] ?? 0);
+    const next = offsets.slice();
+    const places = new Uint32Array(scopes.length);
+    for (let wire = 0; wire < scopes.length; wire += 1) {
+      const scope = scopes[wire] ?? 0;
+      const place = next[scope] ?? 0;
+      next[scope] = place + 1;
+      places[wire] = place;
+    }
+    const sorted = (numbers: Numbers): Int32Array => numbers.sorted(places);
+    return { offsets, from: sorted(this.from), to: sorted(this.to), fromPort: sorted(this.fromPort), toPort: sorted(this.toPort), value: sorted(this.value) };
+  }
+
+  /** The port by which the wires of one box cross a border; `fresh` says whether it is new. */
+  private port(box: number, value: number, incoming: 0 | 1): number {
+    const port = this.known.indexOf(box * 2 + incoming, value);
+    this.fresh = port === this.portBox.size;
+    if (!this.fresh) return port;
+    const side = incoming === 1 ? this.inside : this.outside;
+    this.portBox.push(box);
+    this.portIncoming.push(incoming);
+    this.portPlace.push(side[box] ?? 0);
+    side[box] = (side[box] ?? 0) + 1;
     return port;
   }
 
-  private wire(scope: number, wire: Wire): void {
-    const key = `${scope}:${wire.from}:${wire.to}:${wire.fromPort}:${wire.toPort}`;
-    if (this.drawn.has(key)) return;
-    this.drawn.add(key);
-    this.open.get(scope)?.wires.push(wire);
+  private wire(scope: number, from: number, to: number, fromPort: number, toPort: number, value: number): void {
+    this.scope.push(scope);
+    this.from.push(from);
+    this.to.push(to);
+    this.fromPort.push(fromPort);
+    this.toPort.push(toPort);
+    this.value.push(value);
   }
-}
-
-/** Scopes to open so that a graph shows as much as fits into a number of boxes: outer ones first. */
-export function openUpTo(hierarchy: Hierarchy, budget: number, wanted: (scope: Scope) => boolean = () => true): Set<number> {
-  const open = new Set<number>([0]);
-  let boxes = hierarchy.scopes[0]?.children.length ?? 0;
-  let waiting = [0];
-  while (waiting.length > 0) {
-    const next: number[] = [];
-    for (const id of waiting) {
-      for (const child of hierarchy.scopes[id]?.children ?? []) {
-        const scope = isScope(hierarchy, child) ? hierarchy.scopes[child - hierarchy.table.count] : undefined;
-        if (!scope || !wanted(scope) || boxes + scope.children.length > budget) continue;
-        boxes += scope.children.length;
-        open.add(scope.id);
-        next.push(scope.id);
-      }
-    }
-    waiting = next;
-  }
-  return open;
-}
-
-/** The open scopes with those around some items added. */
-export function openAround(hierarchy: Hierarchy, open: ReadonlySet<number>, items: Iterable<Item>): Set<number> {
-  const wider = new Set(open);
-  for (const item of items) for (const scope of ancestorsOf(hierarchy, item)) wider.add(scope.id);
-  return wider;
 }

@@ -1,8 +1,8 @@
 /** Where one looks at a drawing and how closely. Screen = (world - corner) × zoom. */
 
-import type { View } from "./painter.js";
+import type { View } from "./pens.js";
 
-export const SMALLEST = 0.002;
+const SMALLEST = 0.002;
 const LARGEST = 4;
 
 export class Camera {
@@ -39,8 +39,8 @@ export class Camera {
     this.centre(worldWidth / 2, worldHeight / 2, width, height);
   }
 
-  /** The beginning of it, large enough to read. */
-  start(worldWidth: number, worldHeight: number, width: number, height: number): void {
+  /** The beginning of it, large enough to read; `middle` is where the first box stands, which is what one begins with where all is too wide. */
+  start(worldWidth: number, worldHeight: number, width: number, height: number, middle = worldWidth / 2): void {
     const margin = 24;
     const whole = Math.min((width - 2 * margin) / Math.max(1, worldWidth), (height - 2 * margin) / Math.max(1, worldHeight));
     if (whole >= 0.6) {
@@ -48,7 +48,8 @@ export class Camera {
       return;
     }
     this.zoom = Math.min(1, Math.max(0.6, (width - 2 * margin) / Math.max(1, worldWidth)));
-    this.x = worldWidth / 2 - width / this.zoom / 2;
-    this.y = -margin / this.zoom;
+    const [seen, edge] = [width / this.zoom, margin / this.zoom];
+    this.x = seen >= worldWidth + 2 * edge ? (worldWidth - seen) / 2 : Math.min(worldWidth + edge - seen, Math.max(-edge, middle - seen / 2));
+    this.y = -edge;
   }
 }

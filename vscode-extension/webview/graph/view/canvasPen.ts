@@ -13,17 +13,20 @@ export class CanvasPen implements Pen {
   box(x: number, y: number, width: number, height: number, radius: number, fill: string, line: string, lineWidth: number): void {
     this.flush();
     const { context } = this;
-    context.beginPath();
-    if (radius > 0) context.roundRect(x, y, width, height, radius);
-    else context.rect(x, y, width, height);
-    if (fill !== "") {
-      context.fillStyle = fill;
-      context.fill();
+    if (fill !== "") context.fillStyle = fill;
+    if (line !== "") {
+      context.strokeStyle = line;
+      context.lineWidth = lineWidth;
     }
-    if (line === "") return;
-    context.strokeStyle = line;
-    context.lineWidth = lineWidth;
-    context.stroke();
+    if (radius === 0) { // no path: much quicker, and all that is left of a box that is small
+      if (fill !== "") context.fillRect(x, y, width, height);
+      if (line !== "") context.strokeRect(x, y, width, height);
+      return;
+    }
+    context.beginPath();
+    context.roundRect(x, y, width, height, radius);
+    if (fill !== "") context.fill();
+    if (line !== "") context.stroke();
   }
 
   text(x: number, y: number, text: string, font: Font, colour: string): void {

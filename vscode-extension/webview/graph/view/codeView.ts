@@ -61,6 +61,11 @@ export class CodeView {
     this.show(Math.max(0, texts.findIndex((text) => text.title === title)));
   }
 
+  /** Whether it shows a file of the user's. */
+  get showsSource(): boolean {
+    return this.texts[this.current]?.path !== undefined;
+  }
+
   /** Shows the text with a title, or the first of the kernels named. */
   showTitled(titles: ReadonlySet<string>): void {
     if (titles.has(this.texts[this.current]?.title ?? "")) return;
@@ -116,7 +121,7 @@ export class CodeView {
       const name = t("line {0}", place.range.start.line + 1);
       return button(name, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); this.events.lightKernel(kernel); }, { class: "link" });
     });
-    return [button(t("{0} nodes", kernel.nodes.length), t("Light up its nodes"), () => { this.events.lightKernel(kernel); }, { class: "link" }), ...places];
+    return [button(kernel.nodes.length === 1 ? t("1 node") : t("{0} nodes", kernel.nodes.length), t("Light up its nodes"), () => { this.events.lightKernel(kernel); }, { class: "link" }), ...places];
   }
 
   private draw(): void {

@@ -7,11 +7,11 @@ import { element } from "../../shared/dom.js";
 import { t } from "../../shared/words.js";
 import type { Item } from "../model/hierarchy.js";
 import { sentenceOf } from "../model/labels.js";
-import { HEADER } from "../model/layout.js";
+import { HEADER } from "../model/arrange.js";
 import { Camera } from "./camera.js";
 import { CanvasPen } from "./canvasPen.js";
 import { Minimap } from "./minimap.js";
-import { type Colouring, headerLeft, headerTop, paint } from "./painter.js";
+import { type Colouring, headerLeft, headerTop, paint, READABLE } from "./painter.js";
 import { fontsOf } from "./pens.js";
 import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
@@ -66,7 +66,8 @@ export class Drawing {
   /** The layout or what is marked has changed. */
   refresh(): void {
     if (this.scene?.layout && !this.placed && this.width > 0) {
-      this.camera.start(this.scene.layout.boxes[2] ?? 0, this.scene.layout.boxes[3] ?? 0, this.width, this.height);
+      const { boxes } = this.scene.layout;
+      this.camera.start(boxes[2] ?? 0, boxes[3] ?? 0, this.width, this.height, boxes.length > 4 ? (boxes[4] ?? 0) + (boxes[6] ?? 0) / 2 : undefined);
       this.placed = true;
     }
     this.minimap.forget();
@@ -151,6 +152,7 @@ export class Drawing {
   private resize(): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0 || clientHeight === 0) return;
+    if (this.placed) this.camera.pan((clientWidth - this.width) / 2, 0); // what was in the middle stays there
     [this.width, this.height] = [clientWidth, clientHeight];
     this.canvas.width = Math.round(clientWidth * devicePixelRatio);
     this.canvas.height = Math.round(clientHeight * devicePixelRatio);
@@ -185,11 +187,17 @@ export class Drawing {
     const boxes = scene?.layout?.boxes;
     if (!boxes) return -1;
     const [worldX, worldY] = [camera.x + x / camera.zoom, camera.y + y / camera.zoom];
-    for (let box = boxes.length / 4 - 1; box > 0; box -= 1) {
+    let found = -1;
+    for (let box = boxes.length / 4 - 1; box > 0 && found < 0; box -= 1) {
       const [left, top] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0];
-      if (worldX >= left && worldY >= top && worldX <= left + (boxes[box * 4 + 2] ?? 0) && worldY <= top + (boxes[box * 4 + 3] ?? 0)) return box;
+      if (worldX >= left && worldY >= top && worldX <= left + (boxes[box * 4 + 2] ?? 0) && worldY <= top + (boxes[box * 4 + 3] ?? 0)) found = box;
     }
-    return -1;
+    for (let box = camera.zoom < READABLE ? -1 : found; box > 0; box = scene.visible?.parents[box] ?? -1) { // a header that stays in sight lies over what is in its scope
+      if (scene.visible?.open[box] !== 1) continue;
+      const top = headerTop(scene, scene.visible.items[box] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 3] ?? 0, camera.y);
+      if (worldY >= top && worldY < top + HEADER) return box;
+    }
+    return found;
   }
 
   private listen(): void {

@@ -40,10 +40,9 @@ function neighbour(scene: Scene, key: string): Item | undefined {
     if (sign < 0 && target === from) linked.add(source);
     if (sign > 0 && source === from) linked.add(target);
   }
-  const open = new Set(visible.scopes.map((scope) => scope.box));
   let [best, least] = [-1, Infinity];
   for (let box = 1; box < visible.items.length; box += 1) {
-    if (box === from || open.has(box) || (linked.size > 0 && !linked.has(box))) continue;
+    if (box === from || visible.open[box] === 1 || (linked.size > 0 && !linked.has(box))) continue;
     const [otherX, otherY] = centre(box);
     const [along, across] = vertical ? [(otherY - y) * sign, Math.abs(otherX - x)] : [(otherX - x) * sign, Math.abs(otherY - y)];
     if (along <= 0 && linked.size === 0) continue;

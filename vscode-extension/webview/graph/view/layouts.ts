@@ -1,42 +1,67 @@
-/** Lays out in a worker, made from a blob because a webview may not load one from a file. Where there is none, in the page. */
+/** Arranges graphs in a worker, made from a blob because a webview may not load one from a file. Where there is none, in the page. */
 
-import { type Layout, layoutOf } from "../model/layout.js";
-import type { Problem, Visible } from "../model/visible.js";
+import type { Request } from "../layoutWorker.js";
+import { type Arrangement, Arranger } from "../model/arranger.js";
+import type { Sizes } from "../model/layout.js";
+import type { Skeleton } from "../model/skeleton.js";
 
 /** The text of `layoutWorker.ts`, bundled; the build puts it here. */
 declare const LAYOUT_WORKER: string;
 
+/** Arranges one graph. */
+export interface Arranging {
+  arrange(open: ReadonlySet<number>, sizes: Sizes): Promise<Arrangement>;
+  close(): void;
+}
+
+interface Waiting {
+  readonly inPage: () => Arrangement;
+  readonly done: (arrangement: Arrangement) => void;
+}
+
 export class Layouts {
   private worker: Worker | undefined;
-  private next = 0;
-  private readonly waiting = new Map<number, { problem: Problem; done: (layout: Layout) => void }>();
+  private graphs = 0;
+  private requests = 0;
+  private readonly waiting = new Map<number, Waiting>();
 
   constructor() {
     try {
       const address = URL.createObjectURL(new Blob([LAYOUT_WORKER], { type: "text/javascript" }));
       this.worker = new Worker(address);
       URL.revokeObjectURL(address);
-      this.worker.onmessage = ({ data }: MessageEvent<{ id: number; layout: Layout }>): void => { this.finish(data.id, data.layout); };
+      this.worker.onmessage = ({ data }: MessageEvent<{ id: number; arrangement: Arrangement }>): void => { this.finish(data.id, data.arrangement); };
       this.worker.onerror = (): void => { this.giveUp(); };
     } catch {
       this.worker = undefined;
     }
   }
 
-  arrange(visible: Visible): Promise<Layout> {
-    const { items, widths, heights, scopes, ports, links } = visible;
-    const problem: Problem = { items, widths, heights, scopes, ports, links };
-    const { worker } = this;
-    if (!worker) return Promise.resolve(layoutOf(problem));
-    return new Promise((done) => {
-      const id = (this.next += 1);
-      this.waiting.set(id, { problem, done });
-      worker.postMessage({ id, problem });
-    });
+  /** The worker gets to know the graph once; a request says only what is open and how large things are. */
+  open(skeleton: Skeleton): Arranging {
+    const graph = (this.graphs += 1);
+    let own: Arranger | undefined;
+    const arrange = (open: ReadonlySet<number>, sizes: Sizes): Arrangement => (own ??= new Arranger(skeleton)).arrange(open, sizes);
+    this.post({ kind: "know", graph, skeleton });
+    return {
+      arrange: (open, sizes) => {
+        if (!this.worker) return Promise.resolve(arrange(open, sizes));
+        return new Promise((done) => {
+          const id = (this.requests += 1);
+          this.waiting.set(id, { inPage: () => arrange(open, sizes), done });
+          this.post({ kind: "arrange", id, graph, open: Int32Array.from(open), sizes });
+        });
+      },
+      close: () => { this.post({ kind: "forget", graph }); },
+    };
   }
 
-  private finish(id: number, layout: Layout): void {
-    this.waiting.get(id)?.done(layout);
+  private post(request: Request): void {
+    this.worker?.postMessage(request);
+  }
+
+  private finish(id: number, arrangement: Arrangement): void {
+    this.waiting.get(id)?.done(arrangement);
     this.waiting.delete(id);
   }
 
@@ -44,6 +69,6 @@ export class Layouts {
   private giveUp(): void {
     this.worker?.terminate();
     this.worker = undefined;
-    for (const [id, { problem }] of [...this.waiting]) this.finish(id, layoutOf(problem));
+    for (const [id, { inPage }] of [...this.waiting]) this.finish(id, inPage());
   }
 }

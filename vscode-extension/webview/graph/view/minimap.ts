@@ -1,20 +1,22 @@
 /** The whole drawing in a corner, with a frame around what is on the screen; a click or a drag goes there. */
 
 import { element } from "../../shared/dom.js";
-import type { View } from "./painter.js";
+import type { View } from "./pens.js";
 import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
 
 const WIDTH = 120;
 const HEIGHT = 170;
-const MOST = 4_000;
+/** Pixels of the picture for one of the page. */
+const SHARP = 2;
 
 export class Minimap {
-  readonly element = element("canvas", { class: "minimap", width: WIDTH * 2, height: HEIGHT * 2, "aria-hidden": "true" });
-  private readonly picture = element("canvas", { width: WIDTH * 2, height: HEIGHT * 2 });
+  readonly element = element("canvas", { class: "minimap", width: WIDTH * SHARP, height: HEIGHT * SHARP, "aria-hidden": "true" });
+  private readonly picture = element("canvas", { width: WIDTH * SHARP, height: HEIGHT * SHARP });
   private fresh = false;
   private scale = 1;
   private left = 0;
+  private readonly pixels = new Map<string, number>();
 
   constructor(goTo: (x: number, y: number) => void) {
     const go = (event: PointerEvent): void => {
@@ -42,9 +44,9 @@ export class Minimap {
     if (whole) return;
     if (!this.fresh) this.paint(scene, theme, boxes, width, height);
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, WIDTH * 2, HEIGHT * 2);
+    context.clearRect(0, 0, WIDTH * SHARP, HEIGHT * SHARP);
     context.drawImage(this.picture, 0, 0);
-    context.setTransform(2, 0, 0, 2, 0, 0);
+    context.setTransform(SHARP, 0, 0, SHARP, 0, 0);
     const [x, y] = [this.left + view.left * this.scale, view.top * this.scale];
     const [w, h] = [(view.right - view.left) * this.scale, (view.bottom - view.top) * this.scale];
     context.strokeStyle = theme.accent;
@@ -53,22 +55,42 @@ export class Minimap {
     context.strokeRect(Math.max(0.5, x), Math.max(0.5, y), Math.min(w, WIDTH - 1 - Math.max(0, x)), Math.max(3, Math.min(h, HEIGHT - 1)));
   }
 
+  /** Every box, pixel by pixel: thousands of them are drawn with each fold. What is marked comes last, and is never too small to be seen. */
   private paint(scene: Scene, theme: Theme, boxes: Float32Array, width: number, height: number): void {
     const context = this.picture.getContext("2d");
     if (!context) return;
     this.fresh = true;
     this.scale = Math.min(WIDTH / width, HEIGHT / height);
     this.left = (WIDTH - width * this.scale) / 2;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, WIDTH * 2, HEIGHT * 2);
-    context.setTransform(2, 0, 0, 2, 2 * this.left, 0);
-    const open = new Set((scene.visible?.scopes ?? []).map((scope) => scope.box));
-    const step = Math.max(1, Math.ceil(boxes.length / 4 / MOST));
-    for (let box = 1; box < boxes.length / 4; box += step) {
-      const marked = scene.related.has(box) || scene.matching?.has(box) === true || scene.severities[box] !== undefined || scene.differences[box] !== undefined;
-      context.fillStyle = marked && !open.has(box) ? theme.warning : open.has(box) ? `${theme.line}55` : theme.pale;
+    const image = context.createImageData(WIDTH * SHARP, HEIGHT * SHARP);
+    const pixels = new Uint32Array(image.data.buffer);
+    const [line, pale, mark] = [theme.line, theme.pale, theme.warning].map((colour) => this.pixelOf(colour));
+    const marked: number[] = [];
+    const fill = (box: number, pixel: number): void => {
       const [x, y, w, h] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0];
-      context.fillRect(x * this.scale, y * this.scale, Math.max(0.7, w * this.scale), Math.max(0.7, h * this.scale));
+      const [left, top] = [Math.floor((this.left + x * this.scale) * SHARP), Math.floor(y * this.scale * SHARP)];
+      const [right, bottom] = [Math.max(left + 1, (this.left + (x + w) * this.scale) * SHARP), Math.max(top + 1, (y + h) * this.scale * SHARP)];
+      for (let row = top; row < bottom; row += 1) pixels.fill(pixel, row * WIDTH * SHARP + left, row * WIDTH * SHARP + right);
+    };
+    for (let box = 1; box < boxes.length / 4; box += 1) {
+      if (scene.visible?.open[box] === 1) fill(box, ((line ?? 0) & 0xffffff) | (0x55 << 24));
+      else if (scene.related.has(box) || scene.matching?.has(box) === true || scene.severities[box] !== undefined || scene.differences[box] !== undefined) marked.push(box);
+      else fill(box, pale ?? 0);
     }
+    for (const box of marked) fill(box, mark ?? 0);
+    context.putImageData(image, 0, 0);
+  }
+
+  /** A colour of the theme, whatever it is written as, as a pixel. */
+  private pixelOf(colour: string): number {
+    let pixel = this.pixels.get(colour);
+    if (pixel !== undefined) return pixel;
+    const context = element("canvas", { width: 1, height: 1 }).getContext("2d");
+    if (!context) return 0;
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    pixel = new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0] ?? 0;
+    this.pixels.set(colour, pixel);
+    return pixel;
   }
 }

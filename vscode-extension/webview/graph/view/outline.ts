@@ -73,7 +73,7 @@ export class Outline {
     const { item, depth, position, size } = this.rows[index] ?? { item: 0, depth: 0, position: 1, size: 1 };
     const scope = scene.scope(item);
     const { title, beside, line } = scene.label(item);
-    const box = scene.visible?.boxOfItem.get(item) ?? -1;
+    const box = scene.visible?.boxOfItem[item] ?? -1;
     const severity = scene.severities[box];
     const change = scene.differences[box];
     const chosen = item === scene.selected;

@@ -2,25 +2,21 @@
 
 import { ancestorsOf, type Item } from "../model/hierarchy.js";
 import { categoryOf } from "../model/labels.js";
-import { HEADER } from "../model/layout.js";
+import { HEADER } from "../model/arrange.js";
 import { word } from "../model/table.js";
-import type { Pen } from "./pens.js";
+import { Coverage } from "./coverage.js";
+import type { Pen, View } from "./pens.js";
 import type { Differences, Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
 
 /** What the colour of a box's edge says. */
 export type Colouring = "operation" | "dtype" | "kernel";
 
-export interface View {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly zoom: number;
-}
-
-const READABLE = 0.32;
+/** Closer than this, boxes have texts. */
+export const READABLE = 0.32;
 const DETAILED = 0.5;
+/** Lower than this many pixels a box is its colour and nothing else. */
+const LOW = 3;
 /** Room for the title of a scope that is partly out of sight on the left. */
 const NARROWEST = 140;
 
@@ -28,18 +24,21 @@ export function paint(pen: Pen, scene: Scene, theme: Theme, view: View, colourin
   const { visible, layout } = scene;
   if (!visible || !layout) return;
   const selected = scene.selected === undefined ? -1 : scene.boxOf(scene.selected);
-  const open = new Set(visible.scopes.map((scope) => scope.box));
   const { boxes } = layout;
   const painter = new Painter(pen, scene, theme, view.zoom, colouring, selected);
-  const closed: number[] = [];
+  const [closed, pinned]: [number[], number[]] = [[], []];
+  const coverage = new Coverage(view);
+  const hidden = (x: number, y: number, width: number, height: number): boolean => width * view.zoom < 1 && height * view.zoom < 1 && !coverage.take(x, y);
   for (let box = 1; box < visible.items.length; box += 1) {
     const [x, y, width, height] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0];
     if (x > view.right || y > view.bottom || x + width < view.left || y + height < view.top) continue;
-    if (open.has(box)) painter.scope(box, x, y, width, height, view);
-    else closed.push(box);
+    if (visible.open[box] === 1) {
+      if (height * view.zoom >= LOW && painter.scope(box, x, y, width, height, view)) pinned.push(box);
+    } else if (painter.isMarked(box) || !hidden(x, y, width, height)) closed.push(box);
   }
   painter.wires(view);
   for (const box of closed) painter.box(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0);
+  for (const box of pinned) painter.pinned(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0, view);
   pen.fade(1);
 }
 
@@ -64,15 +63,27 @@ class Painter {
     private readonly selected: number,
   ) {}
 
-  scope(box: number, x: number, y: number, width: number, height: number, view: View): void {
+  /** True where the header has to be drawn on top of all that is in the scope (`pinned`). */
+  scope(box: number, x: number, y: number, width: number, height: number, view: View): boolean {
     const { pen, scene, theme, zoom } = this;
     const item = scene.visible?.items[box] ?? 0;
     const line = box === this.selected ? theme.accent : theme.line;
     pen.fade(1);
     pen.box(x, y, width, height, zoom < READABLE ? 0 : 8, theme.scope, line, (box === this.selected ? 2 : 1) / Math.min(1, zoom));
-    if (zoom < READABLE) return;
+    if (zoom < READABLE) return false;
+    if (headerTop(scene, item, y, height, view.top) > y) return true;
+    this.header(item, headerLeft(x, width, view.left), y, true);
+    return false;
+  }
+
+  /** The header of a scope that begins above the window. */
+  pinned(box: number, x: number, y: number, width: number, height: number, view: View): void {
+    const { pen, scene, theme } = this;
+    const item = scene.visible?.items[box] ?? 0;
     const top = headerTop(scene, item, y, height, view.top);
-    if (top > y) pen.box(x + 1, top, width - 2, HEADER, 0, theme.scope, "", 0);
+    pen.fade(1);
+    pen.box(x + 1, top, width - 2, HEADER, 0, theme.scope, "", 0);
+    pen.box(x + 1, top + HEADER - 1, width - 2, 1, 0, theme.line, "", 0);
     this.header(item, headerLeft(x, width, view.left), top, true);
   }
 
@@ -82,12 +93,14 @@ class Painter {
     const layout = this.scene.layout;
     if (!layout) return;
     const { pieces, sources, targets } = layout;
+    const coverage = new Coverage(view);
     pen.fade(this.scene.matching ? 0.4 : 1);
     const width = 1.2 / Math.max(0.4, Math.min(1, zoom));
     const touching: number[] = [];
     for (let piece = 0; piece < sources.length; piece += 1) {
       const [x1, y1, x2, y2] = [pieces[piece * 4] ?? 0, pieces[piece * 4 + 1] ?? 0, pieces[piece * 4 + 2] ?? 0, pieces[piece * 4 + 3] ?? 0];
       if (Math.min(x1, x2) > view.right || Math.max(x1, x2) < view.left || y1 > view.bottom || y2 < view.top) continue;
+      if ((y2 - y1) * zoom < 1 && Math.abs(x1 - x2) * zoom < 1 && !coverage.take(x1, y1)) continue;
       if (selected >= 0 && (sources[piece] === selected || targets[piece] === selected)) touching.push(piece);
       else pen.wire(x1, y1, x2, y2, theme.wire, width, zoom > READABLE && targets[piece] !== -1);
     }
@@ -108,14 +121,25 @@ class Painter {
     }
   }
 
+  /** Whether a box says something that must not be lost among others, however small it is. */
+  isMarked(box: number): boolean {
+    const { related, matching, severities, differences } = this.scene;
+    return box === this.selected || related.has(box) || matching?.has(box) === true || severities[box] !== undefined || differences[box] !== undefined;
+  }
+
   box(box: number, x: number, y: number, width: number, height: number): void {
     const { pen, scene, theme, zoom } = this;
     const item = scene.visible?.items[box] ?? 0;
+    if (height * zoom < LOW && !this.isMarked(box)) {
+      pen.fade(scene.matching || scene.changes ? 0.45 : 1);
+      pen.box(x, y, Math.max(width, 1 / zoom), Math.max(height, 1 / zoom), 0, scene.scope(item) ? theme.pale : this.colourOf(item), "", 0);
+      return;
+    }
     const scope = scene.scope(item);
     const differences = scene.differences[box];
-    const faded = scene.matching?.has(box) === false || (scene.changes !== undefined && !differences);
-    pen.fade(faded ? 0.45 : 1);
     const lit = scene.related.has(box) || box === this.selected;
+    const faded = !lit && (scene.matching?.has(box) === false || (scene.changes !== undefined && !differences));
+    pen.fade(faded ? 0.45 : 1);
     const line = this.lineOf(box, differences);
     const lineWidth = (line === theme.line ? 1 : 2) / Math.min(1, Math.max(0.3, zoom));
     const radius = zoom < READABLE ? 0 : scope ? 8 : 5;
@@ -193,6 +217,6 @@ class Painter {
   }
 }
 
-export function differenceText({ added, removed, changed }: Differences): string {
+function differenceText({ added, removed, changed }: Differences): string {
   return [added > 0 && `+${added}`, changed > 0 && `~${changed}`, removed > 0 && `−${removed}`].filter((text) => text !== false).join(" ");
 }

@@ -1,4 +1,4 @@
-/** One of the (at most two) panes: a graph's drawing, or texts. The header of the second says what it shows and compares. */
+/** One of the (at most two) panes of graphs: a graph's drawing, or texts. The header of the second says what it shows and compares. */
 
 import { element } from "../../shared/dom.js";
 import type { CodeView } from "./codeView.js";

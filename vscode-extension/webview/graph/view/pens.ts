@@ -19,3 +19,12 @@ export interface Pen {
   wire(x1: number, y1: number, x2: number, y2: number, colour: string, width: number, arrow: boolean): void;
   fade(alpha: number): void;
 }
+
+/** The part of the drawing that is looked at, and how closely. */
+export interface View {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly zoom: number;
+}

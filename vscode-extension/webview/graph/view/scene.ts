@@ -9,22 +9,25 @@ import { findingsOf, type NodeFinding, type Severity, worst } from "../model/fin
 import { fold } from "../model/fold.js";
 import { type Hierarchy, isScope, type Item, modulesOf, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
 import { type Label, labelOf } from "../model/labels.js";
-import { HEADER, type Layout } from "../model/layout.js";
+import type { Layout } from "../model/layout.js";
 import type { Entry } from "../model/library.js";
 import { type Filter, matchesOf, NO_FILTER } from "../model/search.js";
-import { openAround, openUpTo, type Visible, visibleOf } from "../model/visible.js";
+import { eachVisible, type Skeleton, skeletonOf } from "../model/skeleton.js";
+import type { Visible } from "../model/visible.js";
+import type { Arranging } from "./layouts.js";
+import { openAround, openUpTo } from "../model/opening.js";
 import { type Fonts, fontsOf } from "./pens.js";
 import type { Theme } from "./theme.js";
 
 /** Boxes that a graph starts with, and the most that "unfold all" opens. */
 const AT_FIRST = 50;
-const MOST_BOXES = 3_000;
+const MOST_BOXES = 25_000;
 /** More identical modules than these stay folded until somebody opens them. */
 const FEW = 2;
 const LONGEST_TEXT = 44;
+/** Milliseconds of measuring texts after which the screen gets its turn. */
+const PATIENCE = 8;
 const ORDER: readonly (Severity | undefined)[] = ["error", "warning", "information", "hint"];
-
-export type Arrange = (visible: Visible) => Promise<Layout>;
 
 /** What is said of one box in a comparison. */
 export interface Differences {
@@ -51,7 +54,11 @@ export class Scene {
   related = new Set<number>();
   matching: ReadonlySet<number> | undefined;
   private relatedNodes: ReadonlySet<number> = new Set();
-  private labels = new Map<Item, Label>();
+  private readonly labels = new Map<Item, Label>();
+  private readonly skeleton: Skeleton;
+  private readonly arranging: Arranging;
+  /** By item, folded; 0 where it was not measured yet. */
+  private readonly sizes: { readonly widths: Float32Array; readonly heights: Float32Array };
   private generation = 0;
   private fonts: Fonts;
   private readonly widths = new Map<string, number>();
@@ -60,9 +67,13 @@ export class Scene {
   constructor(
     readonly entry: Entry,
     theme: Theme,
-    private readonly arrange: Arrange,
+    arrange: (skeleton: Skeleton) => Arranging,
   ) {
     this.hierarchy = fold(modulesOf(entry.table));
+    this.skeleton = skeletonOf(this.hierarchy);
+    this.arranging = arrange(this.skeleton);
+    const items = this.skeleton.count + this.hierarchy.scopes.length;
+    this.sizes = { widths: new Float32Array(items), heights: new Float32Array(items) };
     this.open = openUpTo(this.hierarchy, AT_FIRST, ({ kind, times }) => kind !== "part" && times <= FEW);
     this.fonts = fontsOf(theme.font, theme.mono);
   }
@@ -70,12 +81,18 @@ export class Scene {
   /** Lays out what is open. False where a newer request has overtaken this one. */
   async update(): Promise<boolean> {
     const generation = (this.generation += 1);
-    const visible = visibleOf(this.hierarchy, this.open, (item, open) => this.measure(item, open));
-    const layout = await this.arrange(visible);
+    if (!(await this.measureAll(() => generation === this.generation))) return false;
+    const { visible, layout } = await this.arranging.arrange(this.open, this.sizes);
     if (generation !== this.generation) return false;
     [this.visible, this.layout] = [visible, layout];
     this.recount();
     return true;
+  }
+
+  /** The graph is not shown any more. */
+  close(): void {
+    this.generation += 1;
+    this.arranging.close();
   }
 
   label(item: Item): Label {
@@ -120,8 +137,8 @@ export class Scene {
   }
 
   /** Opens as much as can be drawn; false where that is not all. */
-  unfoldAll(): boolean {
-    this.open = openUpTo(this.hierarchy, MOST_BOXES);
+  unfoldAll(budget = MOST_BOXES): boolean {
+    this.open = openUpTo(this.hierarchy, budget);
     return this.hierarchy.scopes.every((scope) => scope.children.length === 0 || this.open.has(scope.id));
   }
 
@@ -134,8 +151,8 @@ export class Scene {
 
   /** The box that stands for an item: its own, or the folded scope's around it. */
   boxOf(item: Item): number {
-    const box = this.visible?.boxOfItem.get(item);
-    if (box !== undefined || !this.visible) return box ?? -1;
+    const box = this.visible?.boxOfItem[item] ?? -1;
+    if (box >= 0 || !this.visible) return box;
     if (!isScope(this.hierarchy, item)) return this.visible.boxOf[item] ?? -1;
     const [first] = nodesBelow(this.hierarchy, item);
     return first === undefined ? -1 : (this.visible.boxOf[first] ?? -1);
@@ -182,6 +199,7 @@ export class Scene {
   setTheme(theme: Theme): void {
     this.fonts = fontsOf(theme.font, theme.mono);
     this.widths.clear();
+    this.sizes.widths.fill(0);
   }
 
   textWidth(text: string, font: keyof Fonts): number {
@@ -230,14 +248,30 @@ export class Scene {
     this.setRelated(this.relatedNodes);
   }
 
-  private measure(item: Item, open: boolean): [number, number] {
+  /** Measures what is on show for the first time; many texts in several goes, so that no frame is late. False where `wanted` says no meanwhile. */
+  private async measureAll(wanted: () => boolean): Promise<boolean> {
+    const { widths } = this.sizes;
+    const fresh: Item[] = [];
+    eachVisible(this.skeleton, this.open, (item) => { if (widths[item] === 0) fresh.push(item); });
+    let began = performance.now();
+    for (const item of fresh) {
+      this.measure(item);
+      if (performance.now() - began < PATIENCE) continue;
+      await new Promise((done) => { setTimeout(done); });
+      if (!wanted()) return false;
+      began = performance.now();
+    }
+    return true;
+  }
+
+  private measure(item: Item): void {
     const label = this.label(item);
     const scope = this.scope(item);
     const title = this.textWidth(label.title, "title") + (label.beside === "" ? 0 : 8 + this.textWidth(label.beside, "plain"));
     const extra = scope ? 24 + (scope.times > 1 ? 12 + this.textWidth(`× ${scope.times}`, "title") : 0) : 6;
     const width = Math.max(title + extra, this.textWidth(label.line, "mono") + 6, ...label.stubs.map((stub) => this.textWidth(stub, "mono") + 6), 56) + 20;
-    if (open) return [width, HEADER];
-    return [Math.ceil(width), 28 + (label.line === "" ? 0 : 15) + label.stubs.length * 14];
+    this.sizes.widths[item] = Math.ceil(width);
+    this.sizes.heights[item] = 28 + (label.line === "" ? 0 : 15) + label.stubs.length * 14;
   }
 }
 

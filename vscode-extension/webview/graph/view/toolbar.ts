@@ -17,6 +17,7 @@ export interface ToolEvents {
   zoom(factor: number): void;
   fit(): void;
   split(): void;
+  texts(): void;
   outline(): void;
   details(): void;
   save(kind: ExportKind): void;
@@ -39,12 +40,14 @@ export class Toolbar {
   private readonly menu = element("div", { class: "menu", hidden: true });
   private readonly filterButton: HTMLButtonElement;
   private readonly splitButton: HTMLButtonElement;
+  private readonly textsButton: HTMLButtonElement;
   private filter: Filter = NO_FILTER;
   private readonly said = new Map<string, string>();
 
   constructor(private readonly events: ToolEvents) {
     this.filterButton = iconButton("filter", t("Filter by rule or data type"), () => { this.toggleMenu(); }, { "aria-expanded": "false" });
     this.splitButton = iconButton("columns", t("Show a second graph beside it, or compare"), () => { events.split(); }, { "aria-pressed": "false" });
+    this.textsButton = iconButton("code", t("Show kernels and IR beside the graphs"), () => { events.texts(); }, { "aria-pressed": "false" });
     const colours: readonly (readonly [Colouring, string])[] = [["operation", t("Colour: operation")], ["dtype", t("Colour: data type")], ["kernel", t("Colour: kernel")]];
     const colour = element("select", { "aria-label": t("What colours say"), onchange: () => { events.colour(colour.value as Colouring); } }, ...colours.map(([value, text]) => element("option", { value }, text)));
     const save = element("select", { class: "save", "aria-label": t("Export"), onchange: () => { events.save(save.value as ExportKind); save.selectedIndex = 0; } },
@@ -52,7 +55,7 @@ export class Toolbar {
       ...(["svg", "png", "dot"] as const).map((kind) => element("option", { value: kind }, kind.toUpperCase())));
     this.element = element("header", { class: "toolbar" },
       element("div", { class: "tool-row" }, this.target, this.tabs, element("span", { class: "space" }),
-        events.refresh && iconButton("refresh", t("Capture again"), events.refresh), this.splitButton, save,
+        events.refresh && iconButton("refresh", t("Capture again"), events.refresh), this.splitButton, this.textsButton, save,
         events.theme && iconButton("theme", t("Light or dark"), events.theme)),
       element("div", { class: "tool-row" }, iconButton("list", t("Outline"), () => { events.outline(); }),
         element("div", { class: "search" }, this.search, this.found, iconButton("up", t("Previous match"), () => { events.step(-1); }), iconButton("down", t("Next match"), () => { events.step(1); }), this.filterButton, this.menu),
@@ -92,6 +95,10 @@ export class Toolbar {
 
   setSplit(split: boolean): void {
     this.splitButton.setAttribute("aria-pressed", String(split));
+  }
+
+  setTexts(shown: boolean): void {
+    this.textsButton.setAttribute("aria-pressed", String(shown));
   }
 
   /** What can be filtered by in the graph on show. */

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { Location } from "../../shared_schema/generated/wire.js";
 
 export function rangeOf({ range: { start, end } }: Location): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
@@ -14,7 +14,7 @@ export function sourceLink(place: Location): vscode.Uri {
   return vscode.Uri.file(place.path).with({ fragment: `L${start.line + 1},${start.character + 1}-${end.line + 1},${end.character + 1}` });
 }
 
-/** Selects an expression in the editor that shows its file, otherwise beside the graph. `focus` takes the keyboard there. */
+/** Selects an expression in the editor that shows its file, otherwise in the first column. `focus` takes the keyboard there. */
 export async function revealPlace(place: Location, focus: boolean): Promise<void> {
   const uri = vscode.Uri.file(place.path);
   const shown = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.fsPath === uri.fsPath);

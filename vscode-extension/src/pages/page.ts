@@ -3,7 +3,9 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
-export function pageOf(webview: vscode.Webview, extension: vscode.ExtensionContext, subject: unknown, page = "graph"): string {
+export type Page = "graph" | "kerneldiff";
+
+export function pageOf(webview: vscode.Webview, extension: vscode.ExtensionContext, subject: unknown, page: Page): string {
   const nonce = randomBytes(18).toString("base64url");
   const address = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(extension.extensionUri, "out", name)).toString();
   const policy = [

@@ -1,0 +1,133 @@
+"""The tables of an accelerator profile, each read strictly into what `Profile` keeps of it. Never reads a file."""
+
+from __future__ import annotations
+
+import re
+
+from inductor_debug_schema import Severity
+
+from inductor_debug.accelerators.capabilities import (
+    ELEMENT_BYTES,
+    Alignment,
+    Dimensions,
+    Layout,
+    MatmulOperands,
+    OperatorLimit,
+    StoredAs,
+)
+from inductor_debug.accelerators.document import Table
+
+_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+
+
+def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs]]:
+    """What is supported, and what is stored as something else."""
+    section = table.table("dtypes")
+    if section is None:
+        return frozenset(), {}
+    supported = section.dtypes("supported", ELEMENT_BYTES)
+    stored: dict[str, StoredAs] = {}
+    entries = section.table("stored_as")
+    for name, entry in (entries.entries() if entries is not None else {}).items():
+        assert entries is not None
+        target = entry.text("dtype")
+        stored[entries.dtype_name(name, name, ELEMENT_BYTES)] = StoredAs(
+            entry.dtype_name("dtype", target, ELEMENT_BYTES),
+            entry.member("severity", Severity, Severity.WARNING),
+            entry.text("reason"),
+        )
+        entry.finish()
+    section.finish()
+    return supported, stored
+
+
+def read_alignment(table: Table) -> Alignment | None:
+    """What sizes must be multiples of; None where anything goes."""
+    section = table.table("alignment")
+    if section is None:
+        return None
+    elements, in_bytes = section.number("elements", minimum=1), section.number("bytes", minimum=1)
+    dimensions = section.member("dimensions", Dimensions, Dimensions.ALL)
+    section.finish()
+    if elements is not None and in_bytes is not None:
+        raise section.error("bytes", "say either `elements` or `bytes`, not both")
+    amount = elements if elements is not None else in_bytes
+    if amount is None or amount == 1:
+        return None
+    return Alignment(amount, in_bytes is not None, dimensions)
+
+
+def read_layout(table: Table) -> Layout | None:
+    """What is asked of strides; None where anything goes."""
+    section = table.table("layout")
+    if section is None:
+        return None
+    required = section.flag("contiguous")
+    operands = section.member("matmul_operands", MatmulOperands, MatmulOperands.STRIDED)
+    section.finish()
+    return Layout(operands) if required else None
+
+
+def read_memory(table: Table) -> dict[str, int | None]:
+    """The limits of memory, by `Profile`'s names."""
+    section = table.table("memory")
+    if section is None:
+        return {}
+    limits = {"tensor_bytes": _size(section, "tensor_bytes"), "memory_bytes": _size(section, "device_bytes")}
+    section.finish()
+    return limits
+
+
+def _size(section: Table, key: str) -> int | None:
+    """A number of bytes, or a text such as `16 GiB`."""
+    value = section.raw().get(key)
+    if not isinstance(value, str):
+        return section.number(key, minimum=1)
+    section.has(key)
+    amount = _bytes(value)
+    if amount is None:
+        raise section.error(key, f"must be bytes or a size such as '16 GiB', not {value!r}")
+    return amount
+
+
+def _bytes(text: str) -> int | None:
+    found = _SIZE.fullmatch(text)
+    if found is None or found[2].upper() not in _UNITS:
+        return None
+    return max(int(float(found[1]) * _UNITS[found[2].upper()]), 1)
+
+
+def read_number(table: Table, name: str, key: str) -> int | None:
+    """A number of at least 1 that is alone in its table; None where it is missing."""
+    section = table.table(name)
+    if section is None:
+        return None
+    value = section.number(key, minimum=1)
+    section.finish()
+    return value
+
+
+def read_operator(entry: Table) -> OperatorLimit:
+    """One limit of operators."""
+    patterns = entry.strings("match")
+    if not patterns:
+        raise entry.error("match", "is missing: name at least one operator, such as 'aten.prelu'")
+    for pattern in patterns:
+        if "." not in pattern:
+            raise entry.error("match", f"{pattern!r} has no namespace; did you mean 'aten.{pattern}'?")
+    arguments = entry.table("arguments")
+    limit = OperatorLimit(
+        match=patterns,
+        inplace=entry.flag("inplace"),
+        dtypes=entry.dtypes("dtypes", ELEMENT_BYTES),
+        input_ranks=entry.numbers("input_ranks"),
+        output_ranks=entry.numbers("output_ranks"),
+        arguments=arguments.raw() if arguments is not None else {},
+        autograd=entry.strings("autograd"),
+        reason=entry.text("reason"),
+        instead=entry.text("instead"),
+        severity=entry.member("severity", Severity, Severity.WARNING),
+    )
+    entry.finish()
+    return limit

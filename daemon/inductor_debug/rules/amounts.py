@@ -1,0 +1,20 @@
+"""Counts and sizes as people read them, in one way wherever we say them: messages, reports, hovers."""
+
+from __future__ import annotations
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 op`, `2,400 ops`."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
+def in_bytes(count: int) -> str:
+    """`100 B`, `1.5 MiB`, `16 GiB`."""
+    amount = float(count)
+    for unit in _UNITS[:-1]:
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} {_UNITS[-1]}"

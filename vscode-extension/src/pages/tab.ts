@@ -1,0 +1,59 @@
+/**
+ * A tab with a page of ours. It sends only after the page has said `ready`, again after every reload of it; what the page says goes to
+ * `hear`.
+ */
+
+import * as vscode from "vscode";
+
+import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { Context } from "../context.js";
+import { revealPlace } from "../places.js";
+import { type Page, pageOf } from "./page.js";
+
+/** What every page says beside its own. */
+type Common = { readonly type: "ready" } | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean };
+
+export abstract class PageTab<FromPage extends { readonly type: string }, ToPage> implements vscode.Disposable {
+  protected ready = false;
+  protected readonly disposables: vscode.Disposable[] = [];
+
+  /** `kept` is what VS Code keeps of the tab over a restart. */
+  constructor(context: Context, protected readonly panel: vscode.WebviewPanel, page: Page, kept: unknown, private readonly closed: () => void) {
+    const { extensionUri } = context.extension;
+    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extensionUri, "out")] };
+    panel.iconPath = vscode.Uri.joinPath(extensionUri, "media", "view.svg");
+    this.disposables.push(
+      panel.webview.onDidReceiveMessage((message: FromPage | Common) => { void this.receive(message); }),
+      panel.onDidDispose(() => { this.dispose(); }),
+    );
+    panel.webview.html = pageOf(panel.webview, context.extension, kept, page);
+  }
+
+  dispose(): void {
+    for (const disposable of this.disposables.splice(0)) disposable.dispose();
+    this.closed();
+  }
+
+  /** The page has just been loaded: sends all that it shows. */
+  protected abstract filled(): Promise<void>;
+
+  protected abstract hear(message: FromPage): Promise<void>;
+
+  protected async send(message: ToPage): Promise<void> {
+    if (this.ready) await this.panel.webview.postMessage(message);
+  }
+
+  private async receive(message: FromPage | Common): Promise<void> {
+    if (isCommon(message)) {
+      if (message.type === "reveal") await revealPlace(message.place, message.focus);
+      else {
+        this.ready = true;
+        await this.filled();
+      }
+    } else await this.hear(message);
+  }
+}
+
+function isCommon(message: { readonly type: string }): message is Common {
+  return message.type === "ready" || message.type === "reveal";
+}
