@@ -29,10 +29,10 @@ export const SWITCH = { line: 15, column: "        hidden = torch.relu(self.firs
 export const CRASH = CLEAN.replace("        hidden =", "        import os\n        os._exit(3)\n        hidden =");
 
 /** Takes its time to load, so that saves overtake it. */
-export const SLOW = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(0.4)\n");
+export const SLOW = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(1)\n");
 
 /** Takes so long that what was found before has to be marked. */
-export const SLOWER = SLOW.replace("sleep(0.4)", "sleep(3)");
+export const SLOWER = SLOW.replace("sleep(1)", "sleep(3)");
 
 /** Leaves a trace on disk when it runs. */
 export function witness(path: string): string {
