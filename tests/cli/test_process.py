@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+PATIENCE = 300
 PROGRAM = """
 import sys
 sys.path.insert(0, {here!r})
@@ -38,7 +39,7 @@ def start(*words: str, cwd: Path, after: str = "", **environ: str) -> subprocess
 def test_a_check_never_imports_torch_nor_the_language_server(project: Path) -> None:
     (project / "model.py").write_text("y = x.double()\n")
     after = "print([name for name in ('torch', 'pygls', 'lsprotocol', 'numpy') if name in sys.modules])"
-    out, err = start("check", "model.py", cwd=project, after=after).communicate(timeout=60)
+    out, err = start("check", "model.py", cwd=project, after=after).communicate(timeout=PATIENCE)
     assert out.decode().splitlines()[-1] == "[]"
     assert err == b""
 
@@ -61,7 +62,7 @@ def test_an_interrupt_ends_it_at_once_without_a_traceback(project: Path, number:
     assert process.stdout is not None
     assert process.stdout.readline().startswith(b"a.py:1:1")  # so b.py is next, and never ends by itself
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert b"Traceback" not in err
 
@@ -76,7 +77,7 @@ def test_a_reader_that_goes_away_is_no_error_worth_a_traceback(project: Path) ->
     assert process.stderr is not None
     err = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=PATIENCE) == 141
     assert err == b""
 
 
@@ -86,7 +87,7 @@ def test_a_terminal_that_knows_ascii_only_gets_question_marks(project: Path, for
     process = start(
         "check", "model.py", "--format", format_name, cwd=project, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C"
     )
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert b"Traceback" not in err
     if format_name == "text":
@@ -98,7 +99,7 @@ def test_a_file_name_that_is_not_utf8(project: Path) -> None:
     (project / name).write_text("y = x.double()\n")
     for format_name in ("text", "json", "sarif", "github", "junit"):
         process = start("check", ".", "--format", format_name, cwd=project)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
         assert b"Traceback" not in err
         assert process.returncode == 1
 
@@ -113,7 +114,7 @@ def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
         [sys.executable, "-c", launcher, program, "check", "model.py"],
         cwd=project,
         env={**os.environ, "XDG_CACHE_HOME": str(project / "cache")},
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (project / "code").read_text() == "1"

@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.torch
 
+PATIENCE = 300
 MODEL = """\
 import torch
 from torch import nn
@@ -33,7 +34,7 @@ def watch(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
 def test_once_shows_the_findings_with_their_source_and_ends_well(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(MODEL.format(expression="x.double()"))
     process = watch("--once", "model.py", cwd=tmp_path)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "model.py:7:16: warning[dtype] float64" in out
     assert "        return x.double()\n   |                ^^^^^^^^^^" in out
@@ -55,12 +56,12 @@ def test_a_save_shows_the_new_findings(tmp_path: Path) -> None:
         assert "unsupported-op" in process.stdout.readline()
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("name", ["missing.py", "."])
 def test_what_is_no_file_is_refused(name: str, tmp_path: Path) -> None:
     process = watch(name, cwd=tmp_path)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert name in err

@@ -62,7 +62,7 @@ async def test_a_proof_that_is_cancelled_leaves_no_process(tmp_path: Path) -> No
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while Path(f"/proc/{mark.read_text()}/cmdline").exists() and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
     assert not Path(f"/proc/{mark.read_text()}/cmdline").exists()
@@ -83,9 +83,9 @@ async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_several_scripts_are_proved_side_by_side_without_a_loop() -> None:
     scripts = ["", "raise SystemExit(1)", "import time; time.sleep(60)", "import os; os.kill(os.getpid(), 11)"]
-    proofs = prove_all(scripts, interpreter=sys.executable, patience=2.0)
+    proofs = prove_all(scripts, interpreter=sys.executable, patience=6.0)
     assert [proof.verified for proof in proofs] == [True, False, False, False]
-    assert "did not end within 2 s" in proofs[2].why
+    assert "did not end within 6 s" in proofs[2].why
     assert "signal 11" in proofs[3].why
     (lost,) = prove_all([""], interpreter="/nowhere/python")
     assert "could not be run" in lost.why

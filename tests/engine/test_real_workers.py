@@ -27,7 +27,7 @@ def get_init_inputs(): return []
 
 
 async def analyze(
-    pool: WorkerPool, folder: Path, body: str, timeout: float = 60
+    pool: WorkerPool, folder: Path, body: str, timeout: float = 300
 ) -> tuple[Outcome, int | None, list[Event]]:
     text = MODEL.replace("BODY", body)
     events: list[Event] = []
@@ -50,7 +50,7 @@ async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork
         assert pool.torch_version is not None
         assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
         assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (Outcome.CRASHED, 7)
-        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=4))[:2] == (Outcome.TIMEOUT, 7)
+        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=8))[:2] == (Outcome.TIMEOUT, 7)
         assert (await analyze(pool, tmp_path, "pass"))[0] is Outcome.FINISHED
     finally:
         await pool.close()

@@ -14,7 +14,20 @@ from pathlib import Path
 
 import pytest
 from inductor_debug.engine.supervisor import Outcome, WorkerPool
-from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, read_pids, request, run, until
+from worker_pools import (
+    FAKE,
+    PATIENCE,
+    Started,
+    alive,
+    all_gone,
+    make_pool,
+    notes,
+    processes_of,
+    read_pids,
+    request,
+    run,
+    until,
+)
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc")
 
@@ -24,7 +37,7 @@ async def pool(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     pool = make_pool(tmp_path, fork=request.param, environment={"FAKE_VARIABLE": "set"})
     yield pool
     await pool.close()
-    assert await until(lambda: not processes_of(tmp_path)), "everything is gone within 2 s"
+    assert await until(lambda: not processes_of(tmp_path)), "everything is gone"
 
 
 @pytest.mark.parametrize(
@@ -54,8 +67,8 @@ async def test_a_job_that_dies_is_told_in_plain_words_and_the_next_one_runs(
 
 @pytest.mark.parametrize("text", ["spin", "hang-in-c", "sleep"])
 async def test_a_job_that_hangs_is_stopped_and_its_stack_kept(pool: WorkerPool, text: str) -> None:
-    end, _ = await run(pool, text, timeout=0.5)
-    assert (end.outcome, end.detail) == (Outcome.TIMEOUT, "stopped after 0.5 s")
+    end, _ = await run(pool, text, timeout=1.5)
+    assert (end.outcome, end.detail) == (Outcome.TIMEOUT, "stopped after 1.5 s")
     assert 'fake_jobs.py", line' in end.log_tail
     assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
 
@@ -116,7 +129,7 @@ async def test_no_process_that_a_job_started_outlives_it(pool: WorkerPool, tmp_p
         pytest.skip("without a fork server nobody adopts what a dead process left in other sessions")
     pids = tmp_path / "pids"
     job = asyncio.ensure_future(run(pool, f"children {pids}{then}", timeout=60))
-    assert await until(pids.exists, 30)
+    assert await until(pids.exists)
     if then == " sleep":
         job.cancel()
     await asyncio.gather(job, return_exceptions=True)
@@ -192,8 +205,8 @@ async def test_a_fork_server_that_dies_is_replaced_by_the_next_job_only(tmp_path
         server = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         os.kill(server, signal.SIGKILL)
         assert (await job).outcome is Outcome.CRASHED
-        assert await all_gone([pid, server, *processes_of(tmp_path)])
-        assert processes_of(tmp_path) == []
+        assert await all_gone([pid, server])
+        assert await until(lambda: not processes_of(tmp_path))
         assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
     finally:
         await pool.close()
@@ -214,9 +227,9 @@ async def test_third_party_modules_are_imported_ahead_of_time_and_bad_ones_are_n
     names = ["good_module", "thread_module", "deadly_module", "users_own", "missing_module", "late_module"]
     try:
         await run(pool, "uses " + ",".join(names))
-        for _ in range(200):
-            if await notes(pool, "imported late_module") == ["True"]:
-                break
+        end = asyncio.get_running_loop().time() + PATIENCE
+        while await notes(pool, "imported late_module") != ["True"] and asyncio.get_running_loop().time() < end:
+            pass  # each asks a new child
         imported = [name for name in names if await notes(pool, f"imported {name}") == ["True"]]
         assert imported == ["good_module", "late_module"]
     finally:

@@ -147,12 +147,12 @@ async def test_nothing_survives_a_killed_supervisor(tmp_path: Path, fork: bool, 
     assert program.stdout is not None
     worker = int(await program.stdout.readline())
     if "children" in text:
-        assert await until(pids.exists, 30)
+        assert await until(pids.exists)
     started = [worker, *processes_of(tmp_path), *(map(int, pids.read_text().split()) if pids.exists() else [])]
     os.kill(program.pid, signal.SIGKILL)
     await program.wait()
     assert await all_gone(started)
-    assert processes_of(tmp_path) == []
+    assert await until(lambda: not processes_of(tmp_path))
 
 
 @BOTH

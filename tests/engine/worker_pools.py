@@ -12,6 +12,9 @@ from inductor_debug.engine.launch import WorkerEntry
 from inductor_debug.engine.supervisor import JobEnd, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage
 
+PATIENCE = 60.0
+"""Seconds after which a test gives up waiting. What it waits for takes a fraction of one, but on a busy machine."""
+
 WORKER_TESTS = Path(__file__).parents[1] / "worker"
 FAKE = WorkerEntry(job="fake_jobs:run", warm_up="fake_jobs:warm_up", rehearsal="", extra_path=(str(WORKER_TESTS),))
 
@@ -39,7 +42,7 @@ def request(text: str, *, memory_limit: int = 8 << 30) -> JobRequest:
 
 
 async def run(
-    pool: WorkerPool, text: str, *, timeout: float = 30.0, memory_limit: int = 8 << 30
+    pool: WorkerPool, text: str, *, timeout: float = PATIENCE, memory_limit: int = 8 << 30
 ) -> tuple[JobEnd, list[Event]]:
     events: list[Event] = []
     end = await pool.run(request(text, memory_limit=memory_limit), events.append, timeout=timeout)
@@ -64,7 +67,7 @@ class Started:
             self._pid.set_result(int(event.notes[0]))
 
     async def pid(self) -> int:
-        return await asyncio.wait_for(self._pid, 30)
+        return await asyncio.wait_for(self._pid, PATIENCE)
 
 
 def alive(pid: int) -> bool:
@@ -76,7 +79,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-async def until(condition: Callable[[], bool], seconds: float = 2.0) -> bool:
+async def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     """Waits for something that other processes do; False if it does not happen in time."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
@@ -87,8 +90,8 @@ async def until(condition: Callable[[], bool], seconds: float = 2.0) -> bool:
     return True
 
 
-async def all_gone(pids: list[int], seconds: float = 2.0) -> bool:
-    return await until(lambda: not any(map(alive, pids)), seconds)
+async def all_gone(pids: list[int]) -> bool:
+    return await until(lambda: not any(map(alive, pids)))
 
 
 def read_pids(path: Path) -> list[int]:

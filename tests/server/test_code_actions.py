@@ -12,7 +12,7 @@ from inductor_debug.rules.registry import page
 from inductor_debug.server import code_actions
 from inductor_debug.server.repro_commands import TITLE
 from inductor_debug_schema import Finding, Position, Range
-from server_harness import AnalysisState, Editor, finding, turns
+from server_harness import PATIENCE, AnalysisState, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
 ABLE = {
@@ -46,10 +46,22 @@ def oracle(text: str) -> list[Finding]:
     return [*found, VIEW] if "contiguous" not in text else found
 
 
+def wait_for_proofs(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """So long an answer waits for proofs that run."""
+    monkeypatch.setattr(code_actions, "PATIENCE_SECONDS", seconds)
+    monkeypatch.setattr(code_actions, "FIX_ALL_PATIENCE_SECONDS", seconds)
+
+
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_actions, "PATIENCE_SECONDS", 0.02)
-    monkeypatch.setattr(code_actions, "FIX_ALL_PATIENCE_SECONDS", 0.05)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proofs of a fake engine are there at once: an answer has them however busy the machine is."""
+    wait_for_proofs(monkeypatch, PATIENCE)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch, _patient: None) -> None:
+    """For tests that hold proofs up: answers do not wait for them."""
+    wait_for_proofs(monkeypatch, 0.02)
 
 
 async def desk(make_editor: Make, findings: list[Finding], **more: Any) -> tuple[Editor, str]:
@@ -149,6 +161,7 @@ async def test_a_fix_that_brings_a_new_finding_is_not_offered(make_editor: Make)
     assert "Use float32 instead of float64 (verified)" not in titles(await actions(editor, uri))
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_an_answer_does_not_wait_for_a_slow_proof_and_the_next_one_has_it(make_editor: Make) -> None:
     editor, uri = await desk(make_editor, [CAST, VIEW])
     editor.engine.trial_gate = asyncio.Event()
@@ -159,7 +172,8 @@ async def test_an_answer_does_not_wait_for_a_slow_proof_and_the_next_one_has_it(
     assert editor.engine.tried == [CAST_FIXED]
 
 
-async def test_an_edit_ends_the_proofs_of_the_text_before(make_editor: Make) -> None:
+@pytest.mark.usefixtures("impatient")
+async def test_an_edit_ends_the_proofs_of_the_text_before(make_editor: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     editor, uri = await desk(make_editor, [CAST, VIEW])
     editor.engine.trial_gate = asyncio.Event()
     await actions(editor, uri)
@@ -168,12 +182,14 @@ async def test_an_edit_ends_the_proofs_of_the_text_before(make_editor: Make) -> 
     await turns()
     assert ("trial cancelled", CAST_FIXED) in editor.engine.calls
     editor.engine.trial_gate = None
+    wait_for_proofs(monkeypatch, PATIENCE)
     editor.engine.done(uri, [CAST, VIEW])
     offered = await actions(editor, uri)
     assert titles(offered)[0] == "Use float32 instead of float64 (verified)"
     assert offered[0]["edit"]["documentChanges"][0]["textDocument"]["version"] == 4
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_closing_a_document_ends_its_proofs(make_editor: Make) -> None:
     editor, uri = await desk(make_editor, [CAST, VIEW])
     editor.engine.trial_gate = asyncio.Event()
@@ -207,6 +223,7 @@ async def test_a_trial_of_which_nobody_can_tell_is_made_again_for_who_asks_again
     assert titles(await actions(editor, uri))[0] == "Use float32 instead of float64 (verified)"
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_while_an_analysis_runs_comments_are_offered_and_nothing_is_tried(make_editor: Make) -> None:
     editor, uri = await desk(make_editor, [CAST, VIEW])
     editor.change(uri, 4, {"text": TEXT})

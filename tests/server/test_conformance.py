@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from inductor_debug.server.framing import frame
-from server_harness import Process
+from server_harness import PATIENCE, Process
 
 Serve = Callable[..., Awaitable[Process]]
 
@@ -195,7 +195,7 @@ async def test_a_client_that_does_not_read_does_not_freeze_the_server() -> None:
     for _ in range(600):
         server.stdin.write(question)
     server.stdin.close()
-    assert await asyncio.to_thread(server.wait, 20) == 1
+    assert await asyncio.to_thread(server.wait, PATIENCE) == 1
     server.stdout.close()
 
 
@@ -233,7 +233,7 @@ async def test_one_tcp_client_is_served(serve: Serve) -> None:
         {"method": "exit"},
     ):
         writer.write(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
-    answers = await asyncio.wait_for(reader.read(), 20)
+    answers = await asyncio.wait_for(reader.read(), PATIENCE)
     assert answers.count(b'"result"') == 2
     assert await server.ended() == 0
     writer.close()

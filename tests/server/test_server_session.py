@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from inductor_debug_schema import Severity, Stage
-from server_harness import PUSHED, AnalysisState, ConfigurationError, Editor, finding, turns
+from server_harness import PATIENCE, PUSHED, AnalysisState, ConfigurationError, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
 MODEL = Path("/project/model.py")
@@ -155,7 +155,7 @@ async def test_documents_wait_until_the_settings_are_known(make_editor: Make) ->
     asked = await editor.messages.first(lambda message: message.get("method") == "workspace/configuration")
     assert editor.engine.calls == []
     editor.send({"id": asked["id"], "result": [{"trigger": "manual"}]})
-    await asyncio.wait_for(editor.server.ready.wait(), 5)
+    await asyncio.wait_for(editor.server.ready.wait(), PATIENCE)
     await turns()
     assert editor.engine.calls == [("open", uri)]
     assert editor.engine.texts[uri] == "new"

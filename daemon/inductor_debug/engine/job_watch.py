@@ -21,8 +21,8 @@ from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, job_message, read
 TICK_SECONDS = 0.1
 """How often memory and output are looked at while a job runs."""
 
-_STACK_SECONDS = 0.25
-"""How long a worker that is about to be killed gets to write down where it is."""
+_STACK_SECONDS = 1.0
+"""How long a worker that is about to be killed may take to write down where it is; most take a hundredth."""
 
 _PARTING_SECONDS = 1.0
 """How long the two signs of a worker's end, its exit and the end of its stream, may lie apart."""

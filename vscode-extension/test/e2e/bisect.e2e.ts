@@ -66,7 +66,7 @@ test("a bisection is a page with the ladder, the verdict, and a link to the expr
   await row("dynamo").click();
   await row("spyre").click();
   await window.page.keyboard.press("Enter");
-  await window.untilNotification("double: the back end goes wrong", 120_000);
+  await window.untilNotification("double: the back end goes wrong");
   await until("the page is there", () => pages(/Bisection of double[\s\S]*spyre[\s\S]*model\.py, line 6[\s\S]*inductor-debug diff/u));
   await window.screenshot("bisect-page");
   await window.clearNotifications(); // it lies over the page
@@ -96,7 +96,7 @@ test("Cancel ends a bisection, and nothing is said about it", async () => {
 test("transfers are a page: what crosses, and what does not come back as it was", async () => {
   await window.openFile("model.py");
   await window.run("Inductor Debug: Show Transfers");
-  await until("the page is there", () => pages(/Transfers of double[\s\S]*What does not come back as it was[\s\S]*All transfers/u), 120_000);
+  await until("the page is there", () => pages(/Transfers of double[\s\S]*What does not come back as it was[\s\S]*All transfers/u));
   await window.screenshot("transfers-page");
 });
 

@@ -1,6 +1,6 @@
 /** What goes wrong around the daemon: each time one message that says what and what to do, and the way back. */
 
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
@@ -32,8 +32,7 @@ describe("an interpreter that will not do", () => {
   let window: Window;
   let folder: string;
   const use = (interpreter: string): void => {
-    mkdirSync(join(folder, ".vscode"), { recursive: true });
-    writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.interpreter": interpreter }));
+    bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.interpreter": interpreter }));
   };
   const standIn = (name: keyof typeof STAND_INS): string => {
     const path = join(folder, name);
@@ -103,7 +102,7 @@ test("a model that kills its process is told at the file, and the next edit reco
   const folder = bench.folder({ "model.py": CRASH, ".vscode/settings.json": JSON.stringify({ "inductorDebug.interpreter": PYTHON }) });
   const window = await bench.open(folder);
   await window.openFile("model.py");
-  await until("the crash is underlined", async () => (await window.squiggles()).some(({ severity }) => severity === "error"), 90_000);
+  await until("the crash is underlined", async () => (await window.squiggles()).some(({ severity }) => severity === "error"));
   await window.screenshot("crash");
   expect(await window.notifications()).toEqual([]);
   await window.replace(CRASH, "        import os\n        os._exit(3)\n", "");

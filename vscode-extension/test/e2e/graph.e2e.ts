@@ -30,7 +30,7 @@ function graphFrame(): Promise<Frame> {
       if (drawn === true) return frame;
     }
     return undefined;
-  }, 120_000);
+  });
 }
 
 const rows = async (frame: Frame, which = ""): Promise<string[]> => frame.locator(`[role="treeitem"]${which}`).evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
@@ -69,7 +69,7 @@ test("the editor's cursor lights up the nodes of the expression", async () => {
 test("the kernels come on demand, with colours, and open in the editor with a link back", async () => {
   const frame = await graphFrame();
   await frame.locator('[role="tab"]', { hasText: "Kernels and IR" }).click();
-  await until("there is a kernel", async () => (await frame.locator(".token-keyword").count()) > 0, 120_000);
+  await until("there is a kernel", async () => (await frame.locator(".token-keyword").count()) > 0);
   await window.screenshot("graph-kernels");
   await frame.locator(".pane:not([hidden]) .code-view .icon-button").first().click();
   await window.page.locator('.tab.active[data-resource-name$=".cpp"]').waitFor();
@@ -84,7 +84,7 @@ test("after a save the graph is captured again and compared with the one before"
   await window.replace(DOUBLE, "torch.relu(", "torch.tanh(");
   await window.save();
   const frame = await graphFrame();
-  await until("the new graph is there", async () => (await tabs(frame)).some((name) => name.includes("previous save")), 120_000);
+  await until("the new graph is there", async () => (await tabs(frame)).some((name) => name.includes("previous save")));
   await frame.locator('[aria-label^="Show a second graph"]').click();
   await until("the differences are counted", async () => (await frame.locator(".difference.added").first().innerText()) === "+1");
   expect(await frame.locator(".difference.removed").first().innerText()).toMatch(/^−[12]$/u); // relu, and what it saved for the backward

@@ -1,16 +1,16 @@
 /** The tab of the graph view around the page: which target, cancelling, saving a picture, and the high-contrast theme. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
-import { SLOWER } from "./models.js";
+import { held } from "./models.js";
 import type { Window } from "./window.js";
 
-/** Two targets, and time enough to cancel while the file is being loaded. */
-const TWO = `${SLOWER}
+/** Two targets, and time enough to cancel while the file is being loaded: as long as there is a file at `hold`. */
+const two = (hold: string): string => `${held(hold)}
 
 # inductor-debug: inputs=(torch.randn(4, 8),)
 class Encoder(nn.Module):
@@ -24,10 +24,12 @@ class Encoder(nn.Module):
 
 let bench: Workbench;
 let window: Window;
+let hold: string;
 
 beforeAll(async () => {
   bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default High Contrast", "breadcrumbs.enabled": false });
-  window = await bench.open(bench.folder({ "model.py": TWO }));
+  hold = join(bench.folder({}), "hold");
+  window = await bench.open(bench.folder({ "model.py": two(hold) }));
   await window.page.setViewportSize({ width: 1500, height: 850 });
   await window.openFile("model.py");
   await until("it was checked", async () => (await window.squiggles()).length > 0);
@@ -43,12 +45,13 @@ function frameWhere(what: string, condition: string): Promise<Frame> {
       if ((await frame.evaluate(`globalThis.inductorDebugGraph !== undefined && (${condition})`).catch(() => false)) === true) return frame;
     }
     return undefined;
-  }, 120_000);
+  });
 }
 
 const drawn = (): Promise<Frame> => frameWhere("the graph is drawn", "inductorDebugGraph.panes[0].scene?.layout !== undefined");
 
 test("where there are several targets one chooses", async () => {
+  bench.write(hold, "");
   await window.goTo(1);
   await window.run("Inductor Debug: Show Graph");
   const rows = window.page.locator(".quick-input-list .monaco-list-row");
@@ -62,7 +65,8 @@ test("a capture that takes too long is cancelled, and can be asked for again", a
   const frame = await frameWhere("it can be cancelled", "document.querySelector('footer button')?.hidden === false");
   await frame.locator("footer button", { hasText: "Cancel" }).click();
   await until("it says so", async () => (await frame.locator(".status-text").innerText()) === "Cancelled.");
-  expect(await frame.locator("footer button").isVisible()).toBe(false);
+  await until("there is nothing to cancel", async () => !(await frame.locator("footer button").isVisible()));
+  rmSync(hold);
   await frame.locator('[aria-label="Capture again"]').click();
   await drawn();
   await until("nothing is left to wait for", async () => !(await frame.locator("footer button").isVisible()));

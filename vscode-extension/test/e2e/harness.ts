@@ -6,7 +6,7 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,8 +57,11 @@ const CHROMIUM_FLAGS = [
 
 export type Settings = Record<string, unknown>;
 
+/** So long anything may take, in milliseconds: a busy machine is several times slower than any that one has at hand. */
+const PATIENCE = 150_000;
+
 /** Waits until `look` gives something true and returns it; throws with the last thing seen. */
-export async function until<T>(what: string, look: () => Promise<T> | T, patience = 60_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, look: () => Promise<T> | T, patience = PATIENCE): Promise<NonNullable<T>> {
   const end = Date.now() + patience;
   let last: unknown;
   for (;;) {
@@ -118,10 +121,12 @@ export class Workbench {
     return folder;
   }
 
-  /** Writes a file, with the folders it needs. */
+  /** Writes a file, with the folders it needs, in one step: whoever watches it never reads half of it. */
   write(path: string, text: string): void {
     mkdirSync(join(path, ".."), { recursive: true });
-    writeFileSync(path, text);
+    const whole = join(this.home, "whole");
+    writeFileSync(whole, text);
+    renameSync(whole, path);
   }
 
   text(path: string): string {
@@ -134,10 +139,11 @@ export class Workbench {
       viewport: { width: 1280, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
     });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const kind = path.endsWith(".code-workspace") ? "workspace" : "folder";
     await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(path)}`);
-    await page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+    await page.waitForSelector(".monaco-workbench .part.statusbar");
     const window = new Window(page, path, join(this.home, "user"));
     this.windows.push(window);
     return window;

@@ -84,7 +84,7 @@ function diffFrame(): Promise<Frame> {
   return until("the comparison is shown", async () => {
     for (const frame of window.page.frames()) if ((await frame.locator("header:has(.badge):not(:has(.comparing))").count().catch(() => 0)) > 0) return frame;
     return undefined;
-  }, 120_000);
+  });
 }
 
 const blamedLines = async (): Promise<number[]> => [...new Set((await window.squiggles()).filter(({ severity }) => severity === "error").map(({ line }) => line))];
@@ -177,7 +177,7 @@ test("rows come while a comparison goes on, and stay when it is cancelled", asyn
       if (found > 0 && (await one.locator("section", { hasText: "aten.exp" }).count().catch(() => 0)) > 0) return one;
     }
     return undefined;
-  }, 60_000);
+  });
   await window.screenshot("kerneldiff-comparing");
   expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+comparing\s+Slow: spyre against eager$/u);
   await window.page.locator(".notifications-toasts .monaco-button", { hasText: "Cancel" }).click();
@@ -196,7 +196,7 @@ test("rows come while a comparison goes on, and stay when it is cancelled", asyn
 
 test("a target is a test: it passes with a backend that is right", async () => {
   await window.run("Test: Run All Tests");
-  await until("it has passed", async () => (await window.page.locator(".editor-instance .codicon-testing-passed-icon, .editor-instance [class*=testing-run-glyph][class*=passed]").count()) > 0, 120_000);
+  await until("it has passed", async () => (await window.page.locator(".editor-instance .codicon-testing-passed-icon, .editor-instance [class*=testing-run-glyph][class*=passed]").count()) > 0);
   await window.screenshot("kerneldiff-tests");
   await window.run("View: Show Explorer");
   expect(await blamedLines()).toEqual([]);
@@ -212,7 +212,7 @@ test("a reload of the window brings the tab back; it follows the theme", async (
   await window.page.locator(".monaco-workbench.vs").waitFor();
   await window.page.locator(".editor-instance .view-line").first().click();
   await window.page.keyboard.press("Control+Alt+K");
-  await until("the fault is back", async () => (await frame.locator("h1").innerText()).startsWith("wrong"), 120_000);
+  await until("the fault is back", async () => (await frame.locator("h1").innerText()).startsWith("wrong"));
   await until("line 12 is underlined", async () => JSON.stringify(await blamedLines()) === "[12]");
   await window.screenshot("kerneldiff-light");
 });

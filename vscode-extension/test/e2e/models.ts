@@ -28,11 +28,13 @@ export const SWITCH = { line: 15, column: "        hidden = torch.relu(self.firs
 /** The process that runs it dies. */
 export const CRASH = CLEAN.replace("        hidden =", "        import os\n        os._exit(3)\n        hidden =");
 
-/** Takes its time to load, so that saves overtake it. */
-export const SLOW = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\ntime.sleep(1)\n");
+/** With one to nine lines more at its top it never ends, so that saves of these overtake it; float64 is at line 16. */
+export const OVERTAKEN = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport sys, time\n\nwhile 5 < sys._getframe().f_lineno < 15: time.sleep(0.02)\n");
 
-/** Takes so long that what was found before has to be marked. */
-export const SLOWER = SLOW.replace("sleep(1)", "sleep(3)");
+/** `DOUBLE` that is not through as long as there is a file at `path`; float64 is at line 16. */
+export function held(path: string): string {
+  return DOUBLE.replace("from torch import nn\n", `from torch import nn\nimport os, time\n\nwhile os.path.exists(${JSON.stringify(path)}): time.sleep(0.02)\n`);
+}
 
 /** Leaves a trace on disk when it runs. */
 export function witness(path: string): string {

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 test("the action at a squiggle makes a verified reproducer, which opens beside the source", async () => {
   await window.fix(13, 30, "Make a minimal reproducer (dtype)");
-  const told = await window.untilNotification(/^Inductor Debug: Verified/u, 120_000);
+  const told = await window.untilNotification(/^Inductor Debug: Verified/u);
   expect(told).toMatch(/Verified: it fails by itself in a clean process\. \d+ ops became 1 \(\d+ attempts?, [\d.]+ s\)\./u);
   await until("it stands in a tab", async () => (await window.page.locator(`.tab[data-resource-name="${REPRO}"]`).count()) === 1);
   expect(await until("it has its lenses", lenses)).toMatch(/Verified: .*Go to model\.py, line 13.*Save in repros\/.*Copy.*Open as Untitled/u);
@@ -108,7 +108,7 @@ test("a bug report shows its files before it is written where the user wants it"
   const rows = await until("the files are listed", async () => {
     const all = await inputRows();
     return all.some((row) => row.includes("ISSUE.md")) ? all : undefined;
-  }, 120_000);
+  });
   await window.screenshot("bug-report-files");
   expect(rows[0]).toContain("Save…");
   expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual([]);
@@ -126,7 +126,7 @@ test("a bug report shows its files before it is written where the user wants it"
 test("a list that is left writes nothing", async () => {
   await window.run("Inductor Debug: Create a Bug Report");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }).click();
-  await until("the files are listed", async () => (await inputRows()).some((row) => row.includes("ISSUE.md")), 120_000);
+  await until("the files are listed", async () => (await inputRows()).some((row) => row.includes("ISSUE.md")));
   await window.page.keyboard.press("Escape");
   await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual(["bug-report-model.zip"]);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
   window = await bench.open(bench.folder({ "model.py": SWITCHED }));
   await window.openFile("model.py");
-  await until("it is checked", async () => (await window.status()).includes("no findings"), 90_000);
+  await until("it is checked", async () => (await window.status()).includes("no findings"));
 });
 afterAll(async () => {
   await window.screenshot("speed-last");

@@ -33,6 +33,6 @@ test("trust refused: nothing runs; trust given: the file is checked", async () =
   expect(existsSync(trace)).toBe(false);
   await window.run("Workspaces: Manage Workspace Trust");
   await window.page.getByRole("button", { name: /^Trust/u }).first().click();
-  await until("the file has run", () => existsSync(trace), 90_000);
+  await until("the file has run", () => existsSync(trace));
   await window.close();
 });

@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/e2e/**/*.e2e.ts"],
     fileParallelism: false, // one VS Code, one browser and one daemon keep two cores busy
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     retry: 0,
     reporters: ["default"],
   },

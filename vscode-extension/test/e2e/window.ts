@@ -6,16 +6,10 @@
 
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 import { SCREENSHOTS, until } from "./harness.js";
-
-/** A squiggle on the screen: the line's number as the gutter shows it, and the text above the squiggle. */
-export interface Squiggle {
-  readonly line: number;
-  readonly text: string;
-  readonly severity: string;
-}
+import { type Squiggle, squigglesOnScreen } from "./squiggles.js";
 
 export class Window {
   constructor(
@@ -25,11 +19,9 @@ export class Window {
   ) {}
 
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+P");
-    await this.page.locator(".quick-input-widget input").first().fill(name);
-    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${name.split("/").at(-1) ?? name}"]`).first().click();
-    const tab = this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1) ?? name}"]`);
-    await tab.waitFor({ timeout: 20_000 });
+    const base = name.split("/").at(-1) ?? name;
+    await this.pick("Control+P", name, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${base}"]`));
+    await this.page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
@@ -63,33 +55,37 @@ export class Window {
 
   /** Runs a command of the palette by its full title. */
   async run(title: string): Promise<void> {
-    await this.filterPalette(title);
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
-    await row.waitFor();
-    await row.click();
+    await this.pick("F1", `>${title}`, this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }));
   }
 
   /** Reloads as a user does: VS Code keeps its state first, which it may not have done when the browser reloads. */
   async reload(): Promise<void> {
-    const loaded = this.page.waitForEvent("load", { timeout: 60_000 });
+    const loaded = this.page.waitForEvent("load");
     await this.run("Developer: Reload Window");
     await loaded;
-    await this.page.waitForSelector(".monaco-workbench .part.statusbar", { timeout: 60_000 });
+    await this.page.waitForSelector(".monaco-workbench .part.statusbar");
   }
 
-  /** Opens the palette, again where a pop-up that goes away took the focus from it, which closes it. */
-  private async filterPalette(filter: string): Promise<void> {
-    const input = this.page.locator(".quick-input-widget input").first();
-    await until(`the palette is filtered by ${filter}`, async () => {
-      await this.page.keyboard.press("F1");
-      await input.fill(`>${filter}`, { timeout: 2_000 });
+  /** Opens the palette, or whatever a key opens, and clicks the first of these rows; again where a pop-up that goes away took the focus, which closes it. */
+  private async pick(key: string, filter: string, rows: Locator): Promise<void> {
+    await until(`${filter} is picked`, async () => {
+      await this.filter(key, filter);
+      await rows.first().click({ timeout: 5_000 });
+      return true;
+    });
+  }
+
+  private async filter(key: string, filter: string): Promise<void> {
+    await until(`there is a filter ${filter}`, async () => {
+      await this.page.keyboard.press(key);
+      await this.page.locator(".quick-input-widget input").first().fill(filter, { timeout: 2_000 });
       return true;
     });
   }
 
   /** The entries of the palette for a filter. */
   async palette(filter: string): Promise<string[]> {
-    await this.filterPalette(filter);
+    await this.filter("F1", `>${filter}`);
     const rows = this.page.locator(".quick-input-list .monaco-list-row");
     await rows.first().waitFor();
     const labels = await rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
@@ -99,8 +95,7 @@ export class Window {
 
   /** Puts the cursor to a one-based line and column. */
   async goTo(line: number, column = 1): Promise<void> {
-    await this.page.keyboard.press("Control+G");
-    await this.page.locator(".quick-input-widget input").first().fill(`:${line}:${column}`);
+    await this.filter("Control+G", `:${line}:${column}`);
     await this.page.keyboard.press("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
@@ -127,50 +122,17 @@ export class Window {
 
   /** What is underlined in the editor, from top to bottom, as it stands on the screen. */
   squiggles(): Promise<Squiggle[]> {
-    return this.page.evaluate(() => {
-      const numbers = [...document.querySelectorAll(".margin-view-overlays .line-numbers")].map((element) => ({
-        top: element.getBoundingClientRect().top,
-        line: Number(element.textContent),
-      }));
-      const lines = [...document.querySelectorAll(".editor-instance .view-line")].map((element) => ({
-        rect: element.getBoundingClientRect(),
-        element,
-      }));
-      const textUnder = (line: Element, left: number, right: number): string => {
-        let text = "";
-        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
-        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-          for (let index = 0; index < (node.textContent ?? "").length; index += 1) {
-            const range = document.createRange();
-            range.setStart(node, index);
-            range.setEnd(node, index + 1);
-            const rect = range.getBoundingClientRect();
-            const middle = (rect.left + rect.right) / 2;
-            if (middle > left && middle < right) text += node.textContent?.charAt(index) ?? "";
-          }
-        }
-        return text.replaceAll("\u00a0", " ");
-      };
-      return [...document.querySelectorAll(".editor-instance .view-overlays [class*=squiggly-]")].flatMap((element) => {
-        const rect = element.getBoundingClientRect();
-        const middle = (rect.top + rect.bottom) / 2;
-        const line = lines.find((candidate) => candidate.rect.top <= middle && middle <= candidate.rect.bottom);
-        const number = numbers.find((candidate) => line && Math.abs(candidate.top - line.rect.top) < 2);
-        if (!line || !number) return [];
-        const severity = /squiggly-(\w+)/u.exec(element.className)?.[1] ?? "";
-        return [{ line: number.line, text: textUnder(line.element, rect.left, rect.right), severity }];
-      }).sort((left, right) => left.line - right.line);
-    });
+    return this.page.evaluate(squigglesOnScreen);
   }
 
   /** Waits until exactly this is underlined, as line and text. What is seen meanwhile does not count: it is on its way. */
-  async untilUnderlined(wanted: readonly (readonly [number, string])[], patience = 90_000): Promise<void> {
+  async untilUnderlined(wanted: readonly (readonly [number, string])[]): Promise<void> {
     let seen = "";
     const text = JSON.stringify(wanted);
     await until(`underlined: ${text}`, async () => {
       seen = JSON.stringify((await this.squiggles()).map(({ line, text: under }) => [line, under]));
       return seen === text;
-    }, patience).catch((error: unknown) => { throw new Error(`${String(error)}; underlined: ${seen}`); });
+    }).catch((error: unknown) => { throw new Error(`${String(error)}; underlined: ${seen}`); });
   }
 
   /** What stands above the lines, from top to bottom: one text for each lens. */
@@ -199,10 +161,16 @@ export class Window {
     return until(`a hover with ${String(wanted)}`, async () => {
       await this.goTo(line, column);
       await this.run("Show or Focus Hover");
-      await content.waitFor({ timeout: 3_000 });
-      const text = (await content.innerText()).replaceAll("\u00a0", " ");
-      if (!wanted.test(text)) await this.page.keyboard.press("Escape");
-      return wanted.test(text) ? text : undefined;
+      const said = async (): Promise<string> => (await content.innerText({ timeout: 5_000 })).replaceAll("\u00a0", " ");
+      try {
+        return await until("it has loaded", async () => { // parts of it come one by one
+          const text = await said();
+          return wanted.test(text) ? text : undefined;
+        }, 5_000);
+      } catch (error) {
+        await this.page.keyboard.press("Escape");
+        throw error;
+      }
     });
   }
 
@@ -212,7 +180,7 @@ export class Window {
     const entries = await until(`an action ${title}`, async () => {
       await this.goTo(line, column);
       await this.page.keyboard.press("Control+.");
-      await rows.first().waitFor({ timeout: 3_000 });
+      await rows.first().waitFor({ timeout: 10_000 });
       const titles = await rows.allInnerTexts();
       if (titles.some((text) => text.includes(title))) return titles;
       await this.page.keyboard.press("Escape");
@@ -236,15 +204,16 @@ export class Window {
     return this.page.locator(".notification-toast .notification-list-item-message").allInnerTexts();
   }
 
-  async untilNotification(part: string | RegExp, patience = 60_000): Promise<string> {
+  async untilNotification(part: string | RegExp): Promise<string> {
     return until(`a notification with ${String(part)}`, async () => {
       const all = await this.notifications();
       return all.find((text) => (typeof part === "string" ? text.includes(part) : part.test(text)));
-    }, patience);
+    });
   }
 
   async clearNotifications(): Promise<void> {
     await this.run("Notifications: Clear All Notifications");
+    await until("they are gone", async () => (await this.notifications()).length === 0);
   }
 
   /** The entries of the language status, as a screen reader says them. */
@@ -252,12 +221,16 @@ export class Window {
     return (await this.page.locator("#status\\.languageStatus").getAttribute("aria-label")) ?? "";
   }
 
-  /** Opens the entries of the language status, as the braces in the status bar show them. */
-  async showStatus(): Promise<string> {
-    await this.page.locator("#status\\.languageStatus").hover();
-    const entries = this.page.locator(".hover-language-status");
-    await entries.first().waitFor();
-    return (await entries.allInnerTexts()).join("\n");
+  /** Opens the entries of the language status, as the braces in the status bar show them, and waits until they say all that is wanted. */
+  async showStatus(...wanted: RegExp[]): Promise<void> {
+    await until(`the status shows ${wanted.join(", ")}`, async () => {
+      await this.page.mouse.move(0, 0);
+      await this.page.locator("#status\\.languageStatus").hover();
+      const entries = this.page.locator(".hover-language-status");
+      await entries.first().waitFor({ timeout: 5_000 });
+      const text = (await entries.allInnerTexts()).join("\n");
+      return wanted.every((part) => part.test(text));
+    });
   }
 
   /** The rows of the view "Targets". */
