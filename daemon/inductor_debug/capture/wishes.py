@@ -1,7 +1,8 @@
 """What users say of a target outside its code: directive comments and settings, brought to one form.
 
-Expressions become recipes that are evaluated in the file's namespace, later and elsewhere. Those of a directive keep
-their places in the comment, so that an exception points into it.
+Expressions become recipes that are evaluated in the file's namespace, later and elsewhere; `torch` may be used in them
+even where the file imports only parts of it. Those of a directive keep their places in the comment, so that an
+exception points into it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from inductor_debug_schema import Location, TargetSetting
 
 from inductor_debug.capture.directives import Argument, Directive
@@ -62,7 +64,7 @@ def _recipe_of_argument(key: str, argument: Argument, path: str, names: dict[str
     positions = SourcePositions(body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
     frame = sources.frame_from_positions(path, "directive", positions)
     return Recipe(
-        lambda: eval(code, names),
+        lambda: eval(code, _with_torch(names)),
         Location(path, argument.range),
         f"{key} of the directive",
         (frame,) if frame is not None else (),
@@ -76,4 +78,8 @@ def _recipe_of_setting(
         return None
     source = expression.strip()
     what = f"{key} of target {name!r} in pyproject.toml"
-    return Recipe(lambda: eval(compile(source, f"<{what}>", "eval"), names), location, what)
+    return Recipe(lambda: eval(compile(source, f"<{what}>", "eval"), _with_torch(names)), location, what)
+
+
+def _with_torch(names: dict[str, Any]) -> dict[str, Any]:
+    return names if "torch" in names else {**names, "torch": torch}

@@ -24,5 +24,5 @@ class DirectiveRule(RunRule):
         ```"""
     fix = """
         The keys are `inputs` (a tuple of positional arguments, or a dict of keyword arguments) and `init` (the same
-        for the constructor). The expressions are evaluated in the module, after it was loaded, so everything the
-        file imports can be used in them."""
+        for the constructor). The expressions are evaluated in the module, after it was loaded, so `torch` and
+        everything that the file imports can be used in them."""
