@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,29 @@ def test_graph_html_is_the_page_with_everything_in_it(
     assert [decode(base64.b64decode(one)).target for one in data["documents"]] == ["Model"]
     assert [finding["rule"] for finding in data["findings"]] == ["dtype"]
     assert data["statistics"][0]["target"] == "Model"
-    assert [text.splitlines()[-1] for text in data["sources"].values()] == ["x.double()"]
+    assert {path: text.splitlines()[-1] for path, text in data["sources"].items()} == {"model.py": "x.double()"}
+
+
+def test_a_page_never_says_where_the_folder_is(command: Command, write: Write, tmp_path: Path) -> None:
+    write("model.py", "x.double()\n")
+    text = command("graph", "model.py", "--format", "html").out
+    (data,) = (one for one in re.findall(r"[\w+/]{200,}=*", text) if one.startswith("eyJzY2hlbWEi"))
+    said = json.loads(base64.b64decode(data))
+    contents = [base64.b64decode(one) for one in said.pop("documents")]
+    assert {decode(one).path for one in contents} == {"model.py"}
+    assert {
+        node.place.path for one in contents for graph in decode(one).graphs for node in graph.nodes if node.place
+    } == {"model.py"}
+    assert {finding["path"] for finding in said["findings"]} == {"model.py"}
+    assert str(tmp_path).encode() not in b"".join([*contents, json.dumps(said).encode()])
+
+
+def test_a_stage_that_was_cut_short_is_told(command: Command, write: Write) -> None:
+    write("model.py", "x.double()  # cut short\n")
+    ran = command("graph", "model.py", "--format", "dot")
+    assert (ran.code, ran.out.startswith("digraph")) == (0, True)
+    assert "Stopped after" in ran.err
+    assert "Stopped after" not in command("graph", "model.py", "--format", "dot", "-q").err
 
 
 @pytest.mark.parametrize(

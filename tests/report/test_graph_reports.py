@@ -134,7 +134,7 @@ def test_a_page_that_takes_no_graph_is_refused(tmp_path: Path, monkeypatch: Any,
         path.write_text(page, encoding="utf-8")
     monkeypatch.setattr(graph_html, "PAGE", path)
     with pytest.raises(PageError):
-        graph_html.graph_html("m.py::M", [b""], [], [], {})
+        graph_html.graph_html("m.py::M", [document([])], [], [], {}, str)
 
 
 def test_sources_are_the_files_that_nodes_come_from_as_far_as_there_is_room(tmp_path: Path) -> None:

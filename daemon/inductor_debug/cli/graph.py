@@ -10,7 +10,7 @@ from inductor_debug_schema import GraphDocument, Stage
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
 from inductor_debug.cli.captured import documents_of, is_artifact, read_graph, statistics_of
-from inductor_debug.cli.console import CommandError
+from inductor_debug.cli.console import CommandError, say
 from inductor_debug.cli.output import Output, add_output, styler
 from inductor_debug.cli.running import (
     Done,
@@ -27,6 +27,7 @@ from inductor_debug.report.sources import Sources
 FORMATS = ("readable", "json", "dot", "svg", "html")
 STAGES = tuple(stage.value for stage in (Stage.MOCK, Stage.AOT, Stage.INDUCTOR))
 _STOPPING = ("capture-error", "graph-break", "timeout", "crash")
+_CUT_SHORT = ("capture-error", "timeout", "crash")
 _NOTHING = "no graph was captured: there is no tensor operation in it that torch.compile could compile"
 DESCRIPTION = "Captures the graphs of a target, without weights and without building anything, and shows them."
 EPILOG = """\
@@ -90,6 +91,9 @@ def _shown(arguments: argparse.Namespace) -> str:
     documents = documents_of(done.performed.artifacts)
     if not any(document.graphs for document, _ in documents):
         raise CommandError(f"{subject.shown}: {_reason(done)}")
+    for finding in () if arguments.quiet else done.performed.report.findings:
+        if finding.rule in _CUT_SHORT:  # the graphs of the stages before are there, and nobody would miss the others
+            say(finding.message)
     targets = dict.fromkeys(document.target for document, _ in documents)
     if len(targets) > 1 and arguments.format != "readable":
         names = ", ".join(f"{subject.shown}::{target}" for target in targets)
@@ -135,9 +139,8 @@ def _rendered(
 
         findings = done.performed.report.findings if done is not None else []
         title = f"{subject.shown}::{document.target}"
-        return graph_html(
-            title, [content for _, content in documents], findings, statistics, sources_of(one for one, _ in documents)
-        )
+        graphs = [one for one, _ in documents]
+        return graph_html(title, graphs, findings, statistics, sources_of(graphs), places.shown)
     from inductor_debug.report.graph_text import GraphText
 
     text = GraphText(places, Sources(), styler(arguments))
