@@ -17,6 +17,7 @@ from inductor_debug_schema import (
     GraphKind,
     GraphNode,
     NodeRole,
+    Severity,
     Stage,
     StageState,
 )
@@ -153,6 +154,43 @@ def test_what_needs_no_gradient_has_a_forward_alone_and_says_so(tmp_path: Path, 
     assert job.stages[-1].report.state is StageState.DONE
 
 
+def test_sums_of_gradients_and_what_is_written_back_belong_to_an_expression(tmp_path: Path) -> None:
+    text = MODEL.replace("nn.LayerNorm(32)", "nn.BatchNorm1d(32)").replace("torch.relu(y)", "(torch.relu(y) + y)")
+    _, joint, forward, backward = document(run(tmp_path, text)).graphs
+    assert [row.op for row in forward.nodes if row.op == "aten.copy_.default"]
+    assert [row.op for row in backward.nodes if row.op == "aten.add.Tensor"]
+    for graph in (joint, forward, backward):
+        ops = [row for row in graph.nodes if row.role is NodeRole.OP]
+        assert [row.name for row in ops if row.place is None or not row.origins] == []
+    assert [row.name for row in backward.nodes if row.role is NodeRole.OP and not row.forward] == []
+
+
+FUNCTION = """
+import torch
+
+class Clamp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return (gradient.double() * (x > 0)).float()
+
+# inductor-debug: inputs=(torch.randn(4, requires_grad=True),)
+def step(x):
+    return Clamp.apply(x).sum()
+"""
+
+
+def test_the_backward_of_a_function_of_ones_own_is_the_backward_pass_in_every_stage(tmp_path: Path) -> None:
+    job = run(tmp_path, FUNCTION, Stage.MOCK, Stage.AOT)
+    assert [job.marked(finding) for finding in job.findings] == ["gradient.double()"] * 2
+    assert all(finding.message.startswith("In the backward pass: ") for finding in job.findings)
+
+
 CUSTOM = """
 import torch
 
@@ -175,7 +213,13 @@ def test_a_backward_that_cannot_be_captured_costs_only_the_backward(tmp_path: Pa
     assert kinds(document(job)) == [("0", GraphKind.FX), ("0.forward", GraphKind.FORWARD)]
     assert "model.py:14: the backward cannot be captured, so only the forward was lowered" in notes(job)
     assert "no_backward" in notes(job)
-    assert [job.marked(finding) for finding in job.findings] == ["(operation(x) * x).double()"]
+    refused, judged = job.findings
+    assert (refused.rule, refused.severity) == ("capture-error", Severity.WARNING)
+    assert refused.message.startswith(
+        "In the backward pass: torch.compile cannot capture this: RuntimeError: Trying to"
+    )
+    assert job.marked(refused) == "operation(x)"
+    assert (judged.rule, job.marked(judged)) == ("dtype", "(operation(x) * x).double()")
 
 
 def test_a_graph_that_cannot_be_lowered_at_all_is_judged_as_dynamo_captured_it(tmp_path: Path) -> None:
@@ -192,7 +236,10 @@ aot.aot_module_simplified = refuse
     assert kinds(document(job)) == [("0", GraphKind.FX)]
     assert "AOTAutograd cannot lower this" in notes(job)
     assert "not today" in notes(job)
-    assert [job.marked(finding) for finding in job.findings] == ["y.double()"]
+    refused, judged = job.findings
+    assert (refused.rule, refused.severity) == ("capture-error", Severity.WARNING)
+    assert "AOTAutograd cannot lower it" in refused.message
+    assert (judged.rule, job.marked(judged)) == ("dtype", "y.double()")
 
 
 def test_an_operator_without_a_fake_kernel_ends_the_stage_without_a_crash(tmp_path: Path) -> None:

@@ -97,6 +97,32 @@ def test_the_peak_of_a_training_step_is_what_a_real_step_needs(tmp_path: Path) -
     assert found["memory"]["parameter"]["bytes"] == sum(parameter.nbytes for parameter in model.parameters())
 
 
+TWICE = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(2, 10, 32),)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 32, 8))
+
+    def forward(self, x):
+        y = torch.einsum("bsd,hde->bhse", x, self.weight)
+        return torch.baddbmm(torch.zeros(8, 10, 10), y.flatten(0, 1), y.flatten(0, 1).transpose(1, 2)).sum()
+"""
+
+
+def test_a_copy_that_is_made_once_for_two_users_counts_once(tmp_path: Path) -> None:
+    """AOTAutograd makes one `clone` of both; what views of the other said of its memory is not true any more."""
+    peak = statistics(tmp_path, TWICE, Stage.AOT)["peak"]
+    held = [entry["op"] for entry in peak["largest"]]
+    assert peak["op"] == "aten.baddbmm.default"
+    assert sorted(filter(None, held)) == ["aten.baddbmm.default", "aten.clone.default", "aten.zeros.default"]
+    assert peak["bytes"] == 2560 + 4096 + 2560 + 2 * 3200
+
+
 SEEING = """\
 import torch
 from torch import nn

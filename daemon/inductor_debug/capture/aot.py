@@ -8,34 +8,43 @@ the backward does that it is the backward. A target that needs no gradient has a
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import torch
-from inductor_debug_schema import Graph, GraphDocument, GraphKind, Stage
+from inductor_debug_schema import Finding, Graph, GraphDocument, GraphKind, Severity, Stage
 
 from inductor_debug.capture.aot_lowering import Lowered, Problem
 from inductor_debug.capture.aot_recording import LoweringRunner
 from inductor_debug.capture.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo_run import DynamoRun
-from inductor_debug.capture.failures import where
+from inductor_debug.capture.failures import capture_error, where
 from inductor_debug.capture.graph_arguments import Argument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graph_breaks import frames_of
 from inductor_debug.capture.graph_tables import document_of, table_of
+from inductor_debug.capture.inductor_places import completed
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.judge import IN_BACKWARD
+from inductor_debug.rules.ops import Frame
 
 EVAL_NOTE = "The model is in eval mode, so it was lowered for inference: there is no backward graph."
 NO_GRADIENT_NOTE = "Nothing here needs a gradient, so it was lowered for inference: there is no backward graph."
 _NO_BACKWARD_NOTE = "{}the backward cannot be captured, so only the forward was lowered ({})"
 _NOT_LOWERED_NOTE = "{}AOTAutograd cannot lower this, so there are only the graphs that Dynamo captured ({})"
+_NO_BACKWARD = (
+    IN_BACKWARD
+    + "torch.compile cannot capture this: {}. Where gradients are on, compiled code fails here already in the forward."
+)
+_NOT_LOWERED = "torch.compile captures this, but AOTAutograd cannot lower it, and no compiler comes after that: {}."
 
 
 def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """Compiles `target` once with a backend that lowers forward and backward, and records both.
 
-    What AOTAutograd cannot do becomes a note, and the stage goes on with what there is; what Dynamo cannot do is told
-    as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on.
+    What AOTAutograd cannot do becomes a warning and a note, and the stage goes on with what there is; what Dynamo
+    cannot do is told as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on.
     """
     run = DynamoRun(target, sources, Stage.AOT)
     runner = LoweringRunner(run.recorder, run.attribution, run.origins)
@@ -45,6 +54,7 @@ def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     snapshot.restore()
     runner.record_backward()
     outcome = run.outcome(error, _notes(target, sources, runner.lowered))
+    outcome.findings.extend(_refusals(target, sources, runner.lowered))
     outcome.graphs = lambda: _document(run, runner.lowered, outcome.report.notes)
     return outcome
 
@@ -65,9 +75,24 @@ def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> l
     return notes
 
 
+def _refusals(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> list[Finding]:
+    """What AOTAutograd refuses, once for each expression: compiled in a script, the target would raise there."""
+    found: dict[object, Finding] = {}
+    for item in lowered:
+        if item.problem is not None:
+            words = (_NOT_LOWERED if item.forward is None else _NO_BACKWARD).format(item.problem.message.rstrip(". "))
+            finding = capture_error(words, _frames(item.problem, sources), target, Stage.AOT)
+            found.setdefault((words, finding.path, finding.range), replace(finding, severity=Severity.WARNING))
+    return list(found.values())
+
+
 def _place(problem: Problem, sources: SourceMap) -> str:
-    place = where(frames_of(stack_of_node(problem.node), sources)) if problem.node is not None else ""
+    place = where(_frames(problem, sources))
     return f"{place}: " if place else ""
+
+
+def _frames(problem: Problem, sources: SourceMap) -> tuple[Frame, ...]:
+    return frames_of(stack_of_node(problem.node), sources) if problem.node is not None else ()
 
 
 def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str]) -> GraphDocument:
@@ -85,7 +110,11 @@ def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str]) -> Graph
             )
         )
         if id(graph_module) in by_source:
-            graphs += tables_of_lowered(by_source[id(graph_module)], str(number), arguments, run)
+            fx = graphs[-1]
+            graphs += (
+                completed(table, fx)
+                for table in tables_of_lowered(by_source[id(graph_module)], str(number), arguments, run)
+            )
     return document_of(run.target, run.stage, graphs, notes)
 
 

@@ -30,6 +30,9 @@ from inductor_debug.rules.ops import Frame
 
 _RUNS_BODY_ONCE = frozenset({"tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "invoke_subgraph"})
 """Higher-order ops that are called `(body, ..., *operands)` and return what the body returns."""
+_ITS_BACKWARD = ("autograd_function_apply", 1)
+_OF_A_FUNCTION = "Backward"
+"""What autograd calls a user's function is not noted in Dynamo's graph (torch 2.11 to 2.13)."""
 _REGION_NAMES = {"tag_activation_checkpoint": "checkpoint", "wrap_activation_checkpoint": "checkpoint"}
 
 
@@ -161,10 +164,13 @@ class GraphRunner:
                 operands = [item for item in args if not isinstance(item, (GraphModule, str))]
                 if count == len(operands):
                     return self.run(bodies[0], operands)
-            for body in bodies:
+            for position, body in enumerate(bodies):
+                # The second body of a user's `autograd.Function` runs in the backward pass.
+                self._recorder.autograd_node = _OF_A_FUNCTION if (name, position) == _ITS_BACKWARD else ""
                 self._record_body(body, args)
         finally:
             self._recorder.region = before
+            self._recorder.autograd_node = ""
         self._recorder.paused = True
         try:
             return operator(*args, **kwargs)

@@ -47,6 +47,14 @@ class TensorTable:
             return
         self._storages[storage._cdata] = (_hold(storage), self._storage(original))
 
+    def lives_in(self, tensor: torch.Tensor, storage: int) -> None:
+        """Lets the memory of `tensor`, unless it was met before, be the storage of that number."""
+        try:
+            memory = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):
+            return
+        self._storages.setdefault(memory._cdata, (_hold(memory), storage))
+
     def wrote(self, tensor: torch.Tensor) -> None:
         """Counts an in-place write to `tensor`, and so to everything that shares its memory."""
         number = self._storage_number(tensor)

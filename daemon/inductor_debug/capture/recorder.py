@@ -149,6 +149,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         taken = self._taken(info, args, kwargs)
         for tensor in taken.written:
             self.tensors.wrote(tensor)
+        if info.may_view and not info.composite and not taken.written and taken.metas:
+            # Where one of two equal nodes was removed, the views of it still have the memory that it had.
+            viewed: list[torch.Tensor] = []
+            _collect(result, viewed)
+            for tensor in viewed:
+                self.tensors.lives_in(tensor, taken.metas[0].storage)
         self._append(info, taken, self._outputs(result, False), number)
 
     def _record(self, func: Any, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

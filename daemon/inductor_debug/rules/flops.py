@@ -1,7 +1,8 @@
 """Floating-point operations of the ops that dominate: matrix products, convolutions, attention. Others count as none.
 
 The formulas are those of `torch.utils.flop_counter` (torch 2.11 to 2.13): a multiplication and an addition count as two
-operations, and nothing is taken off for causal masks or sparsity.
+operations, and nothing is taken off for causal masks or sparsity. That one counts the weight's gradient of a grouped
+convolution once for each group too often, and leaves out matrix-vector products and attention on CPUs; here they count.
 """
 
 from __future__ import annotations
@@ -65,6 +66,10 @@ def _mv(op: Op) -> int:
     return 2 * math.prod(_shape(op, "self", 0))
 
 
+def _addmv(op: Op) -> int:
+    return 2 * math.prod(_shape(op, "mat", 1))
+
+
 def _linear(op: Op) -> int:
     return 2 * math.prod(_shape(op, "input", 0)) * _shape(op, "weight", 1)[0]
 
@@ -125,6 +130,7 @@ _FORMULAS: dict[str, Callable[[Op], Any]] = {
     "_addmm_activation": _addmm,
     "baddbmm": _baddbmm,
     "mv": _mv,
+    "addmv": _addmv,
     "dot": _mv,
     "linear": _linear,
     "convolution": _convolution,

@@ -16,7 +16,7 @@ class CaptureErrorRule(RunRule):
         message; callers are related places.
 
         The same rule tells when part of a model cannot be captured although nothing is wrong with it, such as
-        recurrent layers that Dynamo runs uncaptured."""
+        recurrent layers that Dynamo runs uncaptured, or an operator that has a forward and no backward."""
     why = """
         The model would fail in the same way when it runs, most often because shapes do not fit. Until it is mended,
         nothing after that line has been looked at."""
