@@ -25,15 +25,19 @@ class Block:
 
 
 class Walk:
-    """The blocks of two tensors of the same shape, and where each element of a block is in the tensors."""
+    """The blocks of two tensors of the same shape, and where each element of a block is in the tensors.
 
-    def __init__(self, reference: Tensor, actual: Tensor, elements: int) -> None:
+    Blocks come on `device`, which is the reference's if none is given.
+    """
+
+    def __init__(self, reference: Tensor, actual: Tensor, elements: int, device: torch.device | None = None) -> None:
         self._order = memory_order(reference)
         if memory_order(actual) != self._order or not reference.permute(self._order).is_contiguous():
             self._order = tuple(range(reference.dim()))
         self._reference = reference.permute(self._order)
         self._actual = actual.permute(self._order)
         self._elements = max(elements, 1)
+        self._device = device or reference.device
 
     def __iter__(self) -> Iterator[Block]:
         return self.blocks()
@@ -45,10 +49,10 @@ class Walk:
             return
         if reference.is_contiguous() and actual.is_contiguous():
             reference, actual = reference.view(-1), actual.view(-1)
-        moved = actual.device != reference.device
+        moved = not reference.device == actual.device == self._device
         for start, place in itertools.islice(_places(reference.shape, self._elements), share, None, shares):
             part, other = _flat(reference[place]), _flat(actual[place])
-            yield Block(start, part, other.to(part.device) if moved else other)
+            yield Block(start, part.to(self._device), other.to(self._device)) if moved else Block(start, part, other)
 
     def index(self, position: int) -> tuple[int, ...]:
         """The index in the tensors of the element at `position` of the walk."""

@@ -45,9 +45,9 @@ class ComparisonConfig:
     """What a comparison asks for.
 
     `atol` and `rtol` default to those of the dtypes. `worst` bounds the list of the worst elements. With `equal_nan`
-    two NaN agree. Different dtypes are a problem unless `check_dtype` is off, different devices are one if
-    `check_device` is on; the values are compared all the same. `block_elements` is how many elements are looked at
-    together.
+    two NaN agree. Different dtypes are a problem unless `check_dtype` is off. Different devices are one if
+    `check_device` is on; left alone, it is on for what two backends make of one model, and off for any two tensors. The
+    values are compared all the same. `block_elements` is how many elements are looked at together.
 
     Raises:
         ValueError: a tolerance is negative or NaN, or a size is too small.
@@ -58,7 +58,7 @@ class ComparisonConfig:
     worst: int = 10
     equal_nan: bool = True
     check_dtype: bool = True
-    check_device: bool = False
+    check_device: bool | None = None
     block_elements: int | None = None
 
     def __post_init__(self) -> None:
@@ -76,6 +76,10 @@ class ComparisonConfig:
         atol = max(default[0] for default in defaults) if self.atol is None else float(self.atol)
         rtol = max(default[1] for default in defaults) if self.rtol is None else float(self.rtol)
         return Tolerances(atol, rtol)
+
+    def checks_device(self, default: bool) -> bool:
+        """Whether different devices are a problem; `default` where that was left alone."""
+        return default if self.check_device is None else self.check_device
 
     @property
     def exact(self) -> bool:

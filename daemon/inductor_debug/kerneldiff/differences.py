@@ -13,6 +13,7 @@ import torch
 from inductor_debug.kerneldiff.anchoring import error_from
 from inductor_debug.kerneldiff.graphs import tensors_in
 from inductor_debug.kerneldiff.report import NodeError
+from inductor_debug.kerneldiff.wide_devices import widenable
 
 _SMALL = 1 << 24
 NOTHING = NodeError(0.0, 0.0, 0.0)
@@ -61,6 +62,7 @@ def _quick_difference(left: torch.Tensor, right: torch.Tensor) -> NodeError | No
 
 
 def _rms(tensor: torch.Tensor) -> float:
+    tensor = widenable(tensor)
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor)
     norm = torch.linalg.vector_norm(tensor if tensor.is_floating_point() else tensor.to(torch.float64))
@@ -79,6 +81,7 @@ def _is_same(left: torch.Tensor, right: torch.Tensor) -> bool:
         and left.dtype is right.dtype
         and left.shape == right.shape
         and left.stride() == right.stride()
+        and left.device == right.device
         and left.data_ptr() == right.data_ptr()
     )
 

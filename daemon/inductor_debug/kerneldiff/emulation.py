@@ -107,7 +107,7 @@ class EmulatedArithmetic:
         """As `run`, but computed in float64 where torch can."""
         try:
             return self._run(func, args, kwargs or {}, torch.float64, None)
-        except (RuntimeError, NotImplementedError):
+        except (RuntimeError, NotImplementedError, TypeError):  # Apple's GPUs have no float64, and call it a wrong type
             return self._run(func, args, kwargs or {}, torch.float32, None)
 
     def accumulated(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], how: Accumulator) -> Any:

@@ -67,7 +67,7 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _reorder(self, leaf: Any, errors: Errors) -> None:
         if _movable(leaf):
             noise = torch.randn(leaf.shape, generator=self._generator)
-            moved = noise.to(leaf.device).mul(errors.spread).add_(errors.shift)
+            moved = noise.to(errors.spread.device).mul(errors.spread).add_(errors.shift)
             leaf.add_(moved.to(device=leaf.device, dtype=leaf.dtype))
 
     def _move(self, leaf: Any) -> Any:

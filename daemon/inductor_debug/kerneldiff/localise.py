@@ -26,6 +26,7 @@ from inductor_debug.kerneldiff.differences import difference
 from inductor_debug.kerneldiff.graphs import CapturedGraph
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
+from inductor_debug.kerneldiff.random_numbers import random_state_kept
 from inductor_debug.kerneldiff.report import NodeError
 from inductor_debug.kerneldiff.running import cotangent
 from inductor_debug.kerneldiff.segments import Cuttable, Piece
@@ -109,10 +110,8 @@ class Localiser:
     def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
         """Runs one graph as eager does, after having looked for its fault."""
         if graph.operations():
-            state = torch.get_rng_state()
-            with torch.set_grad_enabled(self._gradients):
+            with random_state_kept(), torch.set_grad_enabled(self._gradients):
                 localised = _Bisection(self, Cuttable(graph, args, self._constants)).run()
-            torch.set_rng_state(state)
             if localised is not None:
                 self.found.append(localised)
         return graph.module(*args)
@@ -184,7 +183,7 @@ def _judged(
     base = results(piece.module, piece)
     error = difference(base, actual)
     try:
-        with Precise(drawn_dtype(piece.inputs)):
+        with Precise(drawn_dtype(piece.inputs), piece.inputs):
             exact = results(piece.module, replace(piece, inputs=[to_precise(tensor) for tensor in piece.inputs]))
     except Exception:
         exact = base  # an operation without float64: rounding alone says what to expect
@@ -215,6 +214,7 @@ def _ratio(truth: torch.Tensor, best: torch.Tensor, value: torch.Tensor, others:
         return 0.0  # there are no values
     if best.shape != value.shape or best.dtype != value.dtype or best.device != value.device:
         return math.inf
+    best, value, *others = (tensor.to(truth.device) for tensor in (best, value, *others))
     if not (best.is_floating_point() or best.is_complex()):
         firm = best != value
         for other in (truth, *others):

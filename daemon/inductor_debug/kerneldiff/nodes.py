@@ -30,7 +30,8 @@ from inductor_debug.kerneldiff.graphs import (
     plainly,
     run_graph,
 )
-from inductor_debug.kerneldiff.operation_errors import random_state_kept, ratio_of
+from inductor_debug.kerneldiff.operation_errors import ratio_of
+from inductor_debug.kerneldiff.random_numbers import RandomState, random_state_kept
 from inductor_debug.kerneldiff.report import NodeError, NodeResult
 
 CLOSER_LOOK = 1.5
@@ -134,13 +135,13 @@ class _GraphWalk:
 
     def _operation(self, node: Node) -> None:
         walk = self._walk
-        before = torch.get_rng_state() if is_random(node) else None
+        before = RandomState.now() if is_random(node) else None
         args, kwargs = operands(node, self._reference)
         writes = _writes(node)
         own = operands(node, self._chained) if walk.modes.accumulated else None
         kept = _copied((args, kwargs)) if writes else (args, kwargs)
         value = self._reference[node] = plainly(node, args, kwargs)
-        after = torch.get_rng_state() if before is not None else None
+        after = RandomState.now() if before is not None else None
         result = NodeResult(
             self._graph.name, node.name, operation_name(node), walk.places.place(node), walk.places.module(node)
         )
@@ -186,13 +187,12 @@ class Replacement:
                 return wanted[node.name]
             return self._arithmetic.compute(node, node_args, kwargs)
 
-        with random_state_kept():
-            state = torch.get_rng_state()
+        with random_state_kept() as state:
             made = run_graph(graph, args, reference)
-            after = torch.get_rng_state()
-            torch.set_rng_state(state)
+            after = RandomState.now()
+            state.restore()
             own = run_graph(graph, copies, backend)
-        torch.set_rng_state(after)
+        after.restore()
         self.errors[graph.name] = difference(made, own).relative
         return made
 
@@ -211,6 +211,6 @@ def _copied(value: Any) -> Any:
     return pytree.tree_map_only(torch.Tensor, torch.Tensor.clone, value)
 
 
-def _set_random(state: torch.Tensor | None) -> None:
+def _set_random(state: RandomState | None) -> None:
     if state is not None:
-        torch.set_rng_state(state)
+        state.restore()

@@ -7,10 +7,8 @@ result does, and where a result jumps (a remainder, a tie), the last bit of an a
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -24,7 +22,9 @@ from inductor_debug.kerneldiff.graphs import is_random, plainly, tensors_in
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import beyond_int32
 from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
+from inductor_debug.kerneldiff.random_numbers import random_state_kept
 from inductor_debug.kerneldiff.verdict import SUSPICIOUS_ALONE
+from inductor_debug.kerneldiff.wide_devices import has_float64
 
 _REORDERED = 3
 _NEARBY = 8
@@ -54,16 +54,6 @@ def ratio_of(
     return max((operation.ratio(index, *values) for index, values in enumerate(found)), default=0.0)
 
 
-@contextlib.contextmanager
-def random_state_kept() -> Iterator[None]:
-    """Random numbers go on afterwards as if nothing had been drawn."""
-    state = torch.get_rng_state()
-    try:
-        yield
-    finally:
-        torch.set_rng_state(state)
-
-
 class _Operation:
     """One operation on given arguments."""
 
@@ -85,6 +75,7 @@ class _Operation:
         """That of the result number `index`."""
         if exact.shape != actual.shape:
             return math.inf
+        best, reference, actual = (tensor.to(exact.device) for tensor in (best, reference, actual))
         if not (exact.is_floating_point() or exact.is_complex()):
             return self._exactly_equal(index, exact, best, actual)
         unit = max(self._arithmetic.unit, unit_of(actual.dtype))
@@ -125,7 +116,8 @@ class _Operation:
             if not own.is_floating_point() or not distance:
                 return own
             factor = torch.rand(own.shape, generator=generator, dtype=torch.float64).sub_(0.5).mul_(2 * distance)
-            return own.mul_(factor.add_(1.0).to(own.device))
+            wide = torch.float64 if has_float64(own.device) else own.dtype
+            return own.mul_(factor.add_(1.0).to(device=own.device, dtype=wide))
 
         given = pytree.tree_map_only(Tensor, move, received(self._arithmetic, (self._args, self._kwargs)))
         try:
@@ -138,4 +130,4 @@ class _Operation:
 def _like(runs: list[list[Tensor]], index: int, exact: Tensor) -> list[Tensor]:
     """The runs' results number `index`, where they are what they should be."""
     found = [run[index] for run in runs if index < len(run)]
-    return [tensor for tensor in found if tensor.shape == exact.shape]
+    return [tensor.to(exact.device) for tensor in found if tensor.shape == exact.shape]

@@ -7,7 +7,7 @@ a difference is never made up for a side that failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -92,7 +92,7 @@ class _Leaf:
         )
 
     def _tensors(self, left: torch.Tensor, right: torch.Tensor) -> TensorResult:
-        comparison = compare_tensors(left, right, self._config)
+        comparison = compare_tensors(left, right, replace(self._config, check_device=self._config.checks_device(True)))
         if comparison.problem:
             return TensorResult(self._pair.path, Verdict.WRONG, comparison.problem.rstrip("."), comparison)
         if left.is_quantized:
@@ -129,7 +129,8 @@ class _Leaf:
 
     def _exactly_equal(self, left: torch.Tensor, right: torch.Tensor) -> tuple[Verdict, str]:
         """Integers and booleans must be equal, except where rounding decides what they are (ties of an argmax)."""
-        different = left != right.to(left.device)
+        right = right.to(left.device)
+        different = left != right
         count = int(different.sum())
         if count == 0:
             return Verdict.PASS, ""

@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from inductor_debug.kerneldiff.wide_devices import widenable
+
 _MOST_CELLS = 512
 """Rows and columns that a heatmap shows at most; larger tensors are shown by the largest error of each cell."""
 _MOST_SAMPLES = 1 << 20
@@ -242,14 +244,15 @@ def _reduced(reference: Tensor, actual: Tensor) -> Tensor:
 
 def errors_of(reference: Tensor, actual: Tensor) -> Tensor:
     """Absolute errors as float64: 0 where both are the same NaN or infinity, infinite where only one is."""
-    left, right = _wide(reference), _wide(actual).to(reference.device)
+    left = _wide(reference)
+    right = _wide(actual).to(left.device)
     same = (left == right) | (left.isnan() & right.isnan())
     errors = (right - left).abs().masked_fill(same, 0)
     return errors.masked_fill(~torch.isfinite(errors), math.inf).cpu()
 
 
 def _wide(values: Tensor) -> Tensor:
-    values = values.detach()
+    values = widenable(values.detach())
     values = values.dequantize() if values.is_quantized else values
     return values.to(torch.complex128 if values.is_complex() else torch.float64)
 

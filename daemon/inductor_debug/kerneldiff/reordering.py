@@ -19,6 +19,7 @@ from torch import Tensor
 
 from inductor_debug.accelerators.number_formats import NumberFormat
 from inductor_debug.kerneldiff.rounding import rounded
+from inductor_debug.kerneldiff.wide_devices import widenable
 
 _aten = torch.ops.aten
 _SHORTEST = 16
@@ -90,10 +91,10 @@ def _sum(how: Chains, values: Tensor, dim: Any = None, keepdim: bool = False, *,
     dims = _dimensions(values, dim)
     kept = [dimension for dimension in range(values.dim()) if dimension not in dims]
     shape = [values.shape[dimension] for dimension in kept]
-    rows = values.detach().permute([*kept, *dims]).reshape(math.prod(shape), -1 if values.numel() else 0)
+    rows = widenable(values.detach()).permute([*kept, *dims]).reshape(math.prod(shape), -1 if values.numel() else 0)
     if keepdim:
         shape = [1 if dimension in dims else size for dimension, size in enumerate(values.shape)]
-    shift = torch.zeros(rows.shape[0], dtype=torch.float64, device=values.device)
+    shift = torch.zeros(rows.shape[0], dtype=torch.float64, device=rows.device)
     squares = torch.zeros_like(shift)
     if rows.shape[1] >= _SHORTEST:
         together = max(_BLOCK // rows.shape[1], 1)

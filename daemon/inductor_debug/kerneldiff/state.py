@@ -14,6 +14,7 @@ import torch
 
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.random_numbers import RandomState
 
 
 class State:
@@ -68,15 +69,12 @@ def seed_everything(seed: int) -> None:
 
 def _random_state() -> tuple[Any, ...]:
     numpy = sys.modules.get("numpy")
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
-    return torch.get_rng_state(), devices, random.getstate(), numpy.random.get_state() if numpy is not None else None
+    return RandomState.now(), random.getstate(), numpy.random.get_state() if numpy is not None else None
 
 
 def _restore_random(state: tuple[Any, ...]) -> None:
-    host, devices, python, other = state
-    torch.set_rng_state(host)
-    if devices is not None:
-        torch.cuda.set_rng_state_all(devices)
+    tensors, python, other = state
+    tensors.restore()
     random.setstate(python)
     if other is not None:
         sys.modules["numpy"].random.set_state(other)

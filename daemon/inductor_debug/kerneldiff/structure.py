@@ -58,7 +58,7 @@ def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
 
 def cloned(value: Any) -> Any:
     """A deep copy as far as tensors go: those that shared memory share it again, leaves of autograd stay leaves."""
-    storages: dict[int, torch.Tensor] = {}
+    storages: dict[tuple[torch.device, int], torch.Tensor] = {}
 
     def clone(tensor: torch.Tensor) -> torch.Tensor:
         copied = _clone_shared(tensor.detach(), storages)
@@ -171,17 +171,18 @@ def _mapped_anew(value: Any, change: Callable[[torch.Tensor], Any], done: dict[i
     return result
 
 
-def _storage(tensor: torch.Tensor) -> int | None:
+def _storage(tensor: torch.Tensor) -> tuple[torch.device, int] | None:
     """What identifies the memory of a plain strided tensor; None for others and for empty ones."""
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
         return None
     try:
-        return tensor.untyped_storage().data_ptr() or None
+        pointer = tensor.untyped_storage().data_ptr()
+        return (tensor.device, pointer) if pointer else None
     except (RuntimeError, NotImplementedError):
         return None
 
 
-def _clone_shared(tensor: torch.Tensor, storages: dict[int, torch.Tensor]) -> torch.Tensor:
+def _clone_shared(tensor: torch.Tensor, storages: dict[tuple[torch.device, int], torch.Tensor]) -> torch.Tensor:
     pointer = _storage(tensor)
     if pointer is None or tensor.is_quantized:
         return tensor.clone()

@@ -1,0 +1,49 @@
+"""Tensors and models on a device other than the CPU: a simulated one, one without float64, and CUDA where there is one.
+
+A device is there for a whole process, so all cases of one (`device/cases.py`) run in a process of their own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+pytestmark = pytest.mark.torch
+FOLDER = Path(__file__).with_name("device")
+
+
+def failures(device: str, folder: Path) -> dict[str, str]:
+    """What each case said that does not hold on the device."""
+    command = [sys.executable, str(FOLDER / "cases.py"), device, str(folder / "results.json")]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    results: dict[str, str] = json.loads((folder / "results.json").read_text("utf-8"))
+    assert results
+    return {case: said for case, said in results.items() if said}
+
+
+@pytest.mark.parametrize("device", ["simulated", "simulated-narrow"])
+def test_on_a_simulated_device(device: str, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("simulated_device", FOLDER / "simulated_device.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        module.build()
+    except module.UnavailableError as error:
+        pytest.skip(f"the simulated device cannot be built: {error}")
+    found = failures(device, tmp_path)
+    assert not found, "\n".join(found.values())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_on_cuda(tmp_path: Path) -> None:
+    found = failures("cuda", tmp_path)
+    assert not found, "\n".join(found.values())
