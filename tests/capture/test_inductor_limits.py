@@ -208,6 +208,35 @@ def test_a_forward_alone_is_said(tmp_path: Path) -> None:
     assert GraphKind.BACKWARD not in {graph.kind for graph in document_of(job).graphs}
 
 
+def test_a_model_in_eval_mode_is_lowered_for_inference(tmp_path: Path) -> None:
+    text = "# inductor-debug: inputs=(torch.randn(4, 8),), init=(8, 8), eval\nclass Model(nn.Linear):\n    pass\n"
+    job = run(tmp_path, text)
+    assert "in eval mode" in report(job).notes[0]
+    assert GraphKind.BACKWARD not in {graph.kind for graph in document_of(job).graphs}
+
+
+def test_an_op_without_a_backward_is_told_at_its_expression(tmp_path: Path) -> None:
+    job = run(
+        tmp_path,
+        """
+        @torch.library.custom_op("mine::without_backward", mutates_args=())
+        def operation(x: torch.Tensor) -> torch.Tensor:
+            return x.sin()
+
+        @operation.register_fake
+        def _(x):
+            return torch.empty_like(x)
+
+        # inductor-debug: inputs=(torch.randn(4, requires_grad=True),)
+        def step(x):
+            return operation(x) * x
+        """,
+    )
+    (refused,) = job.findings
+    assert "cannot compile `mine.without_backward.default`" in refused.message
+    assert job.marked(refused) == "operation(x)"
+
+
 def test_a_target_without_operations_has_no_graph(tmp_path: Path) -> None:
     job = run(tmp_path, "# inductor-debug: inputs=(torch.randn(4),)\ndef f(x):\n    return x\n")
     assert report(job).state is StageState.DONE

@@ -69,13 +69,13 @@ def lower(graph_module: GraphModule) -> Lowered:
     try:
         return _traced(graph_module)
     except Exception as error:
-        problem = _problem(error, graph_module)
+        problem = problem_of(error, graph_module)
     if torch.is_grad_enabled():
         try:
             with torch.no_grad():
                 return Lowered(graph_module, _traced(graph_module).forward, problem=problem)
         except Exception as error:
-            problem = _problem(error, graph_module)
+            problem = problem_of(error, graph_module)
     return Lowered(graph_module, None, problem=problem)
 
 
@@ -133,7 +133,8 @@ def alone(examples: list[Any]) -> Iterator[None]:
         yield
 
 
-def _problem(error: Exception, graph_module: GraphModule) -> Problem:
+def problem_of(error: BaseException, graph_module: GraphModule) -> Problem:
+    """Why `graph_module`, one of Dynamo's graphs, could not be lowered, and at which node, as far as the error says."""
     text = str(error)
     match = _WHILE_EXECUTING.search(text)
     for node in graph_module.graph.nodes:

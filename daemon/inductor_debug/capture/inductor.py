@@ -2,14 +2,16 @@
 
 Asked for by name, because it takes seconds. It compiles the target as `torch.compile` does by default, on the target's
 own (mostly fake) tensors, and stops each graph where a compiler would be started: no kernel is built, measured or run,
-no cache is read. Code around the graphs goes on with what the graphs give eagerly. Rules are not judged again here; the
-one thing that this stage finds by itself is an operation that Inductor cannot lower.
+no cache is read. A model in eval mode is lowered for inference. Code around the graphs goes on with what they give
+eagerly. Rules are not judged again here; the one thing that this stage finds by itself is an operation that Inductor
+cannot lower.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +19,8 @@ import torch
 from inductor_debug_schema import Finding, Graph, GraphDocument, GraphKind, Stage, StageReport, StageState
 from torch.fx import GraphModule
 
+from inductor_debug.capture.aot import EVAL_NOTE, inference_only
+from inductor_debug.capture.aot_lowering import problem_of
 from inductor_debug.capture.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo_run import Callers, DynamoRun
 from inductor_debug.capture.failures import capture_error, describe
@@ -56,7 +60,7 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     run = DynamoRun(target, sources, Stage.INDUCTOR)
     lowering = _Lowering(run)
     snapshot = Snapshot(target)
-    with nothing_built():
+    with nothing_built(), torch.no_grad() if inference_only(target) else nullcontext():
         error = run.execute(lowering)
     snapshot.restore()
     findings, notes, retry_real = run.explain(error)
@@ -239,7 +243,8 @@ class _Lowering:
                     findings.append(told)
         kinds = {lowered.aot.kind for capture in self.captures for lowered in capture.lowered}
         if kinds == {GraphKind.FORWARD} and not any(capture.failures for capture in self.captures):
-            notes.append(_NO_BACKWARD_NOTE.format(self._run.target.name))
+            target = self._run.target
+            notes.append(EVAL_NOTE if inference_only(target) else _NO_BACKWARD_NOTE.format(target.name))
         return findings, notes
 
     def _told(self, failure: LoweringError, capture: _Capture) -> Finding | str:
@@ -251,10 +256,11 @@ class _Lowering:
         if target.fake_mode is not None and is_limitation(failure.cause):
             return f"Graph {capture.name} could not be lowered on fake tensors: {describe(cause)}"
         subject, frames = "this graph", frames_of((), self._run.sources)
-        if failure.node is not None:
-            owner = failure.node.graph.owning_module
-            subject = f"`{op_name(failure.node, owner)}`" if owner is not None else subject
-            frames = frames_of(stack_of_node(failure.node), self._run.sources)
+        node = failure.node or problem_of(cause, capture.source).node
+        if node is not None:
+            owner = node.graph.owning_module
+            subject = f"`{op_name(node, owner)}`" if owner is not None else subject
+            frames = frames_of(stack_of_node(node), self._run.sources)
         message = f"TorchInductor cannot compile {subject}: {describe(cause)}"
         return capture_error(message, frames, target, Stage.INDUCTOR)
 
