@@ -54,6 +54,42 @@ def test_every_metric_is_what_its_definition_says(dtype: torch.dtype, scale: flo
         assert getattr(found.metrics, name) == pytest.approx(value, rel=2e-5, abs=2e-7), name
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.complex64, torch.int32], ids=str)
+@pytest.mark.parametrize("factor", [1000, -500, 20_000])
+def test_the_cosine_of_sides_of_very_different_sizes(dtype: torch.dtype, factor: int) -> None:
+    size = {torch.int32: 100, torch.float16: 0.01}.get(dtype, 1)
+    reference = (torch.randn(5000, dtype=torch.float64) * size).to(dtype)
+    actual = reference.to(torch.complex128) * factor + torch.randn(5000, dtype=torch.float64) * factor * size
+    actual = (actual if dtype.is_complex else actual.real).to(dtype)
+    left, right = (torch.view_as_real(side.to(torch.complex128)).flatten() for side in (reference, actual))
+    expected = torch.nn.functional.cosine_similarity(left, right, dim=0).item()
+    for config in (ComparisonConfig(), ComparisonConfig(block_elements=SMALL_BLOCKS)):
+        assert compare_tensors(reference, actual, config).metrics.cosine == pytest.approx(expected, abs=1e-6)
+
+
+def test_integers_of_64_bits_with_and_without_a_sign_are_compared_exactly() -> None:
+    signed = torch.tensor([2**53, 2**63 - 1, 0, 7])
+    unsigned = torch.tensor([2**53 + 1, 2**64 - 1, 5, 7], dtype=torch.uint64)
+    for reference, actual in ((signed, unsigned), (unsigned, signed)):
+        found = compare_tensors(reference, actual)
+        assert found.metrics.mismatches == 3
+        assert found.metrics.max_abs == found.metrics.max_ulp == 2**63
+    below = compare_tensors(torch.tensor([-1, 3]), torch.tensor([2**64 - 1, 3], dtype=torch.uint64))
+    assert (below.metrics.mismatches, below.metrics.max_abs) == (1, 2.0**64)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=str)
+def test_large_relative_tolerances_that_would_pass_do(dtype: torch.dtype) -> None:
+    for seed in range(20):
+        generator = torch.Generator().manual_seed(seed)
+        reference, actual = torch.randn(2, 5000, generator=generator, dtype=torch.float64).to(dtype)
+        actual = actual * 100
+        rtol = compare_tensors(reference, actual).passes_with.rtol
+        assert rtol is not None
+        assert compare_tensors(reference, actual, ComparisonConfig(rtol=rtol)).passed
+        assert not compare_tensors(reference, actual, ComparisonConfig(rtol=rtol * (1 - 1e-5))).passed
+
+
 def ulp_by_definition(reference: torch.Tensor, actual: torch.Tensor) -> int:
     """Counts by the list of all values of a 16-bit dtype."""
     patterns = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(reference.dtype)

@@ -1,11 +1,13 @@
 """Measures the numeric core for `bench numerics`: run as a module, it prints one JSON object.
 
-Ratios come from one process, the two sides by turns, so that both meet the same machine. Nothing else uses this.
+Ratios come from one process, the two sides by turns, so that both meet the same machine, and from medians, so that no
+single turn in which the machine had something else to do decides. Nothing else uses this.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -18,7 +20,8 @@ from inductor_debug.accelerators.number_formats import BFLOAT16, FLOAT8_E4M3FN, 
 from inductor_debug.kerneldiff.rounding import rounded
 from inductor_debug.kerneldiff.tensors import compare_tensors
 
-_TURNS = 3
+_TURNS = 7
+_ROUNDED_TURNS = 3
 _ROUNDED = 1 << 25
 
 
@@ -41,8 +44,8 @@ def measure(elements: int) -> dict[str, Any]:
     return {
         "elements": elements,
         "threads": threads,
-        "plain_seconds": min(plain),
-        "compare_seconds": {name: min(seconds) for name, seconds in ours.items()},
+        "plain_seconds": statistics.median(plain),
+        "compare_seconds": {name: statistics.median(seconds) for name, seconds in ours.items()},
         "extra_bytes": extra if Path("/proc/self/status").exists() else None,
         "rounded_per_second": _rounding(),
     }
@@ -54,7 +57,7 @@ def _rounding() -> dict[str, float]:
     values = torch.randn(_ROUNDED)
     found = {}
     for known in (SEN169_FP16, FLOAT16, BFLOAT16, FLOAT8_E4M3FN):
-        best = min(_seconds(lambda known=known: rounded(values, known)) for _ in range(_TURNS))  # type: ignore[misc]
+        best = min(_seconds(lambda known=known: rounded(values, known)) for _ in range(_ROUNDED_TURNS))  # type: ignore[misc]
         found[known.name] = _ROUNDED / best
     return found
 

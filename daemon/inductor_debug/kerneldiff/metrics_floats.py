@@ -26,6 +26,12 @@ _SAFE = {torch.float32: (1e-15, 1e15), torch.float64: (1e-145, 1e145)}
 _ROWS = 5
 """The error, the quotient, and the squares of both sides and of the error."""
 
+_ALIKE = 16.0
+"""Squares of two sides that differ by no more leave the inner product its digits."""
+
+_SURELY = 1 - 1e-6
+"""Relative errors that are smaller than a tolerance by that factor are within it, however they were rounded."""
+
 
 class _Work:
     """Both sides of a block in the dtype computed in, and buffers of its size, whose parts are cut once.
@@ -158,7 +164,7 @@ class FloatMetrics:
         sums.elements += count
         sums.compared += count
         sums.relative += int(torch.ne(work.reference, 0, out=work.scratch).sum())
-        sums.add_norms(0.0, math.sqrt(square), math.sqrt(square))
+        sums.add_norms(0.0, math.sqrt(square), math.sqrt(square), square)
         sums.note_ulp(0)
 
     def _add_differing(self, block: Block, work: _Work, relative: _Relative, figures: _Figures) -> None:
@@ -171,11 +177,19 @@ class FloatMetrics:
         sums.max_rel = max(sums.max_rel, relative.highest)
         sums.sum_rel += relative.total
         squares = figures.error_square, figures.reference_square, figures.actual_square
-        sums.add_norms(*map(math.sqrt, squares))
+        sums.add_norms(*map(math.sqrt, squares), self._product(work, figures))
         self._distance(block, work, relative, largest)
         self._tolerances(work, relative, largest)
         if self._worst.wants(largest):
             self._worst.take(block, work.error)
+
+    @staticmethod
+    def _product(work: _Work, figures: _Figures) -> float:
+        """The inner product of both sides: from the squares, unless one is so much larger that it leaves no digits."""
+        left, right = figures.reference_square, figures.actual_square
+        if max(left, right) <= _ALIKE * min(left, right):
+            return (left + right - figures.error_square) / 2
+        return float(torch.mul(work.reference, work.actual, out=work.scratch).sum())
 
     @staticmethod
     def _relative(work: _Work, figures: _Figures) -> _Relative:
@@ -193,23 +207,29 @@ class FloatMetrics:
         return _Relative(float(quotient.amax()), float(quotient.sum()), zeros, at_zero)
 
     def _tolerances(self, work: _Work, relative: _Relative, largest: float) -> None:
-        sums, wanted, scratch = self._sums, self._sums.tolerances, work.scratch
-        if largest <= wanted.atol and largest <= sums.needed_atol:
-            return
-        if math.isfinite(wanted.rtol):
-            torch.sub(work.error, work.size, alpha=wanted.rtol, out=scratch)
-            if largest > sums.needed_atol:
-                sums.needed_atol = max(sums.needed_atol, float(scratch.amax()))
-            if largest > wanted.atol:
-                sums.mismatches += int(torch.gt(scratch, wanted.atol, out=scratch).sum())
+        sums, wanted = self._sums, self._sums.tolerances
+        within = not relative.zeros and relative.highest < wanted.rtol * _SURELY
+        if not within and (largest > wanted.atol or largest > sums.needed_atol):
+            self._mismatches(work, largest)
         if largest <= wanted.atol or (relative.highest <= sums.needed_rtol and relative.at_zero <= wanted.atol):
             return
         if relative.at_zero > wanted.atol:
             sums.needed_rtol = math.inf
             return
-        torch.sub(work.error, wanted.atol, out=scratch)
-        scratch.div_(work.size.masked_fill_(work.size == 0, math.inf) if relative.zeros else work.size)
-        sums.needed_rtol = max(sums.needed_rtol, float(scratch.amax()))
+        over = torch.sub(work.error, wanted.atol, out=work.scratch)
+        over.div_(work.size.masked_fill_(work.size == 0, math.inf) if relative.zeros else work.size)
+        sums.needed_rtol = max(sums.needed_rtol, float(over.amax()))
+
+    def _mismatches(self, work: _Work, largest: float) -> None:
+        """Counts what is outside the tolerances, and sees by how much."""
+        sums, wanted = self._sums, self._sums.tolerances
+        if not math.isfinite(wanted.rtol):
+            return
+        excess = torch.sub(work.error, work.size, alpha=wanted.rtol, out=work.scratch)
+        if largest > sums.needed_atol:
+            sums.needed_atol = max(sums.needed_atol, float(excess.amax()))
+        if largest > wanted.atol:
+            sums.mismatches += int(torch.gt(excess, wanted.atol, out=excess).sum())
 
     def _distance(self, block: Block, work: _Work, relative: _Relative, largest: float) -> None:
         """Counts the values between, exactly, where the block may hold a new record.

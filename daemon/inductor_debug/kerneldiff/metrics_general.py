@@ -80,7 +80,7 @@ class GeneralMetrics:
         largest = float(error.max().item())
         sums.max_abs = max(sums.max_abs, largest)
         sums.sum_abs += float(error.sum().item())
-        sums.add_norms(_norm(error), _norm(size), _norm(actual.abs()))
+        sums.add_norms(_norm(error), _norm(size), _norm(actual.abs()), _product(reference, actual))
         zero = size == 0
         # Where the reference is zero there is no relative error; infinity makes it 0.
         divisor = size.masked_fill(zero, math.inf)
@@ -151,3 +151,10 @@ def _norm(values: Tensor) -> float:
     if scale == 0 or not math.isfinite(scale):
         return scale
     return scale * float(torch.linalg.vector_norm(values / scale).item())
+
+
+def _product(left: Tensor, right: Tensor) -> float:
+    """The real part of the inner product."""
+    if left.is_complex() or right.is_complex():
+        left, right = (torch.view_as_real(side.to(torch.complex128).resolve_conj()) for side in (left, right))
+    return float((left * right).sum().item())

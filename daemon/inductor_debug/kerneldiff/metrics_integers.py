@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from inductor_debug.kerneldiff.blocks import Block
+from inductor_debug.kerneldiff.metrics_general import GeneralMetrics
 from inductor_debug.kerneldiff.metrics_sums import Sums
 from inductor_debug.kerneldiff.metrics_ulp import differences
 from inductor_debug.kerneldiff.metrics_worst import Worst
@@ -21,24 +22,33 @@ _LOWEST = -(2**63)
 
 
 class IntegerMetrics:
-    """Takes blocks of integers of any two dtypes of `INTEGERS`, but for uint64, which only goes with itself."""
+    """Takes blocks of integers of any two dtypes of `INTEGERS`.
 
-    def __init__(self, sums: Sums, worst: Worst) -> None:
+    Where uint64 meets numbers below zero, differences need more than 64 bits: such a block goes by way of float64,
+    which rounds large ones.
+    """
+
+    def __init__(self, sums: Sums, worst: Worst, *dtypes: torch.dtype) -> None:
         self._sums = sums
         self._worst = worst
+        self._unsigned = torch.uint64 in dtypes
+        self._general = GeneralMetrics(sums, worst, equal_nan=True)
 
     def add(self, block: Block) -> None:
         """Adds a block."""
+        if self._unsigned and (_negative(block.reference) or _negative(block.actual)):
+            self._general.add(block)
+            return
         sums = self._sums
         sums.elements += block.reference.numel()
         sums.compared += block.reference.numel()
-        reference, actual = _ordered(block.reference), _ordered(block.actual)
+        reference, actual = (self._ordered(side) for side in (block.reference, block.actual))
         size = _magnitude(block.reference)
         norm = float(torch.linalg.vector_norm(size).item())
         sums.relative += int(size.count_nonzero().item())
         sums.note_ulp(0)
         if torch.equal(reference, actual):
-            sums.add_norms(0.0, norm, norm)
+            sums.add_norms(0.0, norm, norm, norm * norm)
             return
         steps = differences(reference, actual)
         largest = int(steps.max().item()) - _LOWEST
@@ -49,10 +59,17 @@ class IntegerMetrics:
             float(torch.linalg.vector_norm(_unsigned(steps)).item()),
             norm,
             float(torch.linalg.vector_norm(_magnitude(block.actual)).item()),
+            float((_number(block.reference) * _number(block.actual)).sum().item()),
         )
         self._tolerances(steps, _unsigned(steps), size)
         if self._worst.wants(largest):
             self._worst.take(block, _unsigned(steps))
+
+    def _ordered(self, values: Tensor) -> Tensor:
+        """As int64, in order and with the same differences; what goes up to 2**64 is moved down by 2**63."""
+        if not self._unsigned:
+            return values.to(torch.int64)
+        return (values.view(torch.int64) if values.dtype is torch.uint64 else values.to(torch.int64)) ^ _LOWEST
 
     def _differing(self, block: Block, error: Tensor, size: Tensor) -> None:
         sums = self._sums
@@ -76,15 +93,20 @@ class IntegerMetrics:
         sums.needed_rtol = max(sums.needed_rtol, float(needed.max().item()))
 
 
-def _ordered(values: Tensor) -> Tensor:
-    """As int64, in order and with the same differences; uint64 is moved down by 2**63."""
-    return values.view(torch.int64) ^ _LOWEST if values.dtype is torch.uint64 else values.to(torch.int64)
+def _negative(values: Tensor) -> bool:
+    """Whether any number is below zero."""
+    return values.dtype is not torch.uint64 and bool((values.to(torch.int64) < 0).any())
 
 
 def _magnitude(values: Tensor) -> Tensor:
+    return _number(values).abs_()
+
+
+def _number(values: Tensor) -> Tensor:
+    """As float64, of its own."""
     if values.dtype is torch.uint64:
         return _unsigned(values.view(torch.int64) ^ _LOWEST)
-    return values.to(torch.float64).abs()
+    return values.to(torch.float64)
 
 
 def _unsigned(steps: Tensor) -> Tensor:

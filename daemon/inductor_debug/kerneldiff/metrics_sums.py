@@ -13,9 +13,13 @@ from inductor_debug.kerneldiff.metrics import Metrics, PassesWith
 
 _SLACK = 1e-6
 _COUNTED = (
-    *("elements", "compared", "relative", "sum_abs", "sum_rel", "mismatches", "nonfinite_mismatches"),
+    *("elements", "compared", "relative", "sum_abs", "sum_rel", "mismatches", "nonfinite_mismatches", "product"),
     *("nan_reference", "nan_actual", "inf_reference", "inf_actual"),
 )
+_ALIKE = 2.0
+"""Of sides whose norms differ by at most that factor, the norm of the error tells the cosine best."""
+_SMALLEST = 1e-280
+"""Products of norms below that one have lost digits, and so has the inner product."""
 _RECORDED = ("max_abs", "max_rel", "needed_atol", "needed_rtol")
 
 
@@ -38,6 +42,7 @@ class Sums:
     error: float = 0.0
     reference: float = 0.0
     actual: float = 0.0
+    product: float = 0.0
     mismatches: int = 0
     needed_atol: float = 0.0
     needed_rtol: float = 0.0
@@ -52,8 +57,9 @@ class Sums:
         """A distance that was met."""
         self.ulp = max(self.ulp or 0, distance)
 
-    def add_norms(self, error: float, reference: float, actual: float) -> None:
-        """The Euclidean norms of a block's error and of both sides."""
+    def add_norms(self, error: float, reference: float, actual: float, product: float = 0.0) -> None:
+        """The Euclidean norms of a block's error and of both sides, and the inner product of these."""
+        self.product += product
         self.error = math.hypot(self.error, error)
         self.reference = math.hypot(self.reference, reference)
         self.actual = math.hypot(self.actual, actual)
@@ -96,17 +102,22 @@ class Sums:
         if self.nonfinite_mismatches:
             return PassesWith(None, None)
         rtol = self.needed_rtol if math.isfinite(self.needed_rtol) else None
-        return PassesWith(_rounded_up(self.needed_atol), None if rtol is None else _rounded_up(rtol))
+        atol = self.needed_atol if float(self.needed_atol).is_integer() else _rounded_up(self.needed_atol)
+        return PassesWith(atol, None if rtol is None else _rounded_up(rtol))
 
     def _cosine(self) -> float | None:
-        """From the three sides of the triangle: exact where it matters, for sides that are almost equal."""
         if self.reference == 0 and self.actual == 0:
             return 1.0
         if self.reference == 0 or self.actual == 0:
             return None
         left, right = self.reference, self.actual
-        ratio = ((left / right) + (right / left) - (self.error / left) * (self.error / right)) / 2
-        return max(-1.0, min(1.0, ratio)) if math.isfinite(ratio) else None
+        alike = max(left, right) <= _ALIKE * min(left, right)
+        if alike or not math.isfinite(self.product) or left * right < _SMALLEST:
+            # The three sides of the triangle: exact where it matters, for sides that are almost equal.
+            cosine = ((left / right) + (right / left) - (self.error / left) * (self.error / right)) / 2
+        else:
+            cosine = self.product / left / right
+        return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
 
     def _snr(self) -> float | None:
         if self.error == 0:
@@ -117,4 +128,5 @@ class Sums:
 
 
 def _rounded_up(tolerance: float) -> float:
-    return tolerance if tolerance == 0 or float(tolerance).is_integer() else tolerance * (1 + _SLACK)
+    """More than any rounding between here and a comparison takes away."""
+    return tolerance * (1 + _SLACK)

@@ -183,10 +183,8 @@ def _block_elements(reference: Tensor, shares: int) -> int:
 
 def _accumulator(reference: Tensor, actual: Tensor, sums: Sums, worst: Worst, config: ComparisonConfig) -> _Accumulator:
     dtype = reference.dtype
-    if dtype in INTEGERS and actual.dtype in INTEGERS and (torch.uint64 not in (dtype, actual.dtype)):
-        return IntegerMetrics(sums, worst)
-    if dtype is actual.dtype is torch.uint64:
-        return IntegerMetrics(sums, worst)
+    if dtype in INTEGERS and actual.dtype in INTEGERS:
+        return IntegerMetrics(sums, worst, dtype, actual.dtype)
     if dtype is actual.dtype and dtype.is_floating_point:
         return FloatMetrics(sums, worst, dtype, equal_nan=config.equal_nan)
     return GeneralMetrics(sums, worst, equal_nan=config.equal_nan)
