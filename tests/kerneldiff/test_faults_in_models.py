@@ -1,4 +1,4 @@
-"""Each fault in each of a dozen models is found and blamed on its line; without a fault nobody is blamed."""
+"""Each fault in each of a dozen models is blamed on its line, or told to change nothing; without one nobody is."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ import pytest
 import torch
 from fault_models import MODELS, inputs
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.faults import Fault
+from inductor_debug.kerneldiff.report import DiffReport, InjectedFault, Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch
 
-FAULTS = [
+CERTAIN = [
     ("drop-last-stick", "spyre", "result"),
     ("zero-output", "spyre", "result"),
     ("reduction-order", "spyre", "sum"),
     ("downcast-int64", "eager", "integers"),
+    ("wrong-rounding", "eager", "sum"),
 ]
+"""Faults that spoil something in every model."""
+OTHERS = [(fault.value, "spyre", comment) for fault in Fault for comment in ("sum", "result")]
+"""Faults that may have nothing to spoil where they are put."""
 
 
 class Floats(nn.Module):
@@ -44,14 +49,32 @@ def line_of(kind: type[nn.Module], comment: str) -> int:
     return first + next(number for number, text in enumerate(lines) if comment in text.partition("# ")[2])
 
 
+def outcome(kind: type[nn.Module], fault: str, backend: str, comment: str) -> InjectedFault:
+    """What became of a fault at a line; it is blamed there, or nobody is."""
+    line = line_of(kind, comment)
+    report = compared(kind, backend, f"{fault}@{line}")
+    (told,) = report.faults
+    assert told.operations > 0, report.summary()
+    blamed = {blame.place.range.start.line + 1 for blame in report.blame if blame.place is not None}
+    assert blamed == ({line} if told.found else set()), f"{fault}: {report.summary()}"
+    assert report.verdict is not Verdict.PASS or not told.found
+    assert told.found or "changes no value here" in report.summary(), f"{fault} was missed: {report.summary()}"
+    return told
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_fault_is_blamed_on_its_line_and_no_other_is(kind: type[nn.Module]) -> None:
     clean = compared(kind, "spyre")
     assert clean.verdict is Verdict.PASS, clean.summary()
     assert clean.blame == []
-    for fault, backend, comment in FAULTS:
-        line = line_of(kind, comment)
-        report = compared(kind, backend, f"{fault}@{line}")
-        assert report.verdict in (Verdict.WRONG, Verdict.SUSPICIOUS), f"{fault}: {report.summary()}"
-        blamed = {blame.place.range.start.line + 1 for blame in report.blame if blame.place is not None}
-        assert blamed == {line}, f"{fault}: {report.summary()}"
+    for fault in CERTAIN:
+        told = outcome(kind, *fault)
+        assert told.found, fault
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_no_fault_that_changes_a_value_is_missed(kind: type[nn.Module]) -> None:
+    for fault in OTHERS:
+        if fault not in CERTAIN:
+            told = outcome(kind, *fault)
+            assert told.found == (told.changed > 0), fault

@@ -128,8 +128,40 @@ def test_faults_go_into_arithmetic_that_can_be_had_only(inputs: tuple[torch.Tens
 
 def test_a_fault_that_meets_no_operation_is_said_to(inputs: tuple[torch.Tensor, torch.Tensor]) -> None:
     report = compared(inputs, "eager", f"zero-output@{FIRST}", f"zero-output@{line('pointwise')}")
-    told = [note for note in report.notes if "was put into no operation" in note]
-    assert told == [f"zero-output@{FIRST} was put into no operation: none comes from there."]
+    assert report.notes == [
+        f"zero-output@{FIRST} was put into no operation: none comes from there.",
+        f"zero-output@{line('pointwise')} changes the results of 1 operation, and was found.",
+    ]
+    assert report.to_dict()["faults"] == [
+        {"fault": f"zero-output@{FIRST}", "operations": 0, "changed": 0, "found": False},
+        {"fault": f"zero-output@{line('pointwise')}", "operations": 1, "changed": 1, "found": True},
+    ]
+
+
+def test_a_fault_that_changes_no_value_is_no_fault_that_was_missed(inputs: tuple[torch.Tensor, torch.Tensor]) -> None:
+    fault = f"downcast-int64@{line('pointwise')}"
+    report = compared(inputs, "eager", fault)
+    assert report.verdict is Verdict.PASS
+    assert f"note: {fault} was put into 1 operation and changes no value here: there is nothing" in report.summary()
+
+
+def test_what_is_not_looked_for_among_operations_is_found_by_the_verdict(
+    inputs: tuple[torch.Tensor, torch.Tensor],
+) -> None:
+    faults = [f"zero-output@{line('pointwise')}"]
+    report = KernelDiffHarness(Layers().eval(), inputs, test_backend="eager", inject=faults, nodes=False).compare()
+    assert [fault.found for fault in report.faults] == [True]
+
+
+def test_cut_off_results_of_the_reference_s_own_kernels_are_seen_though_rounding_could_explain_them() -> None:
+    class Product(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x @ y
+
+    matrices = torch.randn(2, 4, 256, 256, generator=torch.Generator().manual_seed(1))
+    report = KernelDiffHarness(Product(), tuple(matrices), test_backend="eager", inject=["wrong-rounding"]).compare()
+    assert [blame.op for blame in report.blame] == ["aten.bmm.default"]
+    assert "although the reference's own kernel computes it" in report.blame[0].why
 
 
 def test_faults_in_backward_are_blamed_on_the_expression_they_belong_to(

@@ -18,6 +18,13 @@ interface Choice extends vscode.QuickPickItem {
   readonly browse?: boolean;
 }
 
+/** A profile that comes with the daemon; `computes` where its arithmetic can be emulated. */
+export interface BuiltInProfile {
+  readonly name: string;
+  readonly title: string;
+  readonly computes: boolean;
+}
+
 export function activate(context: Context): void {
   context.extension.subscriptions.push(
     vscode.commands.registerCommand("inductorDebug.chooseAccelerator", () => choose(context)),
@@ -46,9 +53,12 @@ export async function accelerators(context: Context): Promise<string[]> {
 }
 
 /** The same, with their titles. */
-export async function profilesOf(context: Context): Promise<{ name: string; title: string }[]> {
+export async function profilesOf(context: Context): Promise<BuiltInProfile[]> {
   const folder = context.extension.asAbsolutePath(PROFILES);
-  const profiles = (await accelerators(context)).map(async (name) => ({ name, title: titleOf(await readFile(join(folder, `${name}.toml`), "utf8")) }));
+  const profiles = (await accelerators(context)).map(async (name) => {
+    const text = await readFile(join(folder, `${name}.toml`), "utf8");
+    return { name, title: titleOf(text), computes: computesIn(text) };
+  });
   return Promise.all(profiles);
 }
 
@@ -69,6 +79,11 @@ async function choices(context: Context, current: string): Promise<Choice[]> {
 
 function mark(chosen: boolean): { iconPath: vscode.ThemeIcon } | Record<string, never> {
   return chosen ? { iconPath: new vscode.ThemeIcon("check") } : {};
+}
+
+/** Whether a profile says with which numbers the accelerator computes, so that they can be emulated. */
+export function computesIn(profile: string): boolean {
+  return /^\s*\[arithmetic\]/mu.test(profile);
 }
 
 /** The `title` of a profile. */

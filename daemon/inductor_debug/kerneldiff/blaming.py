@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least, is_reference
 from inductor_debug.kerneldiff.backends import Backend
 from inductor_debug.kerneldiff.graphs import (
     CapturedGraph,
@@ -83,7 +83,10 @@ class Finder:
         report.largest_growth = _name(growing) if growing is not None and (growing.growth or 0.0) > 1 else ""
         suspects = _suspects(walk.results)
         before = self._replace(arithmetic, suspects[:_MOST_REPLACED], report)
-        report.blame = [_blame(node, before.get(node.graph), len(suspects) - 1) for node in suspects[:_MOST_BLAMED]]
+        despite = "the reference's own kernel computes it" if is_reference(arithmetic) else "nothing is rounded there"
+        report.blame = [
+            _blame(node, before.get(node.graph), len(suspects) - 1, despite) for node in suspects[:_MOST_BLAMED]
+        ]
         if report.blame and report.verdict is Verdict.PASS:
             report.verdict = Verdict.SUSPICIOUS
             first = report.blame[0]
@@ -209,11 +212,11 @@ def _what_it_buys(left: float, before: float, others: int) -> str:
     return "; put right it changes little: the results hardly depend on it"
 
 
-def _blame(node: NodeResult, before: float | None, others: int) -> Blame:
+def _blame(node: NodeResult, before: float | None, others: int, despite: str) -> Blame:
     ratio = _isolated_ratio(node)
     why = f"on the reference's inputs its result is {off_by(ratio)}"
     if math.isinf(ratio) and not (node.isolated and node.isolated.invalid):
-        why = "on the reference's inputs its result is not the same, although nothing is rounded there"
+        why = f"on the reference's inputs its result is not the same, although {despite}"
     if node.replaced is not None and before:
         why += _what_it_buys(node.replaced, before, others)
     return Blame(node.node, node.op, why, node.place, node.graph, node.module)

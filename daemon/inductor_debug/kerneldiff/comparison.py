@@ -23,6 +23,7 @@ from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
 from inductor_debug.kerneldiff.blaming import Finder
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
+from inductor_debug.kerneldiff.fault_effects import tell
 from inductor_debug.kerneldiff.faults import FaultyArithmetic
 from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
 from inductor_debug.kerneldiff.jitter import Jitter
@@ -135,14 +136,12 @@ class Comparison:
             report.verdict = Verdict.FAILED
             return
         results = [*report.outputs, *report.gradients]
-        if isinstance(self._test.arithmetic, FaultyArithmetic):
-            report.notes += [
-                f"{fault} was put into no operation: none comes from there." for fault in self._test.arithmetic.idle
-            ]
         report.verdict, report.why = overall(results, self._baseline(), report.deterministic)
         settings.stream.verdict(report)
         if settings.nodes:
             self._find(report)
+        if isinstance(self._test.arithmetic, FaultyArithmetic):
+            tell(self._test.arithmetic.effects, report)
 
     def _once(
         self, report: DiffReport, seed: int, *, first: bool

@@ -21,7 +21,9 @@ from inductor_debug.accelerators.sticks import STICK_BYTES
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.kerneldiff.accumulation import Accumulator, accumulates
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, is_reference, received, running_totals
-from inductor_debug.kerneldiff.emulation import is_view
+from inductor_debug.kerneldiff.emulation import is_view, written_arguments
+from inductor_debug.kerneldiff.fault_effects import Effect
+from inductor_debug.kerneldiff.random_numbers import random_state_kept
 
 _TOO_FEW_BITS = 3
 _PIECE = 4
@@ -85,8 +87,9 @@ class FaultyArithmetic:
         self.is_reference = is_reference(arithmetic)
         self._arithmetic = arithmetic
         self._injections = tuple(injections)
-        self._applied: set[Injection] = set()
         self._line_of = line_of
+        self.effects = {found.text: Effect() for found in self._injections}
+        """By the fault as it is written."""
 
     def ideal(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """As without faults."""
@@ -98,11 +101,25 @@ class FaultyArithmetic:
 
     def compute(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for one node, spoilt where a fault applies."""
-        if is_view(node.target):
-            return self._arithmetic.compute(node, args, kwargs)
-        applied = [found for found in self._injections if self._applies(found, node)]
-        self._applied.update(applied)
-        faults = {found.fault for found in applied}
+        applied = [] if is_view(node.target) else [found for found in self._injections if self._applies(found, node)]
+        for found in applied:
+            self.effects[found.text].note(node, *self._aside(node, args, kwargs, set(), {found.fault}))
+        return self._spoilt(node, args, kwargs, {found.fault for found in applied})
+
+    def _aside(
+        self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], *choices: set[Fault]
+    ) -> tuple[Any, ...]:
+        """The results with each choice of faults; arguments and random numbers stay as they are."""
+        made = []
+        for faults in choices:
+            given = (args, kwargs)
+            if written_arguments(node.target, args, kwargs):
+                given = pytree.tree_map_only(Tensor, Tensor.clone, given)
+            with random_state_kept():
+                made.append(self._spoilt(node, *given, faults))
+        return tuple(made)
+
+    def _spoilt(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], faults: set[Fault]) -> Any:
         if Fault.DOWNCAST_INT64 in faults:
             args, kwargs = pytree.tree_map(_downcast, (args, kwargs))
         adds = accumulates(node.target)
@@ -116,11 +133,6 @@ class FaultyArithmetic:
             if fault in faults:
                 result = pytree.tree_map(spoil, result)
         return result
-
-    @property
-    def idle(self) -> list[str]:
-        """The faults that were put into no operation so far, as they are written."""
-        return [found.text for found in self._injections if found not in self._applied]
 
     def _applies(self, found: Injection, node: Node) -> bool:
         return found.line is None or self._line_of(node) == found.line

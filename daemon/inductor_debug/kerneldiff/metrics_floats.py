@@ -177,7 +177,8 @@ class FloatMetrics:
         sums.max_rel = max(sums.max_rel, relative.highest)
         sums.sum_rel += relative.total
         squares = figures.error_square, figures.reference_square, figures.actual_square
-        sums.add_norms(*map(math.sqrt, squares), self._product(work, figures))
+        error, reference, actual = map(math.sqrt, squares)
+        sums.add_norms(error, reference, actual, self._product(work, figures))
         self._distance(block, work, relative, largest)
         self._tolerances(work, relative, largest)
         if self._worst.wants(largest):

@@ -19,7 +19,7 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.graph_runner import last_uses
-from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least
+from inductor_debug.kerneldiff.arithmetic import Arithmetic, at_least, is_reference
 from inductor_debug.kerneldiff.differences import NOTHING, difference, differs_exactly
 from inductor_debug.kerneldiff.graphs import (
     CapturedGraph,
@@ -76,8 +76,8 @@ class NodeWalk:
         """The error of the backend's operation on the reference's inputs."""
         actual = self._arithmetic.compute(node, args, kwargs)
         error = difference(reference, actual)
-        unit = at_least(self._arithmetic.unit)
-        if error.invalid or error.relative > CLOSER_LOOK * unit or differs_exactly(reference, actual):
+        most = 0.0 if is_reference(self._arithmetic) else CLOSER_LOOK * at_least(self._arithmetic.unit)
+        if error.invalid or error.relative > most or differs_exactly(reference, actual):
             ratio = ratio_of(self._arithmetic, node, (reference, actual), args, kwargs)
             return replace(error, ratio=ratio)
         return error

@@ -23,6 +23,7 @@ from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import beyond_int32
 from inductor_debug.kerneldiff.precise import Precise, drawn_dtype, to_precise
 from inductor_debug.kerneldiff.random_numbers import random_state_kept
+from inductor_debug.kerneldiff.sides import same
 from inductor_debug.kerneldiff.verdict import SUSPICIOUS_ALONE
 from inductor_debug.kerneldiff.wide_devices import has_float64
 
@@ -78,10 +79,12 @@ class _Operation:
         best, reference, actual = (tensor.to(exact.device) for tensor in (best, reference, actual))
         if not (exact.is_floating_point() or exact.is_complex()):
             return self._exactly_equal(index, exact, best, actual)
+        if is_reference(self._arithmetic):
+            return 0.0 if same(reference, actual) else math.inf
         unit = max(self._arithmetic.unit, unit_of(actual.dtype))
         expected = larger(error_from(exact, best), rounding_error(exact, unit))
         ratio = anchor(exact, expected, actual, reference, best).ratio
-        if ratio <= SUSPICIOUS_ALONE or is_reference(self._arithmetic):
+        if ratio <= SUSPICIOUS_ALONE:
             return ratio
         expected = larger(expected, *(error_from(exact, other) for other in _like(self._reordered, index, exact)))
         near = SUSPICIOUS_ALONE * expected.largest

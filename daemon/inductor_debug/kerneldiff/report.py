@@ -200,6 +200,23 @@ class Blame:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class InjectedFault:
+    """A fault that was put in on purpose: into how many operations, how many results it changed, whether it was found.
+
+    One that changed nothing cannot be found.
+    """
+
+    fault: str
+    operations: int
+    changed: int
+    found: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"fault": self.fault, "operations": self.operations, "changed": self.changed, "found": self.found}
+
+
 @dataclass
 class DiffReport:
     """All that a comparison found. `error` tells which side raised and what, "" where none did."""
@@ -214,6 +231,7 @@ class DiffReport:
     nodes: list[NodeResult] = field(default_factory=list)
     segments: list[SegmentResult] = field(default_factory=list)
     blame: list[Blame] = field(default_factory=list)
+    faults: list[InjectedFault] = field(default_factory=list)
     first_divergent: str = ""
     largest_growth: str = ""
     deterministic: bool | None = None
@@ -238,6 +256,7 @@ class DiffReport:
             "nodes": [node.to_dict() for node in self.nodes],
             "segments": [segment.to_dict() for segment in self.segments],
             "blame": [blame.to_dict() for blame in self.blame],
+            "faults": [fault.to_dict() for fault in self.faults],
             "first_divergent": self.first_divergent or None,
             "largest_growth": self.largest_growth or None,
             "deterministic": self.deterministic,

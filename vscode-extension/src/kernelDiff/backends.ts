@@ -39,7 +39,8 @@ async function choices(context: Context, last: string | undefined): Promise<Choi
     { label: "aot_eager", description: t("AOTAutograd's graphs, run by eager kernels"), backend: "aot_eager" },
     { label: "dynamo", description: t("Dynamo's graphs, run as they are"), backend: "dynamo" },
   ];
-  const accelerators = (await profilesOf(context)).map(({ name, title }): Choice => ({ label: name, description: title, backend: name }));
+  const accelerators = (await profilesOf(context)).filter(({ computes }) => computes)
+    .map(({ name, title }): Choice => ({ label: name, description: title, backend: name }));
   const known = [...general, ...accelerators];
   const before: Choice | undefined = last === undefined ? undefined : { ...known.find(({ backend }) => backend === last), label: last, backend: last };
   const rest = (some: Choice[]): Choice[] => some.filter(({ backend }) => backend !== last);
