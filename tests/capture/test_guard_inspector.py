@@ -54,6 +54,15 @@ def test_graphs_breaks_guards_and_recompilations() -> None:
     in_child(work)
 
 
+def test_a_model_whose_forward_is_torchs_own_keeps_its_name() -> None:
+    def work() -> None:
+        report = GuardInspector(nn.Sequential(nn.Linear(4, 4))).inspect(torch.ones(3, 4), torch.ones(5, 4))
+        assert {graph.function for graph in report.graphs} == {"Sequential"}
+        assert [again.function for again in report.recompiles] == ["Sequential"]
+
+    in_child(work)
+
+
 def test_summary_and_document_say_the_same() -> None:
     def work() -> None:
         report = GuardInspector(Model(), project_root=ROOT).inspect((torch.randn(4, 8),), (torch.randn(4, 8), 2))

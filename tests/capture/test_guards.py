@@ -121,6 +121,37 @@ def test_every_failing_guard_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_constant_that_becomes_a_tensor_or_another_type_is_told(tmp_path: Path) -> None:
+    """Compared with a number, a tensor is a tensor and no answer; `2.0 == 2` holds, and torch compiles again."""
+    job = run(
+        tmp_path,
+        """
+        # inductor-debug: inputs=[(torch.randn(4), 2.0, 3), (torch.randn(4), torch.ones(1), 3.0)]
+        def f(x, scale, step):
+            return x.sin() * scale * step
+        """,
+    )
+    assert [message.partition(": ")[2] for _, message in told(job, "recompile")] == [
+        "`scale` is a tensor, not 2.0.",
+        "`step` is 3.0, not 3.",
+    ]
+
+
+def test_conditions_on_symbolic_numbers_are_guards(tmp_path: Path) -> None:
+    job = run(
+        tmp_path,
+        """
+        # inductor-debug: inputs=[(torch.randn(4), 5), (torch.randn(4), 7), (torch.randn(4), 2)]
+        def f(x, n):
+            return x * n if n > 3 else x
+        """,
+        asked=True,
+    )
+    graphs = document(job)["graphs"]
+    conditions = [[guard["source"] for guard in graph["guards"] if guard["kind"] == "SHAPE"] for graph in graphs]
+    assert conditions == [[], ["4 <= n"], ["n <= 3"]]
+
+
 @pytest.mark.skipif(
     sys.version_info[:3] == (3, 13, 0), reason="Python 3.13.0 lets torch miss changed attributes (cpython#125608)"
 )

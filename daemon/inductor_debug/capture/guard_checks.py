@@ -7,6 +7,7 @@ check that cannot be evaluated (an object that is no longer there) is left to th
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ _KEPT = re.compile(r"\b___stack\d+\b")
 """What Dynamo calls a value that it carries over a graph break."""
 _REGISTRY = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
+_CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
+"""A comparison of something that the function was given: what an epilogue lambda says of symbolic numbers."""
 _RANK = " dimensions, not "
 _LONGEST = 120
 _PLAIN = (int, float, complex, str, bool, type(None), torch.dtype, torch.device)
@@ -63,11 +66,15 @@ def broken_checks(entry: Entry) -> list[Broken]:
 
 
 def size_conditions(check: Check) -> list[Broken]:
-    """The conditions on symbolic sizes among the parts of a check, as they are written, none of them broken."""
+    """The conditions on symbolic sizes and numbers among the parts of a check, as they are written, none broken."""
     if check.kind == "TENSOR_MATCH":
         return []
-    parts = [part for part in check.parts if _SIZES.search(part)]
-    return [_said(Check(check.kind, "", ()), part, readable(_COMMENT.sub("", part).strip())) for part in parts]
+    codes = [(part, _COMMENT.sub("", part).strip()) for part in check.parts]
+    return [
+        _said(Check(check.kind, "", ()), part, readable(code))
+        for part, code in codes
+        if _SIZES.search(code) or (check.kind == "LAMBDA_GUARD" and _CONDITION.search(code))
+    ]
 
 
 def readable(source: str) -> str:
@@ -86,7 +93,32 @@ def _broken(check: Check, part: str, scope: dict[str, Any]) -> list[Broken]:
     except Exception:
         # Not code, or it depends on something that another check misses.
         return []
-    return [] if holds is not False else [_said(check, part, _in_words(code, scope))]
+    if _is_true(holds) and not (check.kind == "EQUALS_MATCH" and _is_of_other_type(code, scope)):
+        return []
+    return [_said(check, part, _in_words(code, scope))]
+
+
+def _is_true(holds: Any) -> bool:
+    """What a check came to; None is no answer. A tensor's comparison is a tensor, and no guard on a constant holds."""
+    if holds is None or isinstance(holds, bool):
+        return holds is not False
+    try:
+        return not isinstance(holds, torch.Tensor) and bool(holds)
+    except Exception:
+        # An array of several values, or an object of the user's own.
+        return False
+
+
+def _is_of_other_type(code: str, scope: dict[str, Any]) -> bool:
+    """Whether two sides that are equal (`4.0 == 4`) are of different types, which torch tells apart."""
+    match = _EQUALS.match(code)
+    if match is None:
+        return False
+    try:
+        return type(eval(match["left"], {}, scope)) is not type(ast.literal_eval(match["right"]))
+    except Exception:
+        # The right side is no literal.
+        return False
 
 
 def _said(check: Check, part: str, text: str) -> Broken:
@@ -109,7 +141,18 @@ def _in_words(code: str, scope: dict[str, Any]) -> str:
             now = _in_words
         if isinstance(now, _PLAIN):
             return f"`{_short(readable(match['left']))}` is {now!r}, not {_short(readable(match['right']))}"
+        if now is not _in_words and _is_literal(match["right"]):
+            kind = "a tensor" if isinstance(now, torch.Tensor) else _a(type(now).__name__)
+            return f"`{_short(readable(match['left']))}` is {kind}, not {_short(readable(match['right']))}"
     return f"`{_short(readable(code))}` does not hold"
+
+
+def _is_literal(code: str) -> bool:
+    try:
+        ast.literal_eval(code)
+    except (ValueError, SyntaxError):
+        return False
+    return True
 
 
 def _differences(expected: re.Match[str], check: Check, scope: dict[str, Any]) -> list[str]:

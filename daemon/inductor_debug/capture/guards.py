@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from inductor_debug_schema import Finding, Location, Related, Severity, Stage
+from torch._dynamo import external_utils
 from torch.fx import GraphModule
 
 from inductor_debug.capture import guard_hooks
@@ -113,7 +114,7 @@ class _Watch:
         code = guard_hooks.compiled_code()
         self._codes += [code] if code is not None and code not in self._codes else []
         calls = sum(node.op.startswith("call_") for node in graph_module.graph.nodes)
-        function = name_of(code) if code is not None else self._run.target.name
+        function = self._name_of(code)
         self._graphs.append(GraphFact(number, function, self._definition(code), calls))
         return self._runner.compiled(graph_module, callers)
 
@@ -132,13 +133,19 @@ class _Watch:
         close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_TOLD * 100, default=None)
         self.recompiles.append(
             _Recompile(
-                name_of(raw.code),
+                self._name_of(raw.code),
                 raw.compilation,
                 self._run.call + 1,
                 [failure for _, failures in entries for failure in failures],
                 close[1] if close is not None else [],
             )
         )
+
+    def _name_of(self, code: CodeType | None) -> str:
+        """The compiled function; where the target's forward is torch's own, Dynamo compiles a wrapper around it."""
+        if code is None or code.co_filename == external_utils.__file__:
+            return self._run.target.name
+        return name_of(code)
 
     def _failure(self, broken: Broken, entry: Entry) -> _Failure:
         return _Failure(broken, self._frames_of(broken, entry.compilation), entry.compilation)
