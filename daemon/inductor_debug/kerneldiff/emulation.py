@@ -67,9 +67,9 @@ class EmulatedArithmetic:
         if formats is None:
             raise ValueError(
                 f"the profile {profile.name!r} does not say with which numbers the accelerator computes, so its "
-                "arithmetic cannot be emulated; name a backend of torch.compile (inductor), an accelerator whose profile "
-                "says it (spyre), or a profile of your own with a table [arithmetic] and the key compute, such as "
-                "compute = 'bfloat16'"
+                "arithmetic cannot be emulated; name a backend of torch.compile (inductor), an accelerator whose "
+                "profile says it (spyre), or a profile of your own with a table [arithmetic] and the key compute, such "
+                "as compute = 'bfloat16'"
             )
         compute, accumulate = number_format(formats.compute), number_format(formats.accumulate)
         if formats.flush_denormals:
