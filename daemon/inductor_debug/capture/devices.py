@@ -2,7 +2,8 @@
 
 A model written for `cuda` has the same shapes, dtypes and strides on the CPU, which is all that checks need; so
 `.cuda()`, `.to("cuda")`, `device="cuda"` and `torch.cuda.synchronize()` must not end an analysis. `is_available()`
-keeps telling the truth. Nothing is initialised: a device that exists is left alone.
+keeps telling the truth. Nothing is initialised: a device that exists is left alone. Names that only an accelerator's
+own package teaches torch (`spyre`, `npu`) are taught where that package is missing.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ from typing import Any
 import torch
 from torch._dynamo import output_graph
 from torch.overrides import TorchFunctionMode
+from torch.utils import backend_registration
 
-KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu")
+KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu", "spyre")
 _CPU = torch.device("cpu")
 _MENTION = re.compile(rf"\b(?:{'|'.join(KINDS)})\b")
-_DEVICE_WORDS = re.compile(r"not (?:linked|compiled) with|NVIDIA driver|without \w+ (?:backend|library)|not available")
+_NAMED = re.compile(rf"(?:[\"']|device string: )({'|'.join(KINDS)})\b")
+_DEVICE_WORDS = re.compile(
+    r"device string|not (?:linked|compiled) with|NVIDIA driver|without \w+ (?:backend|library)|not available"
+)
 _MOVES = frozenset(getattr(torch.Tensor, kind) for kind in KINDS if hasattr(torch.Tensor, kind))
 
 
@@ -32,6 +37,26 @@ def mentions(text: str) -> bool:
 def is_about_a_device(error: BaseException) -> bool:
     """Whether `error` complains that a device is missing."""
     return _DEVICE_WORDS.search(str(error)) is not None
+
+
+def teach_names(text: str) -> None:
+    """Has torch accept the first accelerator that `text` (a source, torch's complaint) names and torch does not know.
+
+    It lasts as long as the process, and torch learns one name only; its package would do the same when imported.
+    """
+    unknown = next((kind for kind in _NAMED.findall(text) if not _is_known(kind)), None)
+    if unknown is not None:
+        with contextlib.suppress(RuntimeError):  # torch knows another one already
+            backend_registration.rename_privateuse1_backend(unknown)
+            torch._register_device_module(unknown, _absent_module(unknown))  # type: ignore[no-untyped-call] # for Dynamo
+
+
+def _is_known(kind: str) -> bool:
+    try:
+        torch.device(kind)
+    except RuntimeError:
+        return False
+    return True
 
 
 class Redirector:
@@ -205,8 +230,20 @@ class _Handle:
         return _nothing
 
 
+def _absent_module(kind: str) -> types.ModuleType:
+    """What `torch.cuda` is for CUDA, for an accelerator that is not there."""
+    module = types.ModuleType(f"torch.{kind}")
+    vars(module).update(_STAND_INS, is_available=_false, is_initialized=_false, device_count=lambda: 0)
+    vars(module).update(_is_in_bad_fork=_false, manual_seed_all=_nothing)  # which `torch.manual_seed` wants
+    return module
+
+
 def _nothing(*args: Any, **kwargs: Any) -> None:
     return None
+
+
+def _false() -> bool:
+    return False
 
 
 def _properties(device: Any = None) -> types.SimpleNamespace:

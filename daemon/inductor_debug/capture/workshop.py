@@ -22,7 +22,7 @@ from inductor_debug.capture import loading
 from inductor_debug.capture.building import BuildError, build_target, bytes_of
 from inductor_debug.capture.conversions import fake_conversions
 from inductor_debug.capture.declarations import Declarations
-from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions
+from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.discovery import discover
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
@@ -82,6 +82,7 @@ class Workshop:
         self._backends = RegisteredBackends()
         self._imports = loading.ImportWatch(without_modes)
         self._names_devices = mentions(self._text)
+        teach_names(self._text)
         self.devices = Redirector()
         self._inferring = (
             Inferring(self._text, request.path, request.project_root, hints=request.hints, retry=bool(request.only))
@@ -198,6 +199,7 @@ class Workshop:
         self._execute(load)
         if load.error is not None and not self._names_devices and is_about_a_device(load.error):
             loading.unload(load.modules)
+            teach_names(str(load.error))
             self._names_devices, load.error = True, None
             self._execute(load)
         self._names_devices = self._names_devices or any(map(self._mentions, load.modules.own.values()))

@@ -47,7 +47,10 @@ def _device_states() -> Iterator[tuple[Any, tuple[int, ...], torch.Tensor]]:
     device = torch.accelerator.current_accelerator()
     if device is None:
         return
-    module = torch.get_device_module(device)
+    try:
+        module = torch.get_device_module(device)
+    except RuntimeError:  # an accelerator's name without its package
+        return
     started = getattr(module, "is_initialized", None)
     if not hasattr(module, "get_rng_state") or (started is not None and not started()):
         return

@@ -1,0 +1,65 @@
+"""Code written for an accelerator whose package is not installed here is analysed as any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import analyze
+from inductor_debug_schema import FileStatus, Stage
+
+pytestmark = pytest.mark.torch
+
+MODEL = """
+import torch
+DEVICE = {device}
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(64, 64, device=DEVICE)
+        self.scale = torch.nn.Parameter(torch.ones(64, device=DEVICE))
+        self.register_buffer("mask", torch.zeros(64).to(DEVICE))
+
+    def forward(self, x):
+        x = x.to(DEVICE)
+        return self.linear(x) * self.scale + self.mask + torch.arange(64, device=x.device)
+
+def get_inputs():
+    return [torch.randn(8, 64, device=DEVICE)]
+"""
+
+
+@pytest.mark.parametrize("device", ["'spyre'", "torch.device('spyre')", "torch.device('npu:0')", "'cuda:1'"])
+def test_constructors_that_name_an_absent_device(device: str, tmp_path: Path) -> None:
+    stages = (Stage.PREVIEW, Stage.MOCK, Stage.AOT)
+    job = analyze(tmp_path / "model.py", MODEL.format(device=device), stages=stages)
+    assert job.status is FileStatus.CLEAN, job.findings
+    kind = device.removeprefix("torch.device(").strip("')").split(":")[0]
+    notes = [*job.loaded.notes, *(note for stage in job.stages for note in stage.report.notes)]
+    assert [note for note in notes if f"no '{kind}' device" in note]
+
+
+def test_a_module_beside_the_file_names_the_device(tmp_path: Path) -> None:
+    (tmp_path / "places.py").write_text("import torch\nHOME = torch.device('spyre')\ntorch.manual_seed(1)\n")
+    text = """
+    import torch
+    from places import HOME
+    # inductor-debug: inputs=(torch.randn(2, 4),)
+    def f(x):
+        return x.to(HOME) + torch.ones(4, device=HOME)
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK))
+    assert job.status is FileStatus.CLEAN, job.findings
+
+
+def test_a_name_that_no_accelerator_has_is_an_error_of_the_file(tmp_path: Path) -> None:
+    text = """
+    import torch
+    # inductor-debug: inputs=(torch.randn(2, 4),)
+    def f(x):
+        return x.to("cudda")
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW,))
+    assert job.status is not FileStatus.CLEAN
