@@ -28,6 +28,10 @@ ALICE = Surroundings(
         ("https://bob:hunter2@example.org/x", "https://<login>@example.org/x"),
         ("AKIAABCDEFGHIJKLMNOP", "<key>"),
         ("chroot and root stay", "chroot and root stay"),
+        ("/data/alice_models/best.pt", "/data/<user>_models/best.pt"),
+        ("torch.alice(x), alice(x), x.alice", "torch.alice(x), alice(x), x.alice"),
+        ("# ask bob.builder+x@mail.example.org.", "# ask <email>."),
+        ("scores = q@k.mT + q@w.t() + x@self.to(1)", "scores = q@k.mT + q@w.t() + x@self.to(1)"),
         ("", ""),
     ],
 )

@@ -13,6 +13,8 @@ from inductor_debug.repro import task
 from inductor_debug.repro.made import trial
 from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Stage, Task
 
+_BESIDE = (".safetensors", ".pt2")
+
 
 @dataclass
 class Reproduced:
@@ -38,7 +40,7 @@ class Reproduced:
 
     @property
     def files(self) -> dict[str, bytes]:
-        made = [event for event in self.events if isinstance(event, ArtifactMade) and event.suffix == ".safetensors"]
+        made = [event for event in self.events if isinstance(event, ArtifactMade) and event.suffix in _BESIDE]
         return {f"{event.title}{event.suffix}": event.content for event in made}
 
     @property

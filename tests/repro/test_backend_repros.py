@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from inductor_debug_schema import ArtifactMade
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch
@@ -240,10 +239,27 @@ class Model(nn.Module):
 
 
 def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) -> None:
-    found = reproduce(tmp_path, source(BRANCH), backend="relu_compile_error_TESTING_ONLY")
-    assert found.document["script"] is None
+    found = reproduce(tmp_path, source(BRANCH, REFUSES_BRANCHES), backend="refuses_branches")
     assert "cond" in found.why
-    assert [event.suffix for event in found.events if isinstance(event, ArtifactMade)] == [".pt2"]
+    (name,) = found.files
+    assert name.endswith(".pt2")
+    assert name.removesuffix(".pt2") in found.script
+    assert "torch.export keeps it beside the script" in found.script
+    assert found.status() == 0
+    assert found.status(found.script.replace('raise NotImplementedError("no branch")', "pass")) == 1
+
+
+REFUSES_BRANCHES = """
+@wrong("refuses_branches")
+def refuses_branches(graph, inputs):
+    if any("cond" in str(node.target) for node in graph.graph.nodes):
+        raise NotImplementedError("no branch")
+    return graph.forward
+"""
+
+
+def test_a_graph_that_is_no_code_and_does_nothing_wrong_is_said_to_be_right(tmp_path: Path) -> None:
+    assert "does nothing wrong" in reproduce(tmp_path, source(BRANCH), backend="eager").why
 
 
 OWN_OPERATOR = """
@@ -261,6 +277,23 @@ class Model(nn.Module):
     def forward(self, x):
         return torch.tanh(torch.ops.repro_backend_tests.twice(torch.relu(x)))
 """
+
+
+LIBRARY = """
+library = torch.library.Library("repro_backend_library_tests", "DEF")
+library.define("twice(Tensor x) -> Tensor")
+library.impl("twice", lambda x: x * 2, "CompositeExplicitAutograd")
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.ops.repro_backend_library_tests.twice(x))
+"""
+
+
+def test_a_file_that_defines_a_library_of_operators_is_loaded_more_than_once(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(LIBRARY), backend="relu_compile_error_TESTING_ONLY")
+    assert found.lines == ["relu = torch.relu(x)"]
 
 
 def test_an_operator_of_the_projects_own_has_a_stand_in_for_backends_too(tmp_path: Path) -> None:
@@ -281,23 +314,82 @@ def refuses(graph, inputs):
     assert "stand-in" in found.script
 
 
-SHARED = """
+FLAKY = """
+@wrong("flaky")
+def flaky(graph, inputs):
+    import os
+    if os.urandom(1)[0] < 170 and any("relu" in str(node.target) for node in graph.graph.nodes):
+        raise RuntimeError("not today")
+    return graph.forward
+"""
+
+
+def test_the_script_of_a_flaky_failure_looks_for_it_more_than_once(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(NET, FLAKY), backend="flaky")
+    assert "flaky" in found.why
+    if found.document["script"]:
+        assert "any(reproduces() for _ in range(10))" in found.script
+        assert found.status() == 0
+
+
+LOSES = """
 class Model(nn.Module):
-    def forward(self, x, y):
-        x.add_(1)
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("steps", torch.zeros(8))
+
+    def forward(self, x):
+        y = torch.sin(x)
+        self.steps.add_(y.sum(0))
         return y * 2
 
 
-def get_inputs():
-    memory = torch.randn(32)
-    return [memory[:16].view(4, 4), memory[8:24].view(4, 4)]
-
-
-@wrong("apart")
-def apart(graph, inputs):
+@wrong("loses")
+def loses(graph, inputs):
     return lambda *args: graph.forward(*[arg.clone() for arg in args])
 """
 
 
-def test_inputs_that_share_memory_are_said_to_be_given_apart(tmp_path: Path) -> None:
-    assert "some of them share theirs" in reproduce(tmp_path, source(SHARED), backend="apart").why
+def test_what_is_written_to_an_input_is_compared(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(LOSES), backend="loses")
+    assert found.document["nodes_after"] == 1
+    assert "steps.add_(x)" in found.script
+    assert "the inputs, which are written to" in found.script
+
+
+SYMBOLIC = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x).reshape(x.shape[0] * 2, 4)
+
+
+@wrong("numbers_only")
+def numbers_only(graph, inputs):
+    if any(isinstance(value, torch.SymInt) for value in inputs):
+        raise RuntimeError("there are no symbols here")
+    return graph.forward
+"""
+
+
+def test_a_failure_that_needs_symbolic_sizes_is_compiled_for_all_sizes(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(SYMBOLIC), backend="numbers_only")
+    assert "dynamic=True" in found.script
+    assert found.document["nodes_after"] == 1
+    assert found.status() == 0
+    assert found.status(found.script.replace("dynamic=True", "dynamic=False")) == 1
+
+
+def test_inputs_are_called_as_in_the_source_and_the_place_is_that_of_the_operation(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(MUTATING, REFUSES_LINEAR), backend="refuses_linear")
+    assert "shared_weight,  # float32[" in found.script
+    assert "parameter shared.weight" in found.script
+    assert "y = self.shared(x)" in found.script.partition("import sys")[0]
+
+
+REFUSES_LINEAR = """
+@wrong("refuses_linear")
+def refuses_linear(graph, inputs):
+    if any("linear" in str(node.target) for node in graph.graph.nodes):
+        raise NotImplementedError("there is no such kernel")
+    return graph.forward
+"""

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inductor_debug.repro.attempts import Ending, attempt
 from inductor_debug.repro.memo import Memo
-from inductor_debug.repro.minimise import GoneError, Minimised, Minimiser
+from inductor_debug.repro.minimise import Minimiser
+from inductor_debug.repro.minimised import GoneError, Minimised
 from inductor_debug.repro.oracle import Verdict, shape_of, words_of
 from inductor_debug.repro.predicates import Pattern, PatternOracle, shape_of_program
 from inductor_debug.repro.program import Input, Kind, Program, Ref, Spec, Step

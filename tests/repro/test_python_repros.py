@@ -9,29 +9,20 @@ from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch
 
-BREAKS = {
-    "a print": ("print('mean', x.mean() * self.scale)", "print('mean', x.mean() * scale)"),
-    "an item": ("x = x * int(x.sum().item())", "x = x * int(x.sum().item())"),
-    "a branch": ("if self.layer(x).sum() > 0:\n            x = x + 1", "if layer(x).sum() > 0:"),
-    "a helper": ("x = clipped(x, math.pi)", "    print(x)"),
-}
 
-
-@pytest.mark.parametrize(("statement", "line"), BREAKS.values(), ids=BREAKS.keys())
-def test_a_graph_break_becomes_the_statement_that_breaks(statement: str, line: str, tmp_path: Path) -> None:
-    source = f"""
+def model(statement: str, attributes: str, helper: str) -> str:
+    """A model that has `attributes` and runs `statement` between two operations, and a `helper` before it."""
+    return f"""
 import math
 
 
-def clipped(x, most):
-    print(x)
-    return x.clamp(max=most)
+{helper.strip()}
 
 
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer, self.scale = nn.Linear(8, 8), 3
+        {attributes}
 
     def forward(self, x):
         x = torch.relu(x)
@@ -42,6 +33,28 @@ class Model(nn.Module):
 def get_inputs():
     return [torch.randn(4, 8)]
 """
+
+
+CLIPPED = """
+def clipped(x, most):
+    print(x)
+    return x.clamp(max=most)
+"""
+DIVIDED = """
+def divided(x, by):
+    return x / (1 // by)
+"""
+BREAKS = {
+    "a print": ("print('mean', x.mean() * self.scale)", "print('mean', x.mean() * scale)"),
+    "an item": ("x = x * int(x.sum().item())", "x = x * int(x.sum().item())"),
+    "a branch": ("if self.layer(x).sum() > 0:\n            x = x + 1", "if layer(x).sum() > 0:"),
+    "a helper": ("x = clipped(x, math.pi)", "    print(x)"),
+}
+
+
+@pytest.mark.parametrize(("statement", "line"), BREAKS.values(), ids=BREAKS.keys())
+def test_a_graph_break_becomes_the_statement_that_breaks(statement: str, line: str, tmp_path: Path) -> None:
+    source = model(statement, "self.layer, self.scale = nn.Linear(8, 8), 3", CLIPPED)
     found = reproduce(tmp_path, source, rule="graph-break")
     assert line in found.script
     assert "import inductor_debug" not in found.script
@@ -138,25 +151,7 @@ RAISES = {
 
 @pytest.mark.parametrize(("statement", "line"), RAISES.values(), ids=RAISES.keys())
 def test_what_python_code_raises_becomes_the_statement_that_raises(statement: str, line: str, tmp_path: Path) -> None:
-    source = f"""
-def divided(x, by):
-    return x / (1 // by)
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.names = ["four", "five"]
-
-    def forward(self, x):
-        x = torch.relu(x)
-        {statement}
-        return x.sum()
-
-
-def get_inputs():
-    return [torch.randn(4, 8)]
-"""
+    source = model(statement, 'self.names = ["four", "five"]', DIVIDED)
     found = reproduce(tmp_path, source, rule="capture-error")
     assert line in found.script
     assert not found.why
@@ -165,6 +160,28 @@ def get_inputs():
         found.script.replace("raise ValueError", "print").replace("'four': 4", "'five': 5").replace("by)\n", "1)\n")
     )
     assert found.status(mended) == 1
+
+
+def test_an_exception_that_only_values_raise_is_found_when_nothing_else_is(tmp_path: Path) -> None:
+    source = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(10, 32)
+
+    def forward(self, ids):
+        return self.table(ids).relu()
+
+
+def get_inputs():
+    return [torch.tensor([[1, 2, 30], [3, 4, 5]])]
+"""
+    found = reproduce(tmp_path, source)
+    assert found.lines == ["result = functional.embedding(x_2, x)"] or "embedding" in found.lines[0]
+    assert "IndexError" in found.script
+    assert not found.files
+    assert found.status() == 0
+    assert found.status(found.script.replace("30", "3").replace("31,", "3,")) == 1
 
 
 EAGER = {

@@ -1,13 +1,16 @@
-"""Forgets the backends that a file has registered with `torch.compile`, so that it can be executed again.
+"""Forgets what a file has registered with torch, so that it can be executed again: backends, and operators of its own.
 
 A file is loaded once for each rung that its targets are built on, and torch refuses a name that it knows. Private names
-of torch, read in 2.11 to 2.13: `torch._dynamo.backends.registry._COMPILER_FNS` and `_BACKENDS`. Where they are gone
-nothing is forgotten, and the second load ends as torch has it.
+of torch, read in 2.11 to 2.13: `torch._dynamo.backends.registry._COMPILER_FNS` and `_BACKENDS`, and `Library._destroy`.
+Where they are gone nothing is forgotten, and the second load ends as torch has it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 _REGISTRY = "torch._dynamo.backends.registry"
@@ -20,11 +23,19 @@ class RegisteredBackends:
     def __init__(self) -> None:
         self._known = [frozenset(table) for table in _tables()]
 
-    def forget_later(self) -> None:
-        """Forgets what has been registered since then, unless torch loaded the registry meanwhile."""
+    def forget_later(self, modules: Iterable[ModuleType] = ()) -> None:
+        """Forgets backends that have been registered since then, and operators that `modules`, the user's own, define.
+
+        Backends stay where torch loaded its registry meanwhile. Operators are known by the `torch.library.Library`
+        that a module keeps; those of `torch.library.custom_op` torch takes back itself when they are defined again.
+        """
         for table, known in zip(_tables(), self._known, strict=False):
             for name in [name for name in table if name not in known]:
                 del table[name]
+        library = getattr(sys.modules.get("torch.library"), "Library", None)
+        for kept in [value for module in modules for value in vars(module).values() if type(value) is library]:
+            with contextlib.suppress(AttributeError, RuntimeError):
+                kept._destroy()
 
 
 def _tables() -> list[dict[str, Any]]:

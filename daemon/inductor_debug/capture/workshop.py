@@ -189,7 +189,7 @@ class Workshop:
             return self._loads[mode]
         for earlier in self._loads.values():
             loading.unload(earlier.modules)
-        self._backends.forget_later()
+            self._backends.forget_later(earlier.modules.own.values())
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         real = mode is BuildMode.REAL

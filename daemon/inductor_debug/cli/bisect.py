@@ -35,6 +35,9 @@ examples:
   inductor-debug bisect model.py --accelerator spyre --backends aot_eager,spyre
   inductor-debug bisect model.py --reference sendnn --backends spyre   two accelerators against each other
 
+A whole target is climbed, because one wrong operation spoils all that comes after it. The operation at fault is in the
+answer, with its line. For a finding at a line there is `inductor-debug repro --line`.
+
 exit codes:
   0  no layer goes wrong
   1  one does

@@ -33,7 +33,12 @@ examples:
   inductor-debug repro model.py::Net --rule dtype       of that rule
   inductor-debug repro model.py --line 34 -o repro.py   at that line
   inductor-debug repro model.py --backend inductor      what the backend does wrong
+  inductor-debug repro model.py --backend mine          a backend, or a function, that the file itself has
   inductor-debug repro model.py --backend spyre         what an accelerator's number format does, emulated
+
+A backend of the file's own comes along in the script as source, with what it needs of the file. Faults that `diff` puts
+into an emulated accelerator (--inject) have no script: they are this tool's own, and show nothing about torch or a
+device.
 
 exit codes:
   0  a script was made, and reproduces the failure in a clean process

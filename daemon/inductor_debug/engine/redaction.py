@@ -1,4 +1,4 @@
-"""Takes out of a text what a stranger must not read: home folders, user and host names, secrets of the environment.
+"""Takes out of a text what a stranger must not read: home folders, names of users and hosts, addresses, and secrets.
 
 What is replaced is named in angle brackets, so that a reader sees that something stood there. It knows this machine
 through `Surroundings` only, and never looks at what a text means.
@@ -31,6 +31,12 @@ _LOOKS_SECRET = (
     ("token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
     ("key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)),
 )
+_EMAIL = re.compile(
+    r"(?<![\w.+-])[\w+-][\w.+-]*[\w+-]@(?:[\w-]+\.)+(?:com|org|net|edu|gov|info|dev|[a-z]{2})(?![\w-]|\.\w|[(\[])"
+)
+"""Ends in a name of a domain, so that products of matrices (`q@k.mT`) and their methods stay what they are."""
+_NAMED = r"(?<![A-Za-z0-9.]){}(?![A-Za-z0-9(])"
+"""Where a name stands for somebody: in `/data/max_models`, and not in `torch.max(x)`."""
 _URL_LOGIN = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
 
 
@@ -52,8 +58,17 @@ class Surroundings:
         with contextlib.suppress(OSError, KeyError, ImportError):
             users.add(getpass.getuser())
         with contextlib.suppress(OSError):
-            hosts.add(socket.gethostname())
+            hosts |= {socket.gethostname(), socket.gethostname().partition(".")[0]}
+        with contextlib.suppress(OSError, KeyError, ImportError):
+            users.add(_full_name())
         return Surroundings(homes, tuple(users), tuple(hosts), dict(os.environ))
+
+
+def _full_name() -> str:
+    """The user's own name, where the system knows one."""
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0].strip()
 
 
 class Redactor:
@@ -67,11 +82,11 @@ class Redactor:
         plain.sort(key=lambda entry: -len(entry[0]))
         self._patterns = [(re.compile(_anywhere(value, kind)), word, kind) for value, word, kind in plain]
         self._patterns += [(pattern, f"<{kind}>", kind) for kind, pattern in _LOOKS_SECRET]
-        self._patterns.append((_URL_LOGIN, "<login>", "login"))
+        self._patterns += [(_URL_LOGIN, "<login>", "login"), (_EMAIL, "<email>", "email")]
         for kind, names in (("user", surroundings.users), ("host", surroundings.hosts)):
             for name in names:
                 if len(name) >= _SHORTEST_NAME and name.lower() not in _EVERYBODY:
-                    self._patterns.append((re.compile(rf"(?<!\w){re.escape(name)}(?!\w)"), f"<{kind}>", kind))
+                    self._patterns.append((re.compile(_NAMED.format(re.escape(name))), f"<{kind}>", kind))
 
     def __call__(self, text: str) -> str:
         """The text without what must not be read."""

@@ -6,16 +6,18 @@ The text is plain torch and measures as `backend_oracle` does.
 from __future__ import annotations
 
 from inductor_debug.repro.backend_oracle import FACTOR, Manner, Symptom
+from inductor_debug.repro.carrying import Carried
 from inductor_debug.repro.checks import Check
+from inductor_debug.repro.literals import source_of
 from inductor_debug.repro.oracle import words_of
 
 _RUN = '''\
 def outcome(function, values, seed=0):
-    """What a call gives{with_gradients}."""
+    """{about}."""
     torch.manual_seed(seed)
     result = function(*values)
-    results = [item for item in (result if isinstance(result, (tuple, list)) else [result])]
-    results = [item for item in results if isinstance(item, torch.Tensor)]{backward}
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    results = [item for item in results if isinstance(item, torch.Tensor)]{backward}{written}
     return [item.detach() for item in results]'''
 
 _BACKWARD = """
@@ -23,6 +25,9 @@ _BACKWARD = """
     if losses:
         torch.stack([loss.to(torch.float64) for loss in losses]).sum().backward()
     results += [value.grad for value in values if isinstance(value, torch.Tensor) and value.grad is not None]"""
+
+_WRITTEN = """
+    results += [value for value in values if isinstance(value, torch.Tensor)]"""
 
 _CAUSES = '''\
 def causes(error):
@@ -40,9 +45,9 @@ def relative_error(actual, expected):
     if not bool((torch.isnan(left) == torch.isnan(right)).all()):
         return float("inf")
     left, right = torch.nan_to_num(left), torch.nan_to_num(right)
-    return float((left - right).norm()) / (float(right.norm()) or 1.0)
+    return float((left - right).norm()) / (float(right.norm()) or 1.0)'''
 
-
+_WIDE = '''\
 def wide(value):
     """The same value in float64."""
     if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
@@ -50,91 +55,126 @@ def wide(value):
     return value.detach().to(torch.float64).requires_grad_(value.requires_grad)'''
 
 
-def backend_check(backend: str, symptom: Symptom, manner: Manner) -> Check:
+def backend_check(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
     """The check for a symptom that `backend` shows."""
-    run = outcome_text(manner)
     if symptom.kind == "differs":
-        return _differs(backend, manner, run)
+        return _differs(backend, manner)
     if symptom.kind == "raises":
-        return _raises(backend, symptom, manner, run)
-    return _dies(backend, symptom, manner, run)
+        return _raises(backend, symptom, manner)
+    return _dies(backend, symptom, manner)
 
 
 def outcome_text(manner: Manner) -> str:
     """The definition of `outcome`, which calls the function, with its backward pass where `manner` has one."""
+    about = "The tensors that a call gives"
+    about += ", and the gradients of the inputs" if manner.backward else ""
+    about += ", and the inputs, which are written to" if manner.writes else ""
     return _RUN.format(
-        with_gradients=", and the gradients of the inputs" if manner.backward else "",
-        backward=_BACKWARD if manner.backward else "",
+        about=about, backward=_BACKWARD if manner.backward else "", written=_WRITTEN if manner.writes else ""
     )
 
 
-def _calls(manner: Manner, indent: str = "") -> str:
-    call = "outcome(compiled, make_inputs())"
+def _compiled(backend: Carried, manner: Manner) -> str:
+    return f"compiled = torch.compile(failing, backend={backend.expression}, dynamic={manner.dynamic})"
+
+
+def _check(backend: Carried, seeks: str, code: list[str], body: str, imports: tuple[str, ...] = ()) -> Check:
+    """The check, with the backend itself before everything else where the script carries it."""
+    text = "\n\n\n".join(part for part in (backend.code, *code) if part)
+    return Check(seeks, (*imports, *backend.imports), text, body)
+
+
+def _run(manner: Manner, function: str) -> str:
+    """A call for what it raises; its results are looked at only to go back through them."""
+    return f"outcome({function}, make_inputs())" if manner.backward else f"{function}(*make_inputs())"
+
+
+def _calls(manner: Manner, indent: str) -> str:
+    call = _run(manner, "compiled")
     return f"{indent}{call}" if manner.calls == 1 else f"{indent}for _ in range({manner.calls}):\n{indent}    {call}"
 
 
-def _raises(backend: str, symptom: Symptom, manner: Manner, run: str) -> Check:
+def _raises(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
     words = words_of(symptom.message)
-    condition = f'type(cause).__name__ == "{symptom.exception}"'
     if words:
-        condition += f" and {words!r} in str(cause)"
+        caught = f"""\
+    wanted = {source_of(words)}
+    return any(type(cause).__name__ == "{symptom.exception}" and wanted in str(cause) for cause in causes(error))"""
+    else:
+        caught = f'    return any(type(cause).__name__ == "{symptom.exception}" for cause in causes(error))'
     body = f"""\
-outcome(failing, make_inputs())  # runs without the backend
-compiled = torch.compile(failing, backend="{backend}", dynamic=False)
+{_run(manner, "failing")}  # runs without the backend
+{_compiled(backend, manner)}
 try:
 {_calls(manner, "    ")}
 except Exception as error:
     traceback.print_exc()
-    return any({condition} for cause in causes(error))
+{caught}
 return False"""
-    return Check(f"backend {backend} raises {symptom.exception}", (), f"{run}\n\n\n{_CAUSES}", body)
+    code = [outcome_text(manner)] if manner.backward else []
+    return _check(backend, f"backend {backend.name} raises {symptom.exception}", [*code, _CAUSES], body)
 
 
-def _differs(backend: str, manner: Manner, run: str) -> Check:
+def _differs(backend: Carried, manner: Manner) -> Check:
     random = (
         "import torch._inductor.config\n\ntorch._inductor.config.fallback_random = True  # the same numbers as eager\n"
-        if backend == "inductor"
+        if backend.name == "inductor"
         else ""
     )
-    body = f"""\
-{random}exact = eager = outcome(failing, make_inputs())
+    ideal = "eager" if manner.shared else "exact"
+    exact = (
+        """\
+eager = outcome(failing, make_inputs())
+"""
+        if manner.shared
+        else """\
+exact = eager = outcome(failing, make_inputs())
 if all(relative_error(other, one) == 0 for other, one in zip(outcome(failing, make_inputs(), seed=1), eager)):
     # Nothing is random, of which float64 would draw other numbers.
     try:
         exact = outcome(failing, [wide(value) for value in make_inputs()])
     except Exception:
         pass  # the function insists on its dtypes
-compiled = torch.compile(failing, backend="{backend}", dynamic=False)
-for _ in range({manner.calls}):
-    actual = outcome(compiled, make_inputs())
+"""
+    )
+    again = f"for _ in range({manner.calls}):\n    " if manner.calls > 1 else ""
+    body = f"""\
+{random}{exact}{_compiled(backend, manner)}
+{again}actual = outcome(compiled, make_inputs())
 floors = {{torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}}
-for index, (want, seen, near) in enumerate(zip(exact, actual, eager)):
+for index, (want, seen, near) in enumerate(zip({ideal}, actual, eager)):
     bound = max({FACTOR:g} * relative_error(near, want), floors.get(near.dtype, 1e-4))
     error = relative_error(seen, want)
     print(f"output {{index}}: relative error {{error:.3g}}, {{bound:.3g}} allowed")
     if not error <= bound:
         return True
 return False"""
-    seeks = f"backend {backend} computes something else: more than {FACTOR:g} times the error of eager execution"
-    return Check(seeks, (), f"{run}\n\n\n{_ERROR}", body)
+    seeks = f"backend {backend.name} computes something else: more than {FACTOR:g} times the error of eager execution"
+    errors = [_ERROR] if manner.shared else [_ERROR, _WIDE]
+    return _check(backend, seeks, [outcome_text(manner), *errors], body)
 
 
-def _dies(backend: str, symptom: Symptom, manner: Manner, run: str) -> Check:
+def _dies(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
     hangs = symptom.kind == "hangs"
-    ending = "except subprocess.TimeoutExpired:\n    return True\nreturn False" if hangs else ""
     body = f"""\
 if "--run" in sys.argv:
-    compiled = torch.compile(failing, backend="{backend}", dynamic=False)
+    {_compiled(backend, manner)}
 {_calls(manner, "    ")}
-    return False
-command = [sys.executable, "-I", __file__, "--run"]
+    sys.exit(0)
+command = [sys.executable, "-I", __file__, "--run"]  # a process of its own, for it {"hangs" if hangs else "dies"}
 """
     if hangs:
-        body += f"try:\n    subprocess.run(command, timeout=60)\n{ending}"
+        body += """\
+try:
+    subprocess.run(command, timeout=60)
+except subprocess.TimeoutExpired:
+    return True
+return False"""
     else:
-        body += (
-            "status = subprocess.run(command).returncode\n"
-            'print(f"the process ended with status {status}")\nreturn status < 0'
-        )
-    seeks = f"backend {backend} " + ("does not end" if hangs else f"kills the process ({symptom.signal})")
-    return Check(seeks, ("import subprocess",), run, body)
+        body += """\
+status = subprocess.run(command).returncode
+print(f"the process ended with status {status}")
+return status < 0"""
+    seeks = f"backend {backend.name} " + ("does not end" if hangs else f"kills the process ({symptom.signal})")
+    code = [outcome_text(manner)] if manner.backward else []
+    return _check(backend, seeks, code, body, ("import subprocess",))

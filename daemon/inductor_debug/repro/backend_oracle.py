@@ -19,6 +19,7 @@ from torch.fx import GraphModule
 from inductor_debug.repro.attempts import Ending, attempt
 from inductor_debug.repro.execution import tensors_of
 from inductor_debug.repro.literals import UnprintableError
+from inductor_debug.repro.naming import tidied
 from inductor_debug.repro.oracle import Verdict, shape_of
 from inductor_debug.repro.program import Program
 from inductor_debug.repro.writing import function_source
@@ -39,6 +40,12 @@ class Manner:
 
     backward: bool = False
     calls: int = 1
+    dynamic: bool = False
+    """Compiled for all sizes at once."""
+    writes: bool = False
+    """The function writes to its inputs, so they are compared, too."""
+    shared: bool = False
+    """Inputs share memory, which float64 copies of them would not: eager execution is the yardstick."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Symptom:
         if self.kind == "raises":
             return f"{self.exception}: {self.message}"
         if self.kind == "differs":
-            return f"relative error {self.error:.3g} against float64, {self.bound:.3g} allowed"
+            return f"relative error {self.error:.3g}, {self.bound:.3g} allowed"
         return {"dies": f"the process was {self.signal}", "hangs": "it did not end"}.get(self.kind, "nothing is wrong")
 
     def same(self, other: Symptom) -> bool:
@@ -69,17 +76,25 @@ class Symptom:
 
 
 class BackendOracle:
-    """Asks whether `backend` shows `symptom` on a program. `recorded` are the values that frozen inputs had."""
+    """Asks whether `backend` shows `symptom` on a program. `recorded` are the values that frozen inputs had.
+
+    `name` stands for the backend, and for the text of one that is the user's own.
+    """
 
     deterministic = False
 
     def __init__(
-        self, backend: str, symptom: Symptom, recorded: Mapping[str, torch.Tensor], manner: Manner | None = None
+        self,
+        backend: str | Compiler,
+        symptom: Symptom,
+        recorded: Mapping[str, torch.Tensor],
+        manner: Manner | None = None,
+        name: str = "",
     ) -> None:
         self._backend, self._symptom, self._recorded = backend, symptom, recorded
         self._manner = manner or Manner()
-        parts = (backend, symptom.kind, symptom.exception, symptom.signal, shape_of(symptom.message), torch.__version__)
-        self.fingerprint = "|".join((*parts, str(self._manner)))
+        parts = (symptom.kind, symptom.exception, symptom.signal, shape_of(symptom.message), torch.__version__)
+        self.fingerprint = "|".join((name or str(backend), *parts, str(self._manner)))
 
     def judge(self, program: Program) -> Verdict:
         """Compiles and runs the program in a child."""
@@ -89,18 +104,24 @@ class BackendOracle:
 
 def symptom_of(
     program: Program,
-    backend: str,
+    backend: str | Compiler,
     recorded: Mapping[str, torch.Tensor],
     manner: Manner,
     *,
     seconds: float = ATTEMPT_SECONDS,
 ) -> Symptom:
     """What `backend` does to the program; a program that does not even run eagerly has no symptom."""
+    program = tidied(program)  # a backend sees the names of inputs, and the script has these
     try:
         source = function_source(program)
     except UnprintableError:
         return Symptom("")
-    found = attempt(lambda: tried(source, program, backend, recorded, manner), timeout=seconds)
+    return ending_of(lambda: tried(source, program, backend, recorded, manner), seconds=seconds)
+
+
+def ending_of(work: Callable[[], dict[str, Any]], *, seconds: float = ATTEMPT_SECONDS) -> Symptom:
+    """The symptom whose fields `work` gives in a child, or what became of the child."""
+    found = attempt(work, timeout=seconds)
     if found.ending is Ending.HUNG:
         return Symptom("hangs")
     if found.ending is Ending.CRASHED:
@@ -112,20 +133,26 @@ def tried(
     source: str, program: Program, backend: str | Compiler, recorded: Mapping[str, torch.Tensor], manner: Manner
 ) -> dict[str, Any]:
     """The fields of the symptom that `backend` shows on `program`, whose text is `source`, here and now."""
-    function = made(source)
-    inputs = [item.name for item in program.inputs]
+    inputs = [item.name for item in program.arguments]
 
     def given() -> list[Any]:
         values = tensors_of(program, recorded)
         return [values[name] for name in inputs]
 
+    return shown(made(source), given, backend, manner)
+
+
+def shown(
+    function: Callable[..., Any], given: Callable[[], list[Any]], backend: str | Compiler, manner: Manner
+) -> dict[str, Any]:
+    """The fields of the symptom that `backend` shows on a function; `given` makes its arguments anew."""
     torch._dynamo.reset()
     try:
         eager = outcome(function, given(), manner)
     except Exception:
         return {"kind": ""}
     try:
-        compiled = torch.compile(function, backend=backend, dynamic=False)
+        compiled = torch.compile(function, backend=backend, dynamic=manner.dynamic)
         actual: list[Any] = []
         for _ in range(manner.calls):
             actual = outcome(compiled, given(), manner)
@@ -145,22 +172,26 @@ def made(source: str) -> Any:
 
 
 def outcome(function: Any, values: list[Any], manner: Manner, seed: int = 0) -> list[Any]:
-    """What a call gives: its results, and with a backward pass the gradients of the inputs."""
+    """What a call gives: its results, inputs that it may have written, and with a backward pass their gradients."""
     torch.manual_seed(seed)
     result = function(*values)
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     tensors = [item for item in results if isinstance(item, torch.Tensor)]
     if not manner.backward:
+        tensors += [value for value in values if manner.writes and isinstance(value, torch.Tensor)]
         return [item.detach() for item in tensors]
     losses = [item.sum() for item in tensors if item.requires_grad and item.dtype.is_floating_point]
     if losses:
         torch.stack([loss.to(torch.float64) for loss in losses]).sum().backward()  # type: ignore[no-untyped-call]
-    grads = [value.grad for value in values if isinstance(value, torch.Tensor) and value.grad is not None]
-    return [item.detach() for item in (*tensors, *grads)]
+    given = [value for value in values if isinstance(value, torch.Tensor)]
+    grads = [value.grad for value in given if value.grad is not None]
+    return [item.detach() for item in (*tensors, *grads, *(given if manner.writes else []))]
 
 
 def _exact(function: Any, given: Callable[[], list[Any]], eager: list[Any], manner: Manner) -> list[Any]:
     """The results in float64; eager's own where random numbers would be others, or the program insists on dtypes."""
+    if manner.shared:
+        return eager
     other = outcome(function, given(), manner, seed=1)
     if any(relative_error(another, one) for another, one in zip(other, eager, strict=False)):
         return eager

@@ -9,27 +9,31 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-import io
+import linecache
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
-
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.backend_checks import backend_check
-from inductor_debug.repro.backend_oracle import BackendOracle, Manner, Symptom, symptom_of
+from inductor_debug.repro.backend_oracle import BackendOracle, Compiler, Manner, Symptom, symptom_of
 from inductor_debug.repro.capturing import CapturedGraph, Whole, graphs_of, whole_of
+from inductor_debug.repro.carrying import Carried
 from inductor_debug.repro.checks import Check
+from inductor_debug.repro.exported_script import exported, exported_script, symptom_of_exported, symptom_of_graph
 from inductor_debug.repro.literals import UnprintableError
-from inductor_debug.repro.made import Made, NotReproducibleError
+from inductor_debug.repro.made import Made, NotReproducibleError, written
 from inductor_debug.repro.memo import Memo
-from inductor_debug.repro.minimise import CONFIRMATIONS, GoneError, Minimised, Minimiser
+from inductor_debug.repro.minimise import Minimiser
+from inductor_debug.repro.minimised import GONE_AFTER, GoneError, Minimised
 from inductor_debug.repro.oracle import Oracle
-from inductor_debug.repro.program import Program, Values
-from inductor_debug.repro.safetensors import UnsavableError, encode, mark_of
-from inductor_debug.repro.writing import Header, script, values_beside
+from inductor_debug.repro.program import Program
+from inductor_debug.repro.safetensors import UnsavableError
+from inductor_debug.repro.writing import Header
 
+FLAKY_TRIES = 10
+"""A script of a flaky failure looks for it so often."""
 SAVE_SECONDS = 1.0
 """A better script is handed on at most so often, so that a cancelled search leaves one behind."""
 
@@ -39,27 +43,30 @@ class BackendScript:
 
     Args:
         target: with real tensors, for values may matter.
-        backend: a name that `torch.compile` knows.
+        backend: how scripts name it.
         memo: the folder where attempts are remembered, None for nowhere.
         progress: told in words, with steps left and attempts.
         keep: given every better script.
+        compiler: what compiles, where `torch.compile` does not know the name.
     """
 
-    manners: tuple[Manner, ...] = (Manner(), Manner(backward=True), Manner(calls=3))
+    manners: tuple[Manner, ...] = (Manner(), Manner(backward=True), Manner(calls=3), Manner(dynamic=True))
     """How a graph is used, tried in this order."""
 
     def __init__(
         self,
         target: BuiltTarget,
-        backend: str,
+        backend: Carried,
         memo: Path | None,
         progress: Callable[..., None],
         keep: Callable[[Made, str], None],
+        compiler: Compiler | None = None,
     ) -> None:
-        self._target, self._backend, self._memo = target, backend, memo
+        self._target, self._backend, self._memo = target, backend.name, memo
+        self._carried, self._compiler = backend, compiler or backend.name
         self._progress, self._keep = progress, keep
         self._kept_at = time.monotonic()
-        self._called = f"backend {backend}"
+        self._called = f"backend {backend.name}"
 
     def run(self, header: Header, name: str) -> Made | None:
         """The script; None where the backend does nothing wrong.
@@ -76,25 +83,46 @@ class BackendScript:
             try:
                 whole = whole_of(graph)
             except UnprintableError as refusal:
-                if len(captured) == 1 or number == len(captured) - 1:
-                    why = f"the graph cannot be written as code because of {refusal}; it is exported instead"
-                    raise NotReproducibleError(why, export=exported(graph)) from refusal
+                made = self._unprintable(graph, refusal, header, name)
+                if made is not None:
+                    return made
                 continue
-            whole = _with_recorded_inputs(whole)
             for manner in self.manners:
                 if manner.backward and not any(item.spec and item.spec.requires_grad for item in whole.program.inputs):
                     continue
                 made = self._of(whole, manner, header, name)
                 if made is not None:
                     return made
-        if any(graph.shared for graph in captured):
-            raise NotReproducibleError(
-                f"backend {self._backend} does nothing wrong to {self._target.name} where each input has memory of its "
-                "own, as in a script; some of them share theirs"
+        return None
+
+    def _unprintable(self, graph: CapturedGraph, refusal: UnprintableError, header: Header, name: str) -> Made | None:
+        """The script that loads the graph from a file; None where the backend does nothing wrong to it."""
+        for manner in self.manners:
+            symptom = symptom_of_graph(graph, self._compiler, manner)
+            if not symptom.kind:
+                continue
+            content = exported(graph)
+            why = f"the graph cannot be written as code because of {refusal}"
+            if not content:
+                raise NotReproducibleError(f"{why}, and torch.export cannot save it") from refusal
+            if not symptom.same(symptom_of_exported(content, graph, self._compiler, manner)):
+                why = f"{why}; exported instead, it does not fail in the same way"
+                raise NotReproducibleError(why, export=content) from refusal
+            notes = [f"{why}; torch.export keeps it beside the script", *_about(self._carried)]
+            header = dataclasses.replace(
+                header, failure=f"{self._called}: {symptom.words}", notes=[*header.notes, *notes]
             )
+            made = exported_script(content, graph, self._carried, symptom, manner, header, name)
+            made.why = "; ".join(filter(None, (self._carried.problem, notes[0])))
+            return made
         return None
 
     def _of(self, whole: Whole, manner: Manner, header: Header, name: str) -> Made | None:
+        manner = dataclasses.replace(
+            manner,
+            writes=any(step.mutates for step in whole.program.steps),
+            shared=any(item.base for item in whole.program.inputs),
+        )
         symptom = self._symptom(whole, manner)
         if not symptom.kind:
             return None
@@ -106,7 +134,7 @@ class BackendScript:
         def better(program: Program, attempts: int) -> None:
             if time.monotonic() - self._kept_at >= SAVE_SECONDS:
                 with contextlib.suppress(UnprintableError, UnsavableError):
-                    draft = _written(program, whole, check, header, name, before, attempts)
+                    draft = written(program, whole.values, check, header, name, before=before, attempts=attempts)
                     self._keep(draft, self._target.name)
                     self._kept_at = time.monotonic()
 
@@ -120,31 +148,35 @@ class BackendScript:
         try:
             found = minimiser.run(whole.program)
         except GoneError as gone:
-            why = f"the failure is flaky: it showed once and not in {CONFIRMATIONS} more runs"
+            why = f"the failure is flaky: it showed once and not in {GONE_AFTER} more runs"
             raise NotReproducibleError(why) from gone
-        header = dataclasses.replace(header, notes=[*header.notes, *_notes(found)])
+        if found.flaky is not None:
+            check = dataclasses.replace(check, body=f"torch._dynamo.reset()\n{check.body}", tries=FLAKY_TRIES)
+        header = _at(header, found.program, self._target)
+        header = dataclasses.replace(header, notes=[*header.notes, *_about(self._carried), *_notes(found)])
         try:
-            made = _written(found.program, whole, check, header, name, before, found.attempts)
+            made = written(found.program, whole.values, check, header, name, before=before, attempts=found.attempts)
         except UnsavableError as refusal:
             raise NotReproducibleError(str(refusal)) from refusal
         made.neighbour, made.minimal = found.neighbour, found.finished
-        made.why = "; ".join(_weaknesses(found))
+        made.why = "; ".join(filter(None, (self._carried.problem, *_weaknesses(found))))
         return made
 
     def _symptom(self, whole: Whole, manner: Manner) -> Symptom:
         """What the backend does to the whole graph."""
-        return symptom_of(whole.program, self._backend, whole.values, manner)
+        return symptom_of(whole.program, self._compiler, whole.values, manner)
 
     def _words(self, symptom: Symptom) -> str:
         return symptom.words
 
     def _oracle(self, symptom: Symptom, whole: Whole, manner: Manner) -> Oracle:
         """What judges smaller programs."""
-        return BackendOracle(self._backend, symptom, whole.values, manner)
+        name = f"{self._backend}|{self._carried.code}"
+        return BackendOracle(self._compiler, symptom, whole.values, manner, name)
 
     def _check(self, symptom: Symptom, manner: Manner) -> Check:
         """What the script looks for."""
-        return backend_check(self._backend, symptom, manner)
+        return backend_check(self._carried, symptom, manner)
 
 
 def _warmed(backend: str) -> None:
@@ -154,24 +186,22 @@ def _warmed(backend: str) -> None:
             importlib.import_module("torch._inductor.compile_fx")
 
 
-def _with_recorded_inputs(whole: Whole) -> Whole:
-    inputs = tuple(
-        dataclasses.replace(item, values=Values.RECORDED) if item.name in whole.values else item
-        for item in whole.program.inputs
-    )
-    return Whole(dataclasses.replace(whole.program, inputs=inputs), whole.values)
+def _at(header: Header, program: Program, target: BuiltTarget) -> Header:
+    """The header with the place of the last operation that is left: where the failure shows."""
+    place = next((step.place for step in reversed(program.steps) if step.place), "")
+    path = target.location.path
+    if not place:
+        return header
+    name, _, line = place.rpartition(":")
+    source = linecache.getline(path, int(line)).strip() if name == os.path.basename(path) else ""
+    return dataclasses.replace(header, place=place, source=source)
 
 
-def _written(
-    program: Program, whole: Whole, check: Check, header: Header, name: str, before: int, attempts: int
-) -> Made:
-    text = script(program, check, header, name=name, recorded=whole.values)
-    beside = values_beside(program, whole.values)
-    files = {}
-    if beside:
-        content = encode(beside)
-        files[f"{mark_of(content)}.safetensors"] = content
-    return Made(text, name, before, len(program.steps), attempts, files)
+def _about(backend: Carried) -> list[str]:
+    if backend.code:
+        return [f"backend {backend.name} is the project's own; its source is carried along"]
+    said = f"backend {backend.name} is registered by the library {backend.needs}, which has to be installed"
+    return [said] if backend.needs else []
 
 
 def _notes(found: Minimised) -> list[str]:
@@ -186,14 +216,3 @@ def _weaknesses(found: Minimised) -> list[str]:
     if not found.finished:
         said.append("the search ran out of time; a smaller script may exist")
     return said
-
-
-def exported(graph: CapturedGraph) -> bytes:
-    """The graph as a `torch.export` file, b"" where torch cannot export it either."""
-    content = io.BytesIO()
-    try:
-        program = torch.export.export(graph.graph_module, tuple(graph.inputs), strict=False)
-        torch.export.save(program, content)
-    except Exception:
-        return b""
-    return content.getvalue()

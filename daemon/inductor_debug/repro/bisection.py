@@ -23,7 +23,7 @@ from inductor_debug.capture.transfers import RoundTrip, Transfer
 from inductor_debug.kerneldiff.backends import DYNAMO, Backend, UnknownBackendError, resolve
 from inductor_debug.kerneldiff.comparison import Comparison, Settings
 from inductor_debug.kerneldiff.graphs import SharedGraphs
-from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.report import Blame, DiffReport, Verdict
 from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State as ModelState
 from inductor_debug.repro.climbing import Bisection, Climbed, Wishes
@@ -184,7 +184,9 @@ class Climb:
         torch._dynamo.reset()
         again = self._compared(guilty.rung, nodes=True, yardstick=guilty.reference).report
         if again is not None and again.blame:
-            first = again.blame[0]
+            # What is wrong in the forward is not to be blamed on an operation of the backward, where there is another.
+            own = (blamed for blamed in again.blame if _is_backward(blamed) == (found["direction"] == "backward"))
+            first = next(own, again.blame[0])
             found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **place_fields(first.place)}
         return found | self._pass(guilty, notes)
 
@@ -260,6 +262,10 @@ class _Replaceable(Backend):
     def compile(self, function: Callable[..., Any], shared: SharedGraphs) -> Callable[..., Any]:
         self.graphs += 1
         return torch.compile(function, backend=self.name, dynamic=False)
+
+
+def _is_backward(blamed: Blame) -> bool:
+    return blamed.graph.endswith("backward")
 
 
 def _direction(report: DiffReport) -> str:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
 from inductor_debug.capture.modules import Snapshot
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.repro.execution import StepError, run
+from inductor_debug.repro.execution import StepError, run, tensors_of
 from inductor_debug.repro.from_graph import constants_of, program_of_graph
-from inductor_debug.repro.program import Input, Program
+from inductor_debug.repro.program import Input, Program, Values
+from inductor_debug.repro.sharing import copies_of, linked
 
 MOST_RECORDED = 2 << 30
 """Bytes of intermediate values that are kept for freezing; beyond them, values are made by seeded constructors."""
@@ -28,11 +30,11 @@ MOST_RECORDED = 2 << 30
 
 @dataclass(frozen=True)
 class CapturedGraph:
-    """One graph, and copies of the values of its first call; `shared` says that some of them lay in one memory."""
+    """One graph, copies of the values of its first call, and what these are to the user."""
 
     graph_module: GraphModule
     inputs: list[Any]
-    shared: bool = False
+    arguments: list[Argument] = field(default_factory=list)
 
 
 def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException | None]:
@@ -41,10 +43,11 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         seen: list[CapturedGraph] = []
+        arguments = arguments_of_dynamo(graph_module)
 
         def call(*args: Any) -> Any:
             if not seen:
-                seen.append(CapturedGraph(graph_module, [_copied(value) for value in args], _share(args)))
+                seen.append(CapturedGraph(graph_module, copies_of(args), arguments))
                 captured.append(seen[0])
             return graph_module.forward(*args)
 
@@ -64,20 +67,6 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
     return captured, error
 
 
-def _share(values: Sequence[Any]) -> bool:
-    """Whether two tensors are not the same and lie in the same memory."""
-    tensors = {id(value): value for value in values if isinstance(value, torch.Tensor)}.values()
-    memories = [value.untyped_storage()._cdata for value in tensors if value.layout is torch.strided]
-    return len(set(memories)) < len(memories)
-
-
-def _copied(value: Any) -> Any:
-    """A tensor as it was at the call: graphs may write to their inputs. Parameters are too large to copy unwritten."""
-    if isinstance(value, torch.nn.Parameter) or not isinstance(value, torch.Tensor):
-        return value
-    return value.detach().clone().requires_grad_(value.requires_grad and value.is_leaf)
-
-
 @dataclass(frozen=True)
 class Whole:
     """A captured graph as a program, and every value of one eager run of it, by name."""
@@ -92,20 +81,23 @@ class Whole:
 
 
 def whole_of(captured: CapturedGraph) -> Whole:
-    """The program, and its values where they fit into memory.
+    """The program, and its values where they fit into memory. Inputs that share memory go on sharing it.
 
     Raises:
         UnprintableError: the graph has no form as ordinary code.
     """
-    program = program_of_graph(captured.graph_module, captured.inputs)
+    program = program_of_graph(captured.graph_module, captured.inputs, captured.arguments)
     given = [node for node in captured.graph_module.graph.nodes if node.op == "placeholder"]
     tensors = dict(zip((item.name for item in program.inputs), _unique(captured.inputs, len(given)), strict=False))
     tensors |= {name: value for name, value in constants_of(captured.graph_module).items() if name not in tensors}
-    values: dict[str, torch.Tensor] = {}
-    for item in program.inputs:
-        value = tensors.get(item.name)
-        if isinstance(value, torch.Tensor):
-            values[item.name] = value.detach()
+    tensors = {name: value for name, value in tensors.items() if isinstance(value, torch.Tensor)}
+    program, memories = linked(program, tensors)
+    values: dict[str, torch.Tensor] = {name: value.detach() for name, value in {**tensors, **memories}.items()}
+    inputs = tuple(
+        dataclasses.replace(item, values=Values.RECORDED) if item.name in values and not item.base else item
+        for item in program.inputs
+    )
+    program = dataclasses.replace(program, inputs=inputs)
     left = MOST_RECORDED
 
     def observe(index: int, seen: dict[str, Any]) -> None:
@@ -118,7 +110,7 @@ def whole_of(captured: CapturedGraph) -> Whole:
                     values[name] = value.detach().clone(memory_format=torch.preserve_format)
 
     with contextlib.suppress(StepError), torch.no_grad():
-        run(program, {**tensors, **{k: v.clone() for k, v in values.items()}}, observe=observe)
+        run(program, tensors_of(program, values), observe=observe)
     return Whole(program, values)
 
 

@@ -22,7 +22,8 @@ from inductor_debug.rules.strides import innermost
 class Check:
     """The failure as code. `imports` are lines, `code` top-level definitions, `body` the body of `reproduces()`.
 
-    `seeks` says in words what counts as the failure; `fake` that the body runs without values (`FakeTensorMode`).
+    `seeks` says in words what counts as the failure; `fake` that the body runs without values (`FakeTensorMode`);
+    `tries` how often it is looked for, which is more than once for a flaky failure.
     """
 
     seeks: str
@@ -30,6 +31,7 @@ class Check:
     code: str
     body: str
     fake: bool = False
+    tries: int = 1
 
 
 def constraint_check(found: Slice, profile: Profile, *, fake: bool) -> Check:

@@ -20,10 +20,12 @@ from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.attempts import Ending, attempt
 from inductor_debug.repro.backend_oracle import ATTEMPT_SECONDS, Manner, Symptom, made
 from inductor_debug.repro.backend_script import BackendScript
-from inductor_debug.repro.capturing import Whole
+from inductor_debug.repro.capturing import CapturedGraph, Whole
+from inductor_debug.repro.carrying import known_to_torch
 from inductor_debug.repro.checks import Check
 from inductor_debug.repro.emulated_checks import Numbers, arithmetic_text, emulated_check
 from inductor_debug.repro.execution import tensors_of
+from inductor_debug.repro.exported_script import exported
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
 from inductor_debug.repro.oracle import Verdict
@@ -74,7 +76,7 @@ class EmulatedScript(BackendScript):
         progress: Callable[..., None],
         keep: Callable[[Made, str], None],
     ) -> None:
-        super().__init__(target, numbers.accelerator, memo, progress, keep)
+        super().__init__(target, known_to_torch(numbers.accelerator), memo, progress, keep)
         self._numbers = numbers
         self._called = f"the arithmetic of {numbers.accelerator}, emulated from its profile"
 
@@ -87,6 +89,10 @@ class EmulatedScript(BackendScript):
         unseen = [f"the profile also has {self._numbers.unseen}"] if self._numbers.unseen else []
         return super().run(dataclasses.replace(header, notes=[*header.notes, note, *unseen]), name)
 
+    def _unprintable(self, graph: CapturedGraph, refusal: UnprintableError, header: Header, name: str) -> Made | None:
+        why = f"the graph cannot be written as code because of {refusal}; it is exported instead"
+        raise NotReproducibleError(why, export=exported(graph)) from refusal
+
     def _symptom(self, whole: Whole, manner: Manner) -> Symptom:
         return emulated_symptom(whole.program, self._numbers, whole.values, manner)
 
@@ -95,7 +101,7 @@ class EmulatedScript(BackendScript):
 
     def _oracle(self, symptom: Symptom, whole: Whole, manner: Manner) -> EmulatedOracle:
         values = tensors_of(whole.program, whole.values)
-        given = [values[item.name] for item in whole.program.inputs]
+        given = [values[item.name] for item in whole.program.arguments]
         original = lost_inputs(whole.program, given, self._numbers)
         return EmulatedOracle(self._numbers, symptom, whole.values, manner, original)
 
@@ -129,7 +135,7 @@ def emulated_symptom(
         source = function_source(program)
     except UnprintableError:
         return Symptom("")
-    inputs = [item.name for item in program.inputs]
+    inputs = [item.name for item in program.arguments]
 
     def given() -> list[Any]:
         values = tensors_of(program, recorded)
@@ -166,7 +172,7 @@ def lost_inputs(program: Program, values: Sequence[Any], numbers: Numbers) -> fr
     """The inputs of which a value becomes zero or infinite as soon as the accelerator has it, by source."""
     rounded = _definitions(numbers, Manner())["rounded"]
     found = set()
-    for item, value in zip(program.inputs, values, strict=True):
+    for item, value in zip(program.arguments, values, strict=True):
         if isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
             held = rounded(value)
             if bool(((held.isfinite() != value.isfinite()) | ((held == 0) != (value == 0))).any()):

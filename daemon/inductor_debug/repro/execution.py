@@ -19,7 +19,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.repro.from_recording import operator
-from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step, mapped
+from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step, mapped, row_major
+from inductor_debug.repro.sharing import view_of
 
 Recorded = Mapping[str, torch.Tensor]
 """Values that were seen, by the name they had in the whole program."""
@@ -127,7 +128,10 @@ def _bind(step: Step, result: Any, values: dict[str, Any]) -> None:
 
 
 def tensors_of(program: Program, recorded: Recorded | None = None, *, seed: int = 0) -> dict[str, Any]:
-    """Values for all inputs: the recorded ones where an input wants them and they are known, else seeded ones."""
+    """Values for all inputs: the recorded ones where an input wants them and they are known, else seeded ones.
+
+    Memory that inputs lie in has a value, too (`Input.hidden`).
+    """
     torch.manual_seed(seed)
     values: dict[str, Any] = {}
     for item in program.inputs:
@@ -139,8 +143,7 @@ def _made(item: Input, values: dict[str, Any], recorded: Recorded) -> Any:
     if item.spec is None:
         return item.literal
     if item.base and isinstance(values.get(item.base), torch.Tensor):
-        base = values[item.base]
-        return torch.as_strided(base, item.spec.shape, item.spec.stride, item.offset)
+        return view_of(values[item.base], item)
     seen = recorded.get(item.source)
     if item.values.value == "recorded" and seen is not None and tuple(seen.shape) == item.spec.shape:
         made = placed(seen.detach().to(dtype_of(item.spec.dtype)), item.spec)
@@ -157,6 +160,8 @@ def seeded(item: Input) -> torch.Tensor:
         return torch.rand(item.spec.shape) < 0.5
     if not (dtype.is_floating_point or dtype.is_complex):
         return torch.randint(0, max(item.bound, 1), item.spec.shape, dtype=dtype)
+    if item.deviation == 0:
+        return torch.full(item.spec.shape, item.mean, dtype=dtype)
     made = torch.randn(item.spec.shape, dtype=dtype if dtype.itemsize > 1 else torch.float32)
     if (item.mean, item.deviation) != (0.0, 1.0):
         made = made * item.deviation + item.mean
@@ -172,16 +177,6 @@ def placed(tensor: torch.Tensor, spec: Spec) -> torch.Tensor:
         made.copy_(tensor)
         return made
     return tensor.as_strided(spec.shape, spec.stride) if tensor.numel() else made
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a contiguous tensor, as torch counts them."""
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
 
 
 def respecified(program: Program) -> Program | None:

@@ -16,6 +16,7 @@ import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.fx import GraphModule, Node
 
+from inductor_debug.capture.graph_arguments import Argument
 from inductor_debug.repro.execution import named, spec_of
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.naming import Names
@@ -25,17 +26,20 @@ _RUNS_BODY_ONCE = frozenset({"tag_activation_checkpoint", "wrap_activation_check
 _HOMES = ("torch", "torch.nn.functional", "torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special")
 
 
-def program_of_graph(graph_module: GraphModule, example_inputs: Sequence[Any] = ()) -> Program:
+def program_of_graph(
+    graph_module: GraphModule, example_inputs: Sequence[Any] = (), arguments: Sequence[Argument] = ()
+) -> Program:
     """The graph as a program.
 
     Args:
         graph_module: the graph.
         example_inputs: values of its placeholders, in order; without them the examples in its metadata are used.
+        arguments: what the placeholders are to the user, in order, as far as it is known.
 
     Raises:
         UnprintableError: a node has no form as ordinary code; the message names it.
     """
-    return _Conversion().run(graph_module, example_inputs)
+    return _Conversion().run(graph_module, example_inputs, arguments)
 
 
 def constants_of(graph_module: GraphModule) -> dict[str, torch.Tensor]:
@@ -57,23 +61,25 @@ class _Conversion:
         self._steps: list[Step] = []
         self._shared: dict[int, str] = {}
 
-    def run(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Program:
-        examples = iter(example_inputs)
+    def run(self, graph_module: GraphModule, example_inputs: Sequence[Any], arguments: Sequence[Argument]) -> Program:
+        examples, told = iter(example_inputs), iter(arguments)
         for node in graph_module.graph.nodes:
             if node.op == "placeholder":
-                self._placeholder(node, next(examples, _example(node)))
+                self._placeholder(node, next(examples, _example(node)), next(told, None))
         outputs = self._body(graph_module)
         return Program(tuple(self._inputs), tuple(self._steps), tuple(dict.fromkeys(outputs)))
 
-    def _placeholder(self, node: Node, value: Any) -> None:
-        name = self._taken.take(str(node.name).removeprefix("l_").removeprefix("self_").strip("_"))
+    def _placeholder(self, node: Node, value: Any, told: Argument | None) -> None:
+        plain = str(node.name).removeprefix("l_").removeprefix("self_").strip("_")
+        name = self._taken.take(plain if told is None else told.name)
+        origin = f"{told.role.value} {told.name}" if told is not None else f"input {name}"
         self._values[node] = Ref(name)
         if isinstance(value, torch.Tensor):
             if id(value) in self._shared:
                 self._values[node] = Ref(self._shared[id(value)])
                 return
             self._shared[id(value)] = name
-            self._inputs.append(_input(name, node, value))
+            self._inputs.append(_input(name, node, value, origin))
         else:
             literal = int(value) if isinstance(value, torch.SymInt) else value
             self._inputs.append(Input(name, None, literal=literal, source=name))
@@ -98,7 +104,7 @@ class _Conversion:
             raise UnprintableError(f"the {type(value).__name__} that the graph calls {node.target}")
         name = self._taken.take(node.name)
         self._values[node] = Ref(name)
-        self._inputs.append(_input(name, node, value))
+        self._inputs.append(_input(name, node, value, f"constant {name}"))
 
     def _call(self, node: Node, graph_module: GraphModule) -> None:
         if isinstance(node.target, HigherOrderOperator):
@@ -199,6 +205,8 @@ def _writes(node: Node) -> bool:
     name = str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
     if isinstance(node.target, OpOverload):
         return bool(node.target._schema.is_mutable)
+    if node.kwargs.get("inplace") is True:
+        return True
     return (name.endswith("_") and not name.endswith("__")) or name in ("setitem", "iadd", "imul", "isub", "itruediv")
 
 
@@ -207,11 +215,11 @@ def _example(node: Node) -> Any:
     return node.meta.get("val") if value is None else value
 
 
-def _input(name: str, node: Node, value: torch.Tensor) -> Input:
+def _input(name: str, node: Node, value: torch.Tensor, origin: str) -> Input:
     spec = spec_of(value)
     if spec is None:
         raise UnprintableError(f"the input {node.name}, a tensor without strides or with symbolic sizes")
-    return Input(name, spec, source=name, origin=f"input {name}", bound=1)
+    return Input(name, spec, source=name, origin=origin, bound=1)
 
 
 def _leaves(value: Any) -> Iterable[Any]:

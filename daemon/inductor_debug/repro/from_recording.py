@@ -15,6 +15,7 @@ import torch
 
 from inductor_debug.repro.naming import Names
 from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step
+from inductor_debug.repro.sharing import span
 from inductor_debug.repro.symbols import Symbols
 from inductor_debug.rules.ops import Frame, Op, Origin, Recording, TensorArgument, TensorMeta
 
@@ -80,12 +81,11 @@ class _Conversion:
         origin = self._recording.origins.get(meta.value)
         name = self._names[meta.value] = self._taken.take(_wanted(origin))
         base, first = self._storages.setdefault(meta.storage, (name, meta))
-        shared = base if base != name and first.dtype == meta.dtype else ""
-        self._inputs.append(
-            Input(
-                name, self._spec(meta), bound=self._bound_of(meta, op), origin=_told(origin), source=name, base=shared
-            )
-        )
+        spec, whole = self._spec(meta), self._spec(first)
+        fits = span(spec.shape, spec.stride) <= span(whole.shape, whole.stride)
+        shared = base if base != name and first.dtype == meta.dtype and fits else ""
+        bound = self._bound_of(meta, op)
+        self._inputs.append(Input(name, spec, bound=bound, origin=_told(origin), source=name, base=shared))
         return name
 
     def _bound(self, meta: TensorMeta, op: Op) -> str:

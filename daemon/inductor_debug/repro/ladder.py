@@ -75,14 +75,17 @@ def ladder(accelerator: str | None, backends: list[str] | None = None, reference
 
 def _rungs(accelerator: str | None, backends: list[str] | None) -> list[Rung]:
     known = {rung.backend: rung for rung in _TORCH}
+    there = accelerator or "the accelerator"
+    transfers = Rung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {there} and back")
     if backends:
-        named = [name for name in backends if name not in (EAGER.backend, TRANSFERS)]
+        known[TRANSFERS] = transfers
+        named = [name for name in backends if name != EAGER.backend]
         own = [known.get(name, Rung(name, Layer.BACK_END, f"the backend {name}")) for name in named]
         return [EAGER, *own]
     last = []
     if accelerator is not None:
         last = [
-            Rung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {accelerator} and back"),
+            transfers,
             Rung(accelerator, Layer.BACK_END, f"the arithmetic of {accelerator}"),
         ]
     return [EAGER, *_TORCH, *last]

@@ -14,7 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from inductor_debug.repro.attempts import Attempt, Ending, attempt
+from inductor_debug.repro.checks import Check
+from inductor_debug.repro.program import Program
+from inductor_debug.repro.safetensors import encode, mark_of
+from inductor_debug.repro.writing import Header, script, values_beside
 
 SELF_CHECK_SECONDS = 60.0
 
@@ -35,6 +41,31 @@ class Made:
     why: str = ""
     neighbour: str = ""
     minimal: bool = True
+
+
+def written(
+    program: Program,
+    recorded: Mapping[str, torch.Tensor],
+    check: Check,
+    header: Header,
+    name: str,
+    *,
+    before: int,
+    attempts: int,
+) -> Made:
+    """The script of a program, and the file of values beside it where it needs one.
+
+    Raises:
+        UnprintableError: a step has no form as Python code.
+        UnsavableError: values that are needed cannot be saved.
+    """
+    text = script(program, check, header, name=name, recorded=recorded)
+    beside = values_beside(program, recorded)
+    files = {}
+    if beside:
+        content = encode(beside)
+        files[f"{mark_of(content)}.safetensors"] = content
+    return Made(text, name, before, len(program.steps), attempts, files)
 
 
 class NotReproducibleError(Exception):

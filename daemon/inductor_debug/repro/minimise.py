@@ -14,42 +14,17 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from inductor_debug.repro.bypassing import bypasses
 from inductor_debug.repro.layers import modules
 from inductor_debug.repro.memo import Memo
+from inductor_debug.repro.minimised import CONFIRMATIONS, GONE_AFTER, GoneError, Minimised
 from inductor_debug.repro.oracle import Oracle, Verdict
 from inductor_debug.repro.program import Input, Program, Values, cone, cut
+from inductor_debug.repro.sharing import unlinked
 from inductor_debug.repro.shrinking import Shrunk, shrinkings
 
-CONFIRMATIONS = 3
-"""Times that the whole program is tried before its failure is called gone, or flaky."""
-
-
 _NEVER_AGAIN = (1, CONFIRMATIONS)
-
-
-class GoneError(Exception):
-    """The whole program does not fail (any more)."""
-
-
-@dataclass(frozen=True)
-class Minimised:
-    """The smallest program found.
-
-    `for_nodes` are those of the `attempts` after which no step was left to take away; `flaky` is how often of how many
-    times the whole failed, where not always. `neighbour` says in words what the smallest change is that makes the
-    failure go. `finished` is False where time ran out.
-    """
-
-    program: Program
-    attempts: int
-    for_nodes: int
-    neighbour: str
-    verdict: Verdict
-    flaky: tuple[int, int] | None = None
-    finished: bool = True
 
 
 class _OutOfTime(Exception):  # noqa: N818 (it ends the search, nothing is wrong)
@@ -112,7 +87,7 @@ class Minimiser:
         return Minimised(self._best, self.attempts, self._for_nodes, neighbour, self._verdict, flaky, finished)
 
     def _reduce(self, program: Program) -> None:
-        best = self._steps(program)
+        best = self._steps(self._apart(program))
         while True:
             smaller = self._bypassed(best)
             if len(smaller.steps) == len(best.steps):
@@ -122,6 +97,11 @@ class Minimiser:
         best = self._outputs(best)
         best = self._shrunk(best)
         self._valued(best)
+
+    def _apart(self, program: Program) -> Program:
+        """Memory of its own for each input, where the failure does not need them to share it."""
+        candidate = unlinked(program)
+        return self._take(candidate) if candidate != program and self._fails(candidate) else program
 
     # Steps.
 
@@ -292,6 +272,8 @@ class Minimiser:
             verdicts.append(self._judged(program))
         if not all(verdict.failed for verdict in verdicts):
             verdicts += [self._judged(program) for _ in range(CONFIRMATIONS - len(verdicts))]
+        while not self._oracle.deterministic and len(verdicts) < GONE_AFTER and not any(v.failed for v in verdicts):
+            verdicts.append(self._judged(program))
         failing = [verdict for verdict in verdicts if verdict.failed]
         if not failing:
             self._memo.forget()

@@ -59,8 +59,9 @@ class Input:
 
     `mean` and `deviation` are those of the recorded values; `bound` is an exclusive upper bound for whole numbers.
     `origin` names the parameter, buffer or argument that it was, `source` the value that it stands for (inputs that
-    were cut out of a larger program keep the name they had there). `base` names another input that it shares memory
-    with, `offset` elements into it.
+    were cut out of a larger program keep the name they had there). `base` names another input whose memory it lies in,
+    `offset` elements of its own dtype into it; such an input has no values of its own. `hidden` inputs are memory that
+    others lie in and no arguments themselves.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Input:
     source: str = ""
     base: str = ""
     offset: int = 0
+    hidden: bool = False
 
 
 class Kind(str, Enum):
@@ -132,6 +134,11 @@ class Program:
     outputs: tuple[str, ...]
 
     @property
+    def arguments(self) -> tuple[Input, ...]:
+        """The inputs that the function is called with."""
+        return tuple(item for item in self.inputs if not item.hidden)
+
+    @property
     def key(self) -> str:
         """A digest of everything that can change what the program does."""
         said = [
@@ -150,6 +157,16 @@ class Program:
             if name in step.outputs:
                 return step.specs[step.outputs.index(name)]
         return None
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor, as torch counts them."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
 
 
 def refs(value: Any) -> Iterator[Ref]:

@@ -6,30 +6,23 @@ Nothing is searched: Dynamo says which expression it is. What the code saw is re
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
-import torch
 from inductor_debug_schema import Finding
 
-from inductor_debug.capture.modules import Snapshot
-from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.checks import Check, raise_check
 from inductor_debug.repro.made import Made, NotReproducibleError, works
 from inductor_debug.repro.oracle import words_of
+from inductor_debug.repro.seen import frames_at
 from inductor_debug.repro.snippets import Snippet, snippet_of, statement_at
 from inductor_debug.repro.writing import Header, assembled
 
 Around = Callable[[], AbstractContextManager[Any]]
-_MOST_CALLS = 12
 _NAMED = re.compile(r"^`([\w.]+)` ")
 _BREAK = """\
 try:
@@ -84,13 +77,6 @@ for number, values in enumerate(make_inputs(), start=1):
 return missed > 0"""
 
 
-@dataclass
-class _Seen:
-    """What the names of a frame stood for: local ones, then global ones."""
-
-    values: dict[str, Any]
-
-
 def break_script(
     target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
 ) -> Made:
@@ -102,7 +88,7 @@ def break_script(
     """
     statement, function = _place(sources, finding)
     with around():
-        frames = _frames(target, finding.path, statement.lineno, function)
+        frames = frames_at(target, finding.path, statement.lineno, function)
     if not frames:
         raise NotReproducibleError("the statement was not reached when the target ran eagerly")
     if any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(statement)) and not isinstance(
@@ -133,7 +119,8 @@ def recompile_script(
     if function is None:
         raise NotReproducibleError("what is compiled again is no function of the file")
     with around():
-        frames = _frames(target, finding.path, function.body[0].lineno, function)
+        # Twice, because what a call leaves behind in the model may be what the next one is compiled again for.
+        frames = frames_at(target, finding.path, function.body[0].lineno, function, runs=2)
     snippets = [snippet_of(function.body, frame.values, arguments=_arguments(function)) for frame in frames]
     calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
     if len(calls) < 2:
@@ -179,7 +166,7 @@ def eager_script(
     if function is None:
         raise NotReproducibleError("what runs eagerly is no function of the file")
     with around():
-        frames = _frames(target, finding.path, function.body[0].lineno, function)
+        frames = frames_at(target, finding.path, function.body[0].lineno, function)
     if not frames:
         raise NotReproducibleError("the function was not reached when the target ran eagerly")
     snippets = [
@@ -218,7 +205,7 @@ def raise_script(
     kind = type(error).__name__
     statement, function = _place(sources, finding)
     with around():
-        frames = _frames(target, finding.path, statement.lineno, function)
+        frames = frames_at(target, finding.path, statement.lineno, function)
     if not frames:
         raise NotReproducibleError(f"{kind} is raised by Python code that does not belong to a function of the file")
     snippet = snippet_of([statement], frames[-1].values)
@@ -267,36 +254,6 @@ def _told(sources: SourceMap, finding: Finding) -> ast.FunctionDef | None:
 def _size(function: ast.FunctionDef | None) -> int:
     """Statements of the function."""
     return sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1 if function is not None else 1
-
-
-def _frames(target: BuiltTarget, path: str, line: int, function: ast.FunctionDef | None) -> list[_Seen]:
-    """What was seen when the line was about to run, first and last times, in eager runs, one for each set of inputs."""
-    found: list[_Seen] = []
-    inside = function.name if function is not None else "<module>"
-
-    def local(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and frame.f_lineno == line:
-            del found[_MOST_CALLS - 1 :]  # the first ones are kept, and the last: it may be the one that raises
-            found.append(_Seen({**frame.f_globals, **frame.f_locals}))
-        return local
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        code = frame.f_code
-        return local if code.co_filename == path and code.co_name == inside else None
-
-    snapshot = Snapshot(target)
-    before = sys.gettrace()
-    with quiet(), target.fake_mode or contextlib.nullcontext(), torch.compiler.set_stance("force_eager"):
-        sys.settrace(trace)
-        try:
-            for args, kwargs in ((target.args, target.kwargs), *target.more):
-                target.function(*args, **kwargs)
-        except (Exception, SystemExit):
-            pass  # what the code saw until then is what is wanted
-        finally:
-            sys.settrace(before)
-    snapshot.restore()
-    return found
 
 
 def _rest(snippet: Snippet) -> dict[str, Any]:

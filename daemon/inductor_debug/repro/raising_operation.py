@@ -18,7 +18,8 @@ from inductor_debug.kerneldiff.graphs import NodePlaces
 from inductor_debug.repro.backend_oracle import Compiler, Manner, Symptom, tried
 from inductor_debug.repro.capturing import CapturedGraph, Whole, graphs_of, whole_of
 from inductor_debug.repro.literals import UnprintableError
-from inductor_debug.repro.minimise import GoneError, Minimiser
+from inductor_debug.repro.minimise import Minimiser
+from inductor_debug.repro.minimised import GoneError
 from inductor_debug.repro.oracle import Verdict
 from inductor_debug.repro.program import Program, Step
 from inductor_debug.repro.writing import function_source

@@ -7,6 +7,7 @@ of operations: `python_script` shows the statement.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -14,15 +15,16 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.real_check import real_error
 from inductor_debug.capture.recorder import FailedOp
+from inductor_debug.repro.capturing import with_statistics
 from inductor_debug.repro.checks import raise_check
 from inductor_debug.repro.execution import spec_of
 from inductor_debug.repro.from_graph import literal_of
-from inductor_debug.repro.made import Made, NotReproducibleError, works
+from inductor_debug.repro.made import Made, NotReproducibleError, works, written
 from inductor_debug.repro.naming import Names
 from inductor_debug.repro.observing import Observed
 from inductor_debug.repro.oracle import words_of
 from inductor_debug.repro.program import Input, Kind, Program, Ref, Step, Values
-from inductor_debug.repro.writing import Header, script
+from inductor_debug.repro.writing import Header
 
 
 def raised_by_operation(seen: Observed) -> bool:
@@ -45,11 +47,29 @@ def raising_script(seen: Observed, header: Header, name: str, *, place: str) -> 
     program, values = _program(failed, place)
     shown = real_error(failed) or error
     check = raise_check(type(shown).__name__, words_of(str(shown)))
-    text = script(program, check, header, name=name, recorded=values)
-    made = Made(text, name, len(seen.recording.ops) + 1, 1, 1)
-    if not works(text):
-        made.why = "on seeded values the operation does not raise the same exception"
-    return made
+    found: Made | None = None
+    for attempts, candidate in enumerate(_valued(program, values), start=1):
+        found = written(candidate, values, check, header, name, before=len(seen.recording.ops) + 1, attempts=attempts)
+        if works(found.script, found.files):
+            return found
+    assert found is not None
+    found.why = "the operation alone does not raise the same exception"
+    return found
+
+
+def _valued(program: Program, values: Mapping[str, torch.Tensor]) -> Iterator[Program]:
+    """The program on seeded values alone, then with the recorded ones of one operand, then with all of them."""
+    recorded = [item.name for item in program.inputs if item.name in values]
+    for kept in ([], *([name] for name in recorded), recorded):
+        inputs = [
+            dataclasses.replace(item, values=Values.RECORDED) if item.name in kept else _seeded(item, values)
+            for item in program.inputs
+        ]
+        yield dataclasses.replace(program, inputs=tuple(inputs))
+
+
+def _seeded(item: Input, values: Mapping[str, torch.Tensor]) -> Input:
+    return with_statistics(item, values[item.name]) if item.name in values else item
 
 
 def _program(failed: FailedOp, place: str) -> tuple[Program, dict[str, torch.Tensor]]:
@@ -67,7 +87,6 @@ def _program(failed: FailedOp, place: str) -> tuple[Program, dict[str, torch.Ten
                 raise NotReproducibleError("an operand of the failing operation has no strides or symbolic sizes")
             inputs[id(leaf)] = Input(name, dataclasses.replace(spec, requires_grad=False), source=name, bound=2)
             if type(leaf) in (torch.Tensor, torch.nn.Parameter):
-                inputs[id(leaf)] = dataclasses.replace(inputs[id(leaf)], values=Values.RECORDED)
                 values[name] = leaf.detach()
         return Ref(inputs[id(leaf)].name)
 

@@ -26,6 +26,7 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop
 from inductor_debug.repro.backend_script import BackendScript
+from inductor_debug.repro.backends_of_file import function_in, named_in_script
 from inductor_debug.repro.constraint_script import constraint_script
 from inductor_debug.repro.constraints import findings_of
 from inductor_debug.repro.emulated_checks import Numbers
@@ -98,8 +99,10 @@ class Search:
         if wanted.rule == "capture-error":
             return self._raised_by_compiler(target, offer, load, wanted)
         if not wanted.rule or wanted.rule in PYTHON:
-            return self._python(target, offer, load, wanted)
-        return None
+            made = self._python(target, offer, load, wanted)
+            if made is not None or wanted.rule:
+                return made
+        return self._raised_for_real(target, offer, load, wanted)
 
     def missing(self, wanted: Wanted) -> str:
         """What to say where no target has the failure."""
@@ -155,6 +158,13 @@ class Search:
         except (UnprintableError, UnsavableError) as error:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
 
+    def _raised_for_real(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
+        """An exception that depends on values: an index that is out of range. No analysis sees it, so it comes last."""
+        if wanted.given or target.fake_mode is None:
+            return None
+        real = self._workshop.rebuild_real(offer, load, target)
+        return None if isinstance(real, str) else self._raised(real, wanted)
+
     def _raised_by_compiler(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
         """An exception that the target does not raise itself: a later stage's compiler does."""
         for stage, backend in _COMPILERS.items():
@@ -204,9 +214,9 @@ class Search:
 
     def _backend(self, target: BuiltTarget, offer: Offer, load: Load, backend: str) -> Made | None:
         """What a backend does wrong to the target, with real values."""
-        numbers = None
-        if backend not in torch._dynamo.list_backends(exclude_tags=None):
-            numbers = self._numbers(backend)
+        own = function_in(load, backend)
+        known = own is not None or backend in torch._dynamo.list_backends(exclude_tags=None)
+        numbers = None if known else self._numbers(backend)
         real = target if target.fake_mode is None else self._workshop.rebuild_real(offer, load, target)
         if isinstance(real, str):
             raise NotReproducibleError(real)
@@ -217,7 +227,8 @@ class Search:
         stem = os.path.splitext(os.path.basename(where.path))[0]
         header = Header("", shown, "", real.name)
         if numbers is None:
-            script = BackendScript(real, backend, remembered, self._progress, self._keep)
+            named = named_in_script(backend, own, load, self._sources)
+            script = BackendScript(real, named, remembered, self._progress, self._keep, own)
             made = script.run(header, f"repro_{stem}_{backend}.py")
             fine = f"backend {backend} does nothing wrong to {real.name}"
         else:

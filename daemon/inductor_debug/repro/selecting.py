@@ -36,6 +36,11 @@ class Wanted:
         )
 
     @property
+    def given(self) -> bool:
+        """Whether anything was said of the finding."""
+        return self != Wanted()
+
+    @property
     def text(self) -> str:
         """For sentences: `rule dtype at line 12`."""
         said = [f"rule {self.rule}"] if self.rule else []

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.repro.execution import respecified, row_major
-from inductor_debug.repro.program import Code, Input, Program, Spec, mapped
+from inductor_debug.repro.execution import respecified
+from inductor_debug.repro.program import Code, Input, Program, Spec, mapped, row_major
+from inductor_debug.repro.sharing import relinked
 
 _MOST_SIZES = 12
 _ORDINARY = "float32"
@@ -29,7 +30,9 @@ class Shrunk:
 
 def shrinkings(program: Program) -> Iterator[Shrunk]:
     """Candidates, boldest first, each size from the largest; then dtypes."""
-    sizes = sorted({size for item in program.inputs if item.spec for size in item.spec.shape if size > 1}, reverse=True)
+    sizes = sorted(
+        {size for item in program.arguments if item.spec for size in item.spec.shape if size > 1}, reverse=True
+    )
     for size in sizes[:_MOST_SIZES]:
         for smaller in dict.fromkeys((1, 2, size // 2)):
             if not 1 <= smaller < size:
@@ -61,11 +64,8 @@ def _resized(program: Program, old: int, new: int) -> Iterator[Program]:
 
 
 def _changed(program: Program, change: Callable[[int], int], literals: bool) -> Program | None:
-    inputs = tuple(
-        dataclasses.replace(item, spec=_spec(item.spec, change)) if item.spec is not None else item
-        for item in program.inputs
-    )
-    if any(item.base for item in program.inputs):
+    inputs = relinked([_input(item, change) for item in program.inputs])
+    if inputs is None:
         return None
 
     def literal(value: Any) -> Any:
@@ -83,6 +83,18 @@ def _changed(program: Program, change: Callable[[int], int], literals: bool) -> 
         )
     candidate = dataclasses.replace(program, inputs=inputs, steps=steps)
     return None if candidate == program else candidate
+
+
+def _input(item: Input, change: Callable[[int], int]) -> Input:
+    if item.spec is None or item.hidden:
+        return item
+    if not item.base:
+        return dataclasses.replace(item, spec=_spec(item.spec, change))
+    # Where a view lies in its base is told by products of the base's sizes.
+    spec = dataclasses.replace(
+        item.spec, shape=tuple(map(change, item.spec.shape)), stride=tuple(map(change, item.spec.stride))
+    )
+    return dataclasses.replace(item, spec=spec, offset=change(item.offset))
 
 
 def _spec(spec: Spec, change: Callable[[int], int]) -> Spec:

@@ -49,6 +49,13 @@ def spelled(step: Step, program: Program) -> Spelling:
     return Spelling(text, step.single or text.startswith("functional.layer_norm("))
 
 
+def assignment(step: Step) -> str:
+    """`x[0] = 1` for an item that is set and whose result nobody uses; "" for other steps."""
+    if step.target.rsplit(".", 1)[-1] != "setitem" or len(step.args) != 3:
+        return ""
+    return f"{_operand(step.args[0])}[{_index(step.args[1])}] = {source_of(step.args[2])}"
+
+
 def _text(step: Step, program: Program) -> str:
     plain = f"torch.ops.{step.target}({arguments(step.args, step.kwargs)})"
     if step.kind is Kind.FUNCTION:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from textwrap import indent
+from textwrap import fill, indent
 
 import torch
 
 import inductor_debug
 from inductor_debug.repro.checks import Check
-from inductor_debug.repro.execution import row_major
 from inductor_debug.repro.literals import source_of
 from inductor_debug.repro.naming import tidied
-from inductor_debug.repro.program import Input, Program, Spec, Step, Values
+from inductor_debug.repro.program import Input, Program, Spec, Step, Values, row_major
 from inductor_debug.repro.safetensors import encode, mark_of
-from inductor_debug.repro.spelling import spelled
+from inductor_debug.repro.sharing import text_of
+from inductor_debug.repro.spelling import assignment, spelled
 from inductor_debug.repro.stand_ins import stand_ins
 
 LARGEST_LITERAL = 64
@@ -75,10 +75,11 @@ def assembled(
 ) -> str:
     """The file made of the sources of `failing` and `make_inputs`; `standard` are imports of the standard library."""
     text = "\n".join((body, inputs, check.code, check.body, *definitions))
-    plain = [line for line in check.imports if line.startswith("import ")]
-    named = [line for line in check.imports if not line.startswith("import ")]
+    wanted = [line for line in check.imports if line != "import torch"]
+    named = [line for line in wanted if line.split()[1].split(".")[0] == "torch"]
+    plain = [line for line in wanted if line not in named]
     if "functional." in text:
-        named.append("from torch.nn import functional")
+        named = list(dict.fromkeys([*named, "from torch.nn import functional"]))
     own = {"import sys", "import traceback", *plain, *standard}
     if "operator." in body:
         own.add("import operator")
@@ -90,18 +91,26 @@ def assembled(
         body,
         inputs,
         *([check.code] if check.code else []),
-        f'def reproduces():\n    """Whether the failure is there: {check.seeks}."""\n' + indent(check.body, "    "),
-        _MAIN,
+        f"def reproduces():\n{_about_check(check)}\n" + indent(check.body, "    "),
+        _MAIN.format(found="reproduces()" if check.tries == 1 else _FLAKY.format(tries=check.tries)),
     ]
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
+_WIDEST = 116
+
+
+def _about_check(check: Check) -> str:
+    return indent(fill(f'"""Whether the failure is there: {check.seeks}."""', _WIDEST), "    ")
+
+
 _WITHOUT_TORCH = ("except ImportError:", "    traceback.print_exc()", "    sys.exit(2)")
 
+_FLAKY = "any(reproduces() for _ in range({tries}))  # the failure is flaky"
 _MAIN = """\
 if __name__ == "__main__":
     try:
-        found = reproduces()
+        found = {found}
     except Exception:
         traceback.print_exc()
         sys.exit(2)
@@ -135,8 +144,8 @@ def function_source(program: Program) -> str:
         UnprintableError: a step has no form as Python code.
     """
     unused = _unused(program)
-    lines = ["def failing(", *(f"    {item.name},{_remark(_about(item))}" for item in program.inputs), "):"]
-    bound = {item.name for item in program.inputs}
+    lines = ["def failing(", *(f"    {item.name},{_remark(_about(item))}" for item in program.arguments), "):"]
+    bound = {item.name for item in program.arguments}
     for step in program.steps:
         lines.append("    " + _line(step, program, bound, unused))
         bound.update(name for name in step.outputs if name)
@@ -150,8 +159,8 @@ def _line(step: Step, program: Program, bound: set[str], unused: set[str]) -> st
     names = list(step.outputs)
     fresh = [name for name in names if name and name not in bound]
     remark = _remark(", ".join(filter(None, (_specs(step), step.place))))
-    if not fresh:
-        return spelling.text + remark
+    if unused.issuperset(fresh):
+        return (assignment(step) or spelling.text) + remark
     if spelling.single:
         return f"{names[0]} = {spelling.text}{remark}"
     places = step.indexes or tuple(range(len(names)))
@@ -201,15 +210,18 @@ def _inputs(program: Program, recorded: Mapping[str, torch.Tensor]) -> str:
         mark = mark_of(encode(outside))
         lines.append(f'    saved = load(next(pathlib.Path(__file__).parent.glob("*{mark}*.safetensors")))')
     lines.append("    torch.manual_seed(0)")
-    lines += [f"    {item.name} = {constructor(item, recorded, item.name in outside)}" for item in program.inputs]
-    given = ", ".join(item.name for item in program.inputs)
+    known = {item.name: item for item in program.inputs}
+    for item in program.inputs:
+        made = text_of(known[item.base], item) if item.base else constructor(item, recorded, item.name in outside)
+        lines.append(f"    {item.name} = {made}")
+    given = ", ".join(item.name for item in program.arguments)
     lines.append(f"    return [{given}]")
     return ("\n".join(_LOADER.splitlines()) + "\n\n\n" if outside else "") + "\n".join(lines)
 
 
 def _embedded(item: Input, recorded: Mapping[str, torch.Tensor]) -> torch.Tensor | None:
     """The values that have to be written down for this input, if any."""
-    if item.values is not Values.RECORDED or item.spec is None:
+    if item.values is not Values.RECORDED or item.spec is None or item.base:
         return None
     seen = recorded.get(item.source)
     return seen if seen is not None and tuple(seen.shape) == item.spec.shape else None
@@ -226,8 +238,6 @@ def constructor(item: Input, recorded: Mapping[str, torch.Tensor], outside: bool
     spec = item.spec
     if spec is None:
         return source_of(item.literal)
-    if item.base:
-        return f"{item.base}.as_strided({spec.shape}, {spec.stride}, {item.offset})"
     seen = _embedded(item, recorded)
     if outside:
         text = f'saved["{item.name}"]'
@@ -265,9 +275,12 @@ def _seeded(item: Input, spec: Spec) -> str:
     if not (dtype.is_floating_point or dtype.is_complex):
         return f"torch.randint(0, {max(item.bound, 1)}, {spec.shape}, dtype=torch.{spec.dtype})"
     kind = "" if dtype is torch.float32 else f", dtype=torch.{spec.dtype}"
+    if item.deviation == 0:
+        return f"torch.full({spec.shape}, {item.mean:.6g}, dtype=torch.{spec.dtype})"
     text = f"torch.randn({sizes}{kind})" if dtype.itemsize > 1 else f"torch.randn({sizes})"
     if (item.mean, item.deviation) != (0.0, 1.0):
-        text = f"({text} * {item.deviation:.6g} + {item.mean:.6g})"
+        mean = f" {'-' if item.mean < 0 else '+'} {abs(item.mean):.6g}" if item.mean else ""
+        text = f"({text} * {item.deviation:.6g}{mean})"
     return text if dtype.itemsize > 1 else f"{text}.to(torch.{spec.dtype})"
 
 
