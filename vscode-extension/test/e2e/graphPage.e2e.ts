@@ -104,6 +104,45 @@ test("search, filters and keys find their way, in the outline too", async () => 
   expect(faults).toEqual([]);
 });
 
+test("a parameter that is searched for is shown where it is read", async () => {
+  const { page, faults } = await open([document([transformer(3)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[aria-label^="Search"]').fill("layer.1.mlp.up.weight");
+  await until("it is found", async () => (await page.locator(".found").innerText()) === "1");
+  await page.keyboard.press("Enter");
+  await until("it is selected", async () => (await page.locator(".details h2").innerText()) === "w1_up");
+  await until("the operation that reads it is lit, in the outline too", async () => (await rows(page, ".related")).some((row) => row.startsWith("addmm") && row.includes("up.weight")));
+  expect(await page.evaluate("{ const { drawing, scene } = globalThis.inductorDebugGraph.panes[0]; const [left, top] = drawing.onScreen([...scene.related][0]); left > 0 && top > 0 && left < drawing.width && top < drawing.height }")).toBe(true);
+  expect(faults).toEqual([]);
+});
+
+test("colours are explained, and the menu of filters can be used with keys alone", async () => {
+  const { page, faults } = await open([document([transformer(2, { lastType: "float64" })], { modules: TRANSFORMER_CLASSES })], { findings: [FINDING] });
+  await drawn(page);
+  expect(await page.locator(".legend li").allInnerTexts()).toEqual(["Products", "Reductions", "Shapes and indices", "Others"]);
+  await page.locator('select[aria-label="What colours say"]').selectOption("dtype");
+  await until("data types are explained", async () => (await page.locator(".legend li").allInnerTexts()).join() === "f32,f64,i64,b8");
+  const colours = await page.locator(".legend .sample").evaluateAll((all) => all.map((sample) => (sample as HTMLElement).style.background));
+  expect(new Set(colours).size).toBe(4);
+  await page.locator('[aria-label^="Filter"]').focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Space");
+  await until("the first is ticked and still has the focus", () => page.evaluate("document.activeElement.type === 'checkbox' && document.activeElement.checked"));
+  await page.keyboard.press("Escape");
+  await until("the menu is closed", () => page.locator(".menu").isHidden());
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Filter by rule or data type");
+  expect(faults).toEqual([]);
+});
+
+test("what stopped a capture is told, though it is at no node", async () => {
+  const stopped = { ...FINDING, rule: "timeout", message: "Stopped after 120 s in the inductor stage.", ...place(0, 0, 0) };
+  const { page, faults } = await open([document([transformer(1)])], { findings: [stopped] });
+  await drawn(page);
+  await until("the line at the foot says it", async () => (await page.locator(".status-text").innerText()) === stopped.message);
+  expect(await page.locator(".details").innerText()).toContain("Findings at no node");
+  expect(faults).toEqual([]);
+});
+
 test("headers of scopes stay in sight while one scrolls through them, and fold them there", async () => {
   const { page, faults } = await open([document([transformer(4)], { modules: TRANSFORMER_CLASSES })]);
   await drawn(page);

@@ -36,6 +36,7 @@ describe("two saves", () => {
     ["another data type", [op("mm"), op("relu", ["mm"], { dtype: "float64" }), op("sum", ["relu"])], ["changed relu"]],
     ["another shape", [op("mm", [], { shape: [8, 128] }), op("relu", ["mm"]), op("sum", ["relu"])], ["changed mm"]],
     ["another operation", [op("mm"), op("gelu", ["mm"]), op("sum", ["gelu"])], ["removed relu", "added gelu", "changed sum"]],
+    ["another module's name", [op("mm", [], { module: "n" }), op("relu", ["mm"], { module: "n" }), op("sum", ["relu"])], ["changed mm", "changed relu"]],
     ["everything", [op("add"), op("mul", ["add"])], ["removed mm", "removed relu", "removed sum", "added add", "added mul"]],
     ["all of it gone", [], ["removed mm", "removed relu", "removed sum"]],
   ])("%s", (_name, nodes, changes) => {

@@ -10,7 +10,11 @@ test("a list grows, and is sorted by places that are given", () => {
   for (let value = 0; value < 5_000; value += 1) numbers.push(value * 3);
   expect(numbers.size).toBe(5_000);
   expect([...numbers.all().slice(-2)]).toEqual([14_994, 14_997]);
-  expect(numbers.sorted(Uint32Array.from({ length: 5_000 }, (_value, at) => 4_999 - at))[0]).toBe(14_997);
+  const turned = new Numbers();
+  turned.sort(numbers, Uint32Array.from({ length: 5_000 }, (_value, at) => 4_999 - at));
+  expect([turned.size, ...turned.view().slice(0, 2)]).toEqual([5_000, 14_997, 14_994]);
+  turned.clear();
+  expect([turned.size, turned.all().length]).toEqual([0, 0]);
 });
 
 test("pairs are numbered as they come, as a map of texts would", () => {
@@ -27,6 +31,8 @@ test("pairs are numbered as they come, as a map of texts would", () => {
   }
   expect(pairs.size).toBe(known.size);
   expect([pairs.add(-1, 5), pairs.add(-1, 5), pairs.add(5, -1)]).toEqual([true, false, true]);
+  pairs.clear();
+  expect([pairs.indexOf(5, -1), pairs.indexOf(-1, 5), pairs.indexOf(5, -1)]).toEqual([0, 1, 0]);
 });
 
 test("a pixel is taken once, wherever the camera is", () => {

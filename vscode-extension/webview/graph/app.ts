@@ -11,17 +11,19 @@ import { exportAs, pressed, switchTheme, toggleSide } from "./controls.js";
 import { readAll, textsOf, textsOfSources } from "./documents.js";
 import { Following } from "./following.js";
 import type { Host } from "./host.js";
-import type { NodeFinding } from "./model/findings.js";
+import { type NodeFinding, unplaced } from "./model/findings.js";
 import type { Item } from "./model/hierarchy.js";
 import { type Entry, type Library, libraryOf } from "./model/library.js";
+import { partnerOf } from "./model/partner.js";
 import { dtypesIn, type Filter, NO_FILTER, rulesIn } from "./model/search.js";
 import { placeOf } from "./model/table.js";
 import { keep, restore } from "./remembered.js";
 import { makeCode, showTexts } from "./texts.js";
 import type { Text } from "./view/codeView.js";
-import { Details } from "./view/details.js";
+import { Details, type Remarks } from "./view/details.js";
 import { Layouts } from "./view/layouts.js";
-import { inOrder, titleOfEntry } from "./view/names.js";
+import { Legend } from "./view/legend.js";
+import { inOrder, tabsOf } from "./view/names.js";
 import { Outline } from "./view/outline.js";
 import { Pane } from "./view/pane.js";
 import { fillHeader, TEXTS } from "./view/paneHeader.js";
@@ -43,6 +45,7 @@ export class App {
   readonly comparison = new Comparing();
   private filter: Filter = NO_FILTER;
   private findings: readonly NodeFinding[] = [];
+  remarks: Remarks = { library: this.library, findings: [] };
   sources: readonly Text[] = [];
   private kernelsLoaded = true;
   readonly following = new Following(this);
@@ -51,6 +54,7 @@ export class App {
   readonly toolbar: Toolbar;
   readonly outline: Outline;
   readonly details: Details;
+  private readonly legend = new Legend();
   private readonly status = element("span", { class: "status-text", role: "status" });
   private readonly cancel = element("button", { type: "button", hidden: true, onclick: () => { this.host.send({ type: "cancel" }); } }, t("Cancel"));
   private readonly empty = element("div", { class: "empty" }, t("Waiting for the graphs…"));
@@ -62,7 +66,7 @@ export class App {
       tab: (id) => { this.active = 0; void this.show(0, id); },
       filter: (filter) => { this.setFilter(filter); },
       step: (direction) => { this.step(direction); },
-      colour: (colouring) => { for (const { drawing } of this.panes) { drawing.colouring = colouring; drawing.refresh(); } },
+      colour: (colouring) => { for (const { drawing } of this.panes) { drawing.colouring = colouring; drawing.refresh(); } this.redraw(); },
       foldAll: () => { this.change((scene) => { scene.foldAll(); }); },
       unfoldAll: () => { this.change((scene) => { if (!scene.unfoldAll()) this.say(t("Not everything is unfolded: it would be too much to read.")); }); },
       zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
@@ -90,7 +94,7 @@ export class App {
     });
     this.panes[1].element.hidden = true;
     this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element), this.texts.element), this.details.element);
-    document.body.append(this.toolbar.element, this.empty, this.main, element("footer", { class: "status" }, this.status, this.cancel));
+    document.body.append(this.toolbar.element, this.empty, this.main, element("footer", { class: "status" }, this.status, this.cancel, this.legend.element));
     this.main.hidden = true;
     watchTheme(() => { this.setTheme(); });
   }
@@ -124,6 +128,7 @@ export class App {
     const { library, problems } = readAll(now, before);
     this.library = library;
     this.kernelsLoaded = complete;
+    this.remark();
     this.comparison.current = undefined;
     const folds = new Map([...this.scenes].map(([id, scene]) => [id, scene.openPaths()]));
     for (const scene of this.scenes.values()) scene.close();
@@ -139,10 +144,11 @@ export class App {
     this.empty.hidden = first !== undefined;
     this.main.hidden = first === undefined;
     this.empty.textContent = problems[0] ?? t("There is no graph to show.");
-    if (problems[0] !== undefined) this.say(problems[0]);
+    const trouble = problems[0] ?? this.remarks.findings.find(({ severity }) => severity === "error")?.message;
+    if (trouble !== undefined) this.say(trouble);
     if (!first) return;
     await this.show(0, first.id);
-    if (this.split) await this.show(1, entries.find(({ id }) => id === shown[1])?.id ?? this.partnerOf(first));
+    if (this.split) await this.show(1, entries.find(({ id }) => id === shown[1])?.id ?? partnerOf(this.library, first)?.id ?? TEXTS);
     if (texts0) await this.show(0, TEXTS);
     if (texts1 && this.split) await this.show(1, TEXTS);
     await restore(this, this.host);
@@ -150,6 +156,7 @@ export class App {
 
   setFindings(findings: readonly NodeFinding[]): void {
     this.findings = findings;
+    this.remark();
     for (const scene of this.scenes.values()) scene.setFindings(findings);
     this.redraw();
   }
@@ -189,7 +196,7 @@ export class App {
       if (before && entry.save === "now") {
         await this.show(1, entry.id);
         await this.show(0, before.id);
-      } else await this.show(1, this.partnerOf(entry));
+      } else await this.show(1, partnerOf(this.library, entry)?.id ?? TEXTS);
       this.comparing = before !== undefined;
     } else this.comparing = false;
     this.updateComparison(true);
@@ -220,9 +227,9 @@ export class App {
     const pane = this.panes[at];
     const scene = pane?.scene;
     if (!scene) return;
-    const hidden = (scene.visible?.boxOfItem[item] ?? -1) < 0;
     scene.selected = item; // at once, so that a second step goes on from here
-    if (hidden && scene.scope(item) === undefined && scene.hierarchy.scopeOf[item] !== -1 && scene.show([item])) await scene.update();
+    const seen = scene.scope(item) ? [] : scene.readersOf(item).slice(0, 1);
+    if (seen.some((node) => (scene.visible?.boxOfItem[node] ?? -1) < 0) && scene.show(seen)) await scene.update();
     this.select(at, item, told);
     pane.drawing.reveal(scene.boxOf(item));
   }
@@ -237,18 +244,26 @@ export class App {
       if (!fresh) return;
       pane.drawing.anchor(scene.boxOf(item), before);
       this.redraw();
+      pane.drawing.drawNow();
       keep(this, this.host);
     });
   }
 
+  /** What is not about a node in particular. */
+  private remark(): void {
+    this.remarks = { library: this.library, findings: unplaced(this.library.entries.map(({ table }) => table), this.findings) };
+  }
+
   redraw(): void {
     const { scene } = this.pane;
-    this.toolbar.setTabs(this.library.target, [...inOrder(this.library.entries).map((entry) => ({ id: entry.id, title: titleOfEntry(this.library, entry) })), ...this.textTab()], this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
+    const texts = !this.kernelsLoaded || this.library.kernels.length + this.library.listings.length + this.sources.length > 0;
+    this.toolbar.setTabs(this.library.target, tabsOf(this.library, texts ? TEXTS : undefined), this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
+    this.legend.show(this.pane.showsText ? undefined : scene?.entry.table, this.pane.drawing.colouring, this.theme);
     if (scene) {
       this.toolbar.setFilters(this.filter, rulesIn(scene.findings), dtypesIn(scene.entry.table));
       this.toolbar.setFound(scene.matches?.length, (scene.matches?.indexOf(scene.selected ?? -1) ?? -1) + 1);
       this.outline.show(scene);
-      if (scene.selected === undefined) this.details.show(scene, [], [], this.library.notes);
+      if (scene.selected === undefined) this.details.show(scene, [], [], this.remarks);
     }
     this.panes.forEach((pane, at) => {
       pane.element.classList.toggle("active", this.split && at === this.active);
@@ -296,19 +311,6 @@ export class App {
     return scene;
   }
 
-  private textTab(): { id: string; title: string }[] {
-    const some = this.library.kernels.length + this.library.listings.length + this.sources.length > 0;
-    return some || !this.kernelsLoaded ? [{ id: TEXTS, title: t("Kernels and IR") }] : [];
-  }
-
-  /** What stands best beside a graph: what it was made from or into, its other half, or the texts. */
-  private partnerOf({ id, save, table }: Entry): string {
-    const same = this.library.entries.filter((one) => one.save === save && one.id !== id);
-    const found = same.find((one) => table.kind !== "fx" && one.table.kind !== table.kind && ["forward", "backward"].includes(one.table.kind) && one.table.madeFrom === table.madeFrom)
-      ?? same.find((one) => one.table.madeFrom === table.name) ?? same.find((one) => one.table.name === table.madeFrom);
-    return found?.id ?? same[0]?.id ?? TEXTS;
-  }
-
   private updateComparison(again = false): void {
     const [left, right] = this.panes.map((pane) => (pane.showsText || !this.comparing || !this.split ? undefined : pane.scene));
     for (const scene of this.comparison.update(this.scenes.values(), left, right, again)) void scene.update().then(() => { this.redraw(); });
@@ -343,6 +345,6 @@ export class App {
     this.theme = readTheme();
     for (const scene of this.scenes.values()) scene.setTheme(this.theme);
     for (const { drawing } of this.panes) drawing.setTheme(this.theme);
+    this.redraw();
   }
-
 }

@@ -29,5 +29,5 @@ export function textsOf(library: Library): Text[] {
 
 /** Sources that the page itself shows; in VS Code the editor does. */
 export function textsOfSources(sources: Readonly<Record<string, string>>): Text[] {
-  return Object.entries(sources).map(([path, text]) => ({ title: path.split(/[\\/]/u).at(-1) ?? path, language: "python", text, links: [], kernel: undefined, path }));
+  return Object.entries(sources).map(([path, text]) => ({ title: path, language: "python", text, links: [], kernel: undefined, path }));
 }

@@ -7,8 +7,9 @@ import { type Item, nodesBelow } from "./model/hierarchy.js";
 import { type Entry, nodesAt, relatedTo, relatedToKernel, type Selection } from "./model/library.js";
 import { placeOf } from "./model/table.js";
 import { textsOnShow } from "./texts.js";
-import { titleOfEntry } from "./view/names.js";
+import { pathBeside, titleOfEntry } from "./view/names.js";
 import { TEXTS } from "./view/paneHeader.js";
+import type { Scene } from "./view/scene.js";
 
 export class Following {
   private revealed: Location | undefined;
@@ -32,12 +33,13 @@ export class Following {
       const wanted = new Set(places.map(keyOf));
       code.light((place) => wanted.has(keyOf(place)));
     }
+    if (item === undefined) app.say("");
     const [place] = places;
     if (told && place && item !== undefined && !scene.scope(item)) this.reveal(place, false);
     app.redraw();
     if (item !== undefined) pane.drawing.reveal(scene.boxOf(item));
     const elsewhere = app.library.entries.filter(({ id }) => id !== scene.entry.id && (related.get(id)?.size ?? 0) > 0);
-    app.details.show(scene, elsewhere.map((entry) => ({ entry, title: titleOfEntry(app.library, entry), nodes: related.get(entry.id) ?? new Set() })), [...kernels], app.library.notes);
+    app.details.show(scene, elsewhere.map((entry) => ({ entry, title: titleOfEntry(app.library, entry), nodes: related.get(entry.id) ?? new Set() })), [...kernels], app.remarks);
   }
 
   /** What is selected stays in sight, and lights up what belongs to it in a pane that was not there before. */
@@ -74,7 +76,7 @@ export class Following {
     const { app } = this;
     this.revealed = place;
     app.host.send({ type: "reveal", place, focus });
-    app.say(t("{0}, line {1}", place.path, place.range.start.line + 1));
+    app.say(t("{0}, line {1}", pathBeside(app.library.path, place.path), place.range.start.line + 1));
     if (app.host.kind !== "browser" || app.sources.length === 0) return;
     const codes = textsOnShow(app);
     const shown = codes.find(({ showsSource }) => showsSource) ?? (focus ? codes.at(-1) : undefined);
@@ -117,13 +119,18 @@ export class Following {
       const { scene } = pane;
       if (!scene || (at === 1 && !app.split)) return;
       const partners = at === from || from < 0 ? undefined : app.comparison.partners(app.panes[from]?.scene, from === 0 ? "left" : "right");
-      scene.setRelated(at === from ? new Set() : (partners ?? nodes.get(scene.entry.id) ?? new Set()));
+      scene.setRelated(at === from ? stubOf(scene) : (partners ?? nodes.get(scene.entry.id) ?? new Set()));
       const [first] = scene.related;
       if (at === from || first === undefined || pane.showsText) return;
       pane.drawing.reveal(first);
       pane.drawing.refresh();
     });
   }
+}
+
+/** What is selected where it has no box of its own: the boxes that read it light up. */
+function stubOf({ hierarchy, selected }: Scene): Set<number> {
+  return new Set(selected !== undefined && hierarchy.scopeOf[selected] === -1 ? [selected] : []);
 }
 
 function keyOf({ path, range: { start } }: Location): string {

@@ -1,13 +1,13 @@
 /** The worker: arranges graphs, one request after the other. The page starts it from a blob, so this is one file without imports at run time. */
 
-import { Arranger } from "./model/arranger.js";
-import type { Sizes } from "./model/layout.js";
+import { Arranger, type Measured } from "./model/arranger.js";
 import type { Skeleton } from "./model/skeleton.js";
 
-/** What the page asks (`view/layouts.ts`): to get to know a graph, to arrange it, to forget it. */
+/** What the page asks (`view/layouts.ts`): to get to know a graph and how large things are in it, to arrange it, to forget it. */
 export type Request =
   | { readonly kind: "know"; readonly graph: number; readonly skeleton: Skeleton }
-  | { readonly kind: "arrange"; readonly id: number; readonly graph: number; readonly open: Int32Array; readonly sizes: Sizes }
+  | { readonly kind: "measured"; readonly graph: number; readonly measured: Measured }
+  | { readonly kind: "arrange"; readonly id: number; readonly graph: number; readonly open: Int32Array }
   | { readonly kind: "forget"; readonly graph: number };
 
 interface Scope {
@@ -20,8 +20,9 @@ const arrangers = new Map<number, Arranger>();
 scope.onmessage = ({ data }): void => {
   if (data.kind === "know") arrangers.set(data.graph, new Arranger(data.skeleton));
   else if (data.kind === "forget") arrangers.delete(data.graph);
+  else if (data.kind === "measured") arrangers.get(data.graph)?.measured(data.measured);
   else {
-    const arrangement = arrangers.get(data.graph)?.arrange(new Set(data.open), data.sizes);
+    const arrangement = arrangers.get(data.graph)?.arrange(new Set(data.open));
     if (!arrangement) return;
     const arrays: ArrayBufferView[] = Object.values({ ...arrangement.visible, ...arrangement.layout });
     scope.postMessage({ id: data.id, arrangement }, arrays.map((array) => array.buffer as ArrayBuffer));

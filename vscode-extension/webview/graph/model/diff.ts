@@ -8,7 +8,7 @@
  * subsequence (n log n).
  */
 
-import { type GraphTable, indexOfNames, namesIn, ROLE_OUTPUT, row, word } from "./table.js";
+import { type GraphTable, indexOfNames, namesIn, ROLE_OP, ROLE_OUTPUT, row, word } from "./table.js";
 
 export type Change = "unchanged" | "changed" | "added" | "removed";
 
@@ -25,7 +25,7 @@ export function diffOf(left: GraphTable, right: GraphTable): Diff {
   const partner = { right: new Int32Array(left.count).fill(-1), left: new Int32Array(right.count).fill(-1) };
   const staged = right.madeFrom === left.name && left.name !== right.name;
   if (staged) pairByOrigins(left, right, partner);
-  else for (const key of [exactKey, placeKey, looseKey]) pairBySequence(keysOf(left, key), keysOf(right, key), partner);
+  else for (const key of [exactKey, placeKey, looseKey, movedKey]) pairBySequence(keysOf(left, key), keysOf(right, key), partner);
   const leftChanges: Change[] = [];
   const rightChanges = new Array<Change>(right.count).fill("added");
   const counts = { unchanged: 0, changed: 0, added: 0, removed: 0 };
@@ -61,6 +61,12 @@ function placeKey(table: GraphTable, node: number): string {
 
 function looseKey(table: GraphTable, node: number): string {
   return [table.roles[node], word(table.ops, node), word(table.modules, node)].join("\u0000");
+}
+
+/** The same operation on the same type in another module, or a parameter of another name: a module that was renamed. */
+function movedKey(table: GraphTable, node: number): string {
+  const op = table.roles[node] === ROLE_OP ? word(table.ops, node) : "";
+  return [table.roles[node], op, word(table.dtypes, node), word(table.shapes, node)].join("\u0000");
 }
 
 function keysOf(table: GraphTable, key: (table: GraphTable, node: number) => string): string[] {

@@ -1,6 +1,7 @@
 /** Findings at the nodes that they are about: joined by the expression, and by the operation where the finding names one. */
 
 import type { Location } from "../../../../shared_schema/generated/wire.js";
+import { categoryOf } from "./labels.js";
 import { type GraphTable, ROLE_OP, word } from "./table.js";
 
 export type Severity = "error" | "warning" | "information" | "hint";
@@ -17,8 +18,8 @@ export interface NodeFinding {
 const ORDER: readonly Severity[] = ["error", "warning", "information", "hint"];
 
 /**
- * Findings by node: at the finding's operation, if it is among the nodes of the expression; otherwise at all nodes of the expression
- * itself, and only where it has none at those of the expressions in it.
+ * Findings by node: at the finding's operation, if it is among the nodes of the expression; otherwise at what the compiler has made of it,
+ * an operation of the same kind; otherwise at all nodes of the expression itself, and only where it has none at those of the expressions in it.
  */
 export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]): ReadonlyMap<number, readonly NodeFinding[]> {
   const nodesOf = new Map<number, number[]>();
@@ -34,7 +35,9 @@ export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]):
     const nodes = [...nodesOf].flatMap(([place, all]) => (meets(table.places[place], finding.place) ? all : []));
     const named = nodes.filter((node) => finding.op !== null && word(table.ops, node) === finding.op);
     const exact = nodes.filter((node) => isSame(table.places[table.placeOf[node] ?? -1], finding.place));
-    for (const node of [named, exact, nodes].find((some) => some.length > 0) ?? []) {
+    const kind = finding.op === null ? "other" : categoryOf(finding.op);
+    const alike = kind === "other" ? [] : exact.filter((node) => categoryOf(word(table.ops, node)) === kind);
+    for (const node of [named, alike, exact, nodes].find((some) => some.length > 0) ?? []) {
       const known = found.get(node);
       if (known) known.push(finding);
       else found.set(node, [finding]);
@@ -55,6 +58,12 @@ function meets(place: Location | undefined, other: Location): boolean {
 
 function isSame(place: Location | undefined, other: Location): boolean {
   return place !== undefined && meets(place, other) && meets(other, place);
+}
+
+/** Those that are at no expression of any graph: what stopped a capture, or is about the file. */
+export function unplaced(tables: readonly GraphTable[], findings: readonly NodeFinding[]): NodeFinding[] {
+  const places = new Set(tables.flatMap((table) => table.places));
+  return findings.filter((finding) => ![...places].some((place) => meets(place, finding.place)));
 }
 
 export function worst(findings: readonly NodeFinding[]): Severity | undefined {

@@ -79,7 +79,7 @@ export type Category = "product" | "reduction" | "shape" | "conversion" | "rando
 
 const CATEGORIES: readonly (readonly [Category, RegExp])[] = [
   ["product", /^(?:.*mm|matmul|.*linear|.*conv(?:olution\w*|\d?d|_transpose\w*)?|.*attention\w*|einsum|dot|mv|__matmul__)$/u],
-  ["reduction", /norm|softmax|^(?:sum|mean|var|var_mean|std|a?max|a?min|argmax|argmin|prod|any|all|cumsum|topk|sort|logsumexp)$/u],
+  ["reduction", /norm|softmax|Reduction|^(?:sum|mean|var|var_mean|std|a?max|a?min|argmax|argmin|prod|any|all|cumsum|topk|sort|logsumexp)$/u],
   ["conversion", /^(?:_to_copy|to|convert_element_type|type_as|float|double|half|bfloat16|int|long|bool|type)$/u],
   ["random", /drop|rand|bernoulli|seed/u],
   ["shape", /view|reshape|permute|transpose|^t$|expand|slice|select|squeeze|^cat$|stack|split|chunk|unbind|getitem|stride|flatten|contiguous|clone|pad|index|gather|scatter|embedding|repeat|narrow|alias/u],

@@ -48,25 +48,21 @@ export class Memory {
   }
 
   /** The scope as it was arranged before, if nothing that matters has changed; arranges it otherwise. */
-  insideOf(item: number, signature: Float64Array, length: number): Inside {
+  insideOf(item: number, signatures: Signatures, box: number): Inside {
     const kept = this.kept.get(item);
-    if (kept && isSame(kept.inside.signature, signature, length)) {
+    const { length, same } = signatures.write(box, kept?.inside.signature);
+    if (kept && same) {
       kept.used = this.run;
       return kept.inside;
     }
-    const inside = arrange(signature.slice(0, length));
+    const inside = arrange(signatures.signature.slice(0, length));
     this.kept.set(item, { inside, used: this.run });
     return inside;
   }
 }
 
 const MOST_KEPT = 4_000;
-
-function isSame(one: Float64Array, other: Float64Array, length: number): boolean {
-  if (one.length !== length) return false;
-  for (let at = 0; at < length; at += 1) if (one[at] !== other[at]) return false;
-  return true;
-}
+const NONE: Float64Array = new Float64Array(0);
 
 /** @param memory what is known of earlier problems of the same graph; it is added to. */
 export function layoutOf(problem: Problem, sizes: Sizes, memory: Memory = new Memory()): Layout {
@@ -83,8 +79,7 @@ export function layoutOf(problem: Problem, sizes: Sizes, memory: Memory = new Me
   const signatures = new Signatures(problem, widths, heights, insides, shifts);
   for (let box = count - 1; box >= 0; box -= 1) {
     if (problem.open[box] !== 1) continue;
-    const length = signatures.write(box);
-    const inside = memory.insideOf(problem.items[box] ?? 0, signatures.signature, length);
+    const inside = memory.insideOf(problem.items[box] ?? 0, signatures, box);
     insides[box] = inside;
     widths[box] = Math.max(inside.width, widths[box] ?? 0);
     heights[box] = inside.height;
@@ -96,6 +91,9 @@ export function layoutOf(problem: Problem, sizes: Sizes, memory: Memory = new Me
 /** Writes down everything that the arrangement of a scope depends on (`arrange.ts` says in which order). */
 class Signatures {
   signature = new Float64Array(4_096);
+  private at = 0;
+  private known: Float64Array = NONE;
+  private same = false;
 
   constructor(
     private readonly problem: Problem,
@@ -105,36 +103,42 @@ class Signatures {
     private readonly shifts: Float32Array,
   ) {}
 
-  write(box: number): number {
+  /** Returns how long it is, and whether it is the one that is known. */
+  write(box: number, known: Float64Array = NONE): { length: number; same: boolean } {
     const { ends, wires, ports } = this.problem;
     const [first, last] = [wires.offsets[box] ?? 0, wires.offsets[box + 1] ?? 0];
+    const end = ends[box] ?? 0;
     let children = 0;
-    for (let child = box + 1; child < (ends[box] ?? 0); child = ends[child] ?? 0) children += 1;
+    for (let child = box + 1; child < end; child = ends[child] ?? 0) children += 1;
     const incoming = ports.inside[box] ?? 0;
     const length = signatureLength(children, last - first);
     if (length > this.signature.length) this.signature = new Float64Array(length * 2);
-    const { signature } = this;
-    signature[0] = Number(box === 0);
-    signature[1] = children;
-    signature[2] = incoming;
-    signature[3] = ports.outside[box] ?? 0;
-    let at = 4;
-    for (let child = box + 1; child < (ends[box] ?? 0); child = ends[child] ?? 0) {
-      signature[at++] = this.widths[child] ?? 0;
-      signature[at++] = this.heights[child] ?? 0;
+    [this.at, this.known, this.same] = [0, known, known.length === length];
+    this.put(Number(box === 0));
+    this.put(children);
+    this.put(incoming);
+    this.put(ports.outside[box] ?? 0);
+    for (let child = box + 1; child < end; child = ends[child] ?? 0) {
+      this.put(this.widths[child] ?? 0);
+      this.put(this.heights[child] ?? 0);
     }
     for (let wire = first; wire < last; wire += 1) {
       const from = wires.from[wire] ?? 0;
       const to = wires.to[wire] ?? 0;
       const fromPort = wires.fromPort[wire] ?? -1;
-      const toPort = wires.toPort[wire] ?? -1;
-      signature[at++] = this.cell(from, children, incoming);
-      signature[at++] = this.cell(to, children, incoming);
-      signature[at++] = this.offset(from, fromPort);
-      signature[at++] = this.offset(to, toPort);
-      signature[at++] = fromPort < 0 ? -1 : (ports.places[fromPort] ?? 0);
+      this.put(this.cell(from, children, incoming));
+      this.put(this.cell(to, children, incoming));
+      this.put(this.offset(from, fromPort));
+      this.put(this.offset(to, wires.toPort[wire] ?? -1));
+      this.put(fromPort < 0 ? -1 : (ports.places[fromPort] ?? 0));
     }
-    return length;
+    return { length, same: this.same };
+  }
+
+  private put(value: number): void {
+    if (this.same && this.known[this.at] !== value) this.same = false;
+    this.signature[this.at] = value;
+    this.at += 1;
   }
 
   /** Cells are the boxes in the scope, then its ports, incoming ones first. */

@@ -14,15 +14,25 @@ export class Numbers {
     this.size += 1;
   }
 
+  /** Empty again; the room that it has taken stays. */
+  clear(): void {
+    this.size = 0;
+  }
+
   all(): Int32Array {
     return this.values.slice(0, this.size);
   }
 
-  /** All of them, each at the place that is given for it. */
-  sorted(places: Uint32Array): Int32Array {
-    const result = new Int32Array(this.size);
-    for (let at = 0; at < this.size; at += 1) result[places[at] ?? 0] = this.values[at] ?? 0;
-    return result;
+  /** What is in it, until it is changed. */
+  view(): Int32Array {
+    return this.values.subarray(0, this.size);
+  }
+
+  /** Takes as many as another has, each at the place that is given for it. */
+  sort(other: Numbers, places: Uint32Array): void {
+    if (this.values.length < other.size) this.values = new Int32Array(other.values.length);
+    this.size = other.size;
+    for (let at = 0; at < other.size; at += 1) this.values[places[at] ?? 0] = other.values[at] ?? 0;
   }
 }
 
@@ -33,6 +43,12 @@ export class Pairs {
   /** The pair's number + 1; 0 where the slot is free. */
   private numbers = new Int32Array(2048);
   size = 0;
+
+  /** Empty again; the room that it has taken stays. */
+  clear(): void {
+    this.numbers.fill(0);
+    this.size = 0;
+  }
 
   /** True where the pair is new. */
   add(first: number, second: number): boolean {

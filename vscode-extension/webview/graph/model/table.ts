@@ -86,23 +86,31 @@ export function indexOfNames(table: GraphTable): ReadonlyMap<string, number> {
   return known;
 }
 
-/** Which nodes read a node: the inputs, turned round. Linear. */
+const users = new WeakMap<GraphTable, Lists>();
+
+/** Which nodes read a node: the inputs, turned round. Linear when first asked for. */
 export function usersOf(table: GraphTable): Lists {
+  let known = users.get(table);
+  if (!known) users.set(table, (known = turnedRound(table)));
+  return known;
+}
+
+function turnedRound(table: GraphTable): Lists {
   const { offsets: from, values } = table.inputs;
   const offsets = new Uint32Array(table.count + 1);
   for (const value of values) offsets[value + 1] = (offsets[value + 1] ?? 0) + 1;
   for (let node = 0; node < table.count; node += 1) offsets[node + 1] = (offsets[node + 1] ?? 0) + (offsets[node] ?? 0);
   const next = offsets.slice();
-  const users = new Uint32Array(values.length);
+  const readers = new Uint32Array(values.length);
   for (let node = 0; node < table.count; node += 1) {
     for (let at = from[node] ?? 0; at < (from[node + 1] ?? 0); at += 1) {
       const value = values[at] ?? 0;
       const slot = next[value] ?? 0;
-      users[slot] = node;
+      readers[slot] = node;
       next[value] = slot + 1;
     }
   }
-  return { offsets, values: users };
+  return { offsets, values: readers };
 }
 
 const SHORT_TYPES: Readonly<Record<string, string>> = {

@@ -60,11 +60,35 @@ export interface Problem extends Visible {
   readonly ports: Ports;
 }
 
-export function visibleOf(skeleton: Skeleton, open: ReadonlySet<number>): Problem {
-  const boxes = boxesOf(skeleton, open);
-  const routes = new Routes(boxes);
-  const links = new Numbers();
-  const seen = new Pairs();
+/** Lists that are filled anew for each fold. They are kept, because making and clearing away so much memory takes longer than filling it. */
+export class Room {
+  readonly seen = new Pairs();
+  readonly known = new Pairs();
+  readonly links = new Numbers();
+  readonly items = new Numbers();
+  readonly parents = new Numbers();
+  readonly places = new Numbers();
+  readonly ports = { box: new Numbers(), incoming: new Numbers(), places: new Numbers() };
+  /** As they are found, and by scope. */
+  readonly wires = { scope: new Numbers(), ...wireLists() };
+  readonly sorted = wireLists();
+
+  clear(): void {
+    const lists = [this.ports, this.wires, this.sorted].flatMap((group): Numbers[] => Object.values(group));
+    for (const list of [this.seen, this.known, this.links, this.items, this.parents, this.places, ...lists]) list.clear();
+  }
+}
+
+function wireLists(): Readonly<Record<Exclude<keyof Wires, "offsets">, Numbers>> {
+  return { from: new Numbers(), to: new Numbers(), fromPort: new Numbers(), toPort: new Numbers(), value: new Numbers() };
+}
+
+/** The problem holds until `room` is used again; what is in `Visible` stays. */
+export function visibleOf(skeleton: Skeleton, open: ReadonlySet<number>, room = new Room()): Problem {
+  room.clear();
+  const boxes = boxesOf(skeleton, open, room);
+  const routes = new Routes(boxes, room);
+  const { links, seen } = room;
   const { offsets, values } = skeleton.inputs;
   for (let node = 0; node < skeleton.count; node += 1) {
     const to = boxes.boxOf[node] ?? -1;
@@ -77,12 +101,11 @@ export function visibleOf(skeleton: Skeleton, open: ReadonlySet<number>): Proble
       routes.connect(from, to);
     }
   }
-  return { ...boxes, links: Uint32Array.from(links.all()), wires: routes.wires(), ports: routes.ports() };
+  return { ...boxes, links: new Uint32Array(links.all().buffer), wires: routes.wires(), ports: routes.ports() };
 }
 
-function boxesOf(skeleton: Skeleton, openScopes: ReadonlySet<number>): Boxes {
+function boxesOf(skeleton: Skeleton, openScopes: ReadonlySet<number>, { items, parents, places }: Room): Boxes {
   const { count, parents: parentOf, children, order, scopeOf } = skeleton;
-  const [items, parents, places] = [new Numbers(), new Numbers(), new Numbers()];
   const boxOfItem = new Int32Array(count + parentOf.length).fill(-1);
   const ends = new Int32Array(count + parentOf.length);
   const open = new Uint8Array(count + parentOf.length);
@@ -120,21 +143,11 @@ function boxesOf(skeleton: Skeleton, openScopes: ReadonlySet<number>): Boxes {
 
 /** Cuts wires at the borders that they cross. Each pair of boxes may be connected once only. */
 class Routes {
-  private readonly portBox = new Numbers();
-  private readonly portIncoming = new Numbers();
-  private readonly portPlace = new Numbers();
   private readonly inside: Int32Array;
   private readonly outside: Int32Array;
-  private readonly known = new Pairs();
-  private readonly scope = new Numbers();
-  private readonly from = new Numbers();
-  private readonly to = new Numbers();
-  private readonly fromPort = new Numbers();
-  private readonly toPort = new Numbers();
-  private readonly value = new Numbers();
   private fresh = false;
 
-  constructor(private readonly boxes: Boxes) {
+  constructor(private readonly boxes: Boxes, private readonly room: Room) {
     this.inside = new Int32Array(boxes.items.length);
     this.outside = new Int32Array(boxes.items.length);
   }
@@ -164,12 +177,14 @@ class Routes {
   }
 
   ports(): Ports {
-    return { box: this.portBox.all(), incoming: Uint8Array.from(this.portIncoming.all()), places: this.portPlace.all(), inside: this.inside, outside: this.outside };
+    const { box, incoming, places } = this.room.ports;
+    return { box: box.view(), incoming: Uint8Array.from(incoming.view()), places: places.view(), inside: this.inside, outside: this.outside };
   }
 
   /** By scope, each scope's in the order in which they were found. */
   wires(): Wires {
-    const scopes = this.scope.all();
+    const { wires, sorted } = this.room;
+    const scopes = wires.scope.view();
     const offsets = new Uint32Array(this.boxes.items.length + 1);
     for (const scope of scopes) offsets[scope + 1] = (offsets[scope + 1] ?? 0) + 1;
     for (let box = 0; box + 1 < offsets.length; box += 1) offsets[box + 1] = (offsets[box + 1] ?? 0) + (offsets[box] ?? 0);
@@ -181,29 +196,34 @@ class Routes {
       next[scope] = place + 1;
       places[wire] = place;
     }
-    const sorted = (numbers: Numbers): Int32Array => numbers.sorted(places);
-    return { offsets, from: sorted(this.from), to: sorted(this.to), fromPort: sorted(this.fromPort), toPort: sorted(this.toPort), value: sorted(this.value) };
+    const inOrder = (name: keyof typeof sorted): Int32Array => {
+      sorted[name].sort(wires[name], places);
+      return sorted[name].view();
+    };
+    return { offsets, from: inOrder("from"), to: inOrder("to"), fromPort: inOrder("fromPort"), toPort: inOrder("toPort"), value: inOrder("value") };
   }
 
   /** The port by which the wires of one box cross a border; `fresh` says whether it is new. */
   private port(box: number, value: number, incoming: 0 | 1): number {
-    const port = this.known.indexOf(box * 2 + incoming, value);
-    this.fresh = port === this.portBox.size;
+    const { known, ports } = this.room;
+    const port = known.indexOf(box * 2 + incoming, value);
+    this.fresh = port === ports.box.size;
     if (!this.fresh) return port;
     const side = incoming === 1 ? this.inside : this.outside;
-    this.portBox.push(box);
-    this.portIncoming.push(incoming);
-    this.portPlace.push(side[box] ?? 0);
+    ports.box.push(box);
+    ports.incoming.push(incoming);
+    ports.places.push(side[box] ?? 0);
     side[box] = (side[box] ?? 0) + 1;
     return port;
   }
 
   private wire(scope: number, from: number, to: number, fromPort: number, toPort: number, value: number): void {
-    this.scope.push(scope);
-    this.from.push(from);
-    this.to.push(to);
-    this.fromPort.push(fromPort);
-    this.toPort.push(toPort);
-    this.value.push(value);
+    const { wires } = this.room;
+    wires.scope.push(scope);
+    wires.from.push(from);
+    wires.to.push(to);
+    wires.fromPort.push(fromPort);
+    wires.toPort.push(toPort);
+    wires.value.push(value);
   }
 }

@@ -5,8 +5,10 @@ import { button, element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { bytesBelow, titleOf } from "../model/labels.js";
-import type { Entry } from "../model/library.js";
+import type { NodeFinding } from "../model/findings.js";
+import type { Entry, Library } from "../model/library.js";
 import { bytesText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
+import { titleOfEntry } from "./names.js";
 import type { Scene } from "./scene.js";
 
 export interface DetailEvents {
@@ -24,28 +26,35 @@ export interface Elsewhere {
   readonly nodes: ReadonlySet<number>;
 }
 
+/** What is said of all graphs together: what there is, and findings that are at no node. */
+export interface Remarks {
+  readonly library: Library;
+  readonly findings: readonly NodeFinding[];
+}
+
 const MOST_LINKS = 12;
 
 export class Details {
   readonly element = element("section", { class: "details", "aria-label": t("Details") });
 
-  private whole: { readonly scene: Scene; readonly notes: readonly string[] } | undefined;
+  private whole: { readonly scene: Scene; readonly remarks: Remarks } | undefined;
 
   constructor(private readonly events: DetailEvents) {}
 
-  show(scene: Scene | undefined, elsewhere: readonly Elsewhere[], kernels: readonly string[], notes: readonly string[]): void {
+  show(scene: Scene | undefined, elsewhere: readonly Elsewhere[], kernels: readonly string[], remarks: Remarks): void {
     const item = scene?.selected;
-    const whole = scene && item === undefined ? { scene, notes } : undefined;
-    if (whole && this.whole?.scene === whole.scene && this.whole.notes === notes) return; // counting a large graph again takes a frame
+    const whole = scene && item === undefined ? { scene, remarks } : undefined;
+    if (whole && this.whole?.scene === whole.scene && this.whole.remarks === remarks) return; // counting a large graph again takes a frame
     this.whole = whole;
     const scope = item === undefined ? undefined : scene?.scope(item);
     if (!scene) this.element.replaceChildren();
-    else if (item === undefined) this.element.replaceChildren(...this.graph(scene, notes));
+    else if (item === undefined) this.element.replaceChildren(...this.graph(scene, remarks));
     else if (scope) this.element.replaceChildren(...this.scope(scene, scope, item));
     else this.element.replaceChildren(...this.node(scene, item), ...this.links(elsewhere, kernels));
   }
 
-  private graph({ entry, hierarchy }: Scene, notes: readonly string[]): Node[] {
+  private graph({ entry, hierarchy }: Scene, { library, findings }: Remarks): Node[] {
+    const { entries, notes } = library;
     const { table } = entry;
     const counts = ROLES.map((_role, code) => table.roles.reduce((sum, role) => sum + Number(role === code), 0));
     const ops = new Map<string, number>();
@@ -54,18 +63,20 @@ export class Details {
       const op = word(table.ops, node);
       ops.set(op, (ops.get(op) ?? 0) + 1);
     }
+    const above = entries.find(({ save, table: { name } }) => save === entry.save && name === table.madeFrom);
     const most = [...ops].sort((left, right) => right[1] - left[1]).slice(0, MOST_LINKS);
     return [
-      element("h2", {}, t("Graph {0}", table.name)),
+      element("h2", {}, t("Graph: {0}", titleOfEntry(library, entry))),
       facts([
         [t("Operations"), numberText(counts[ROLE_OP] ?? 0)],
         [t("Inputs"), numberText(counts[0] ?? 0)],
         [t("Parameters and buffers"), numberText((counts[1] ?? 0) + (counts[2] ?? 0))],
-        [t("Made from"), table.madeFrom],
+        [t("Made from"), above ? titleOfEntry(library, above) : table.madeFrom],
         [t("Bytes made"), bytesText(bytesBelow(hierarchy, table.count))],
       ]),
       ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]))] : []),
-      ...notes.map((note) => element("p", { class: "note" }, note)),
+      ...(findings.length > 0 ? [element("h3", {}, t("Findings at no node")), ...findings.map((finding) => this.finding(finding))] : []),
+      ...(notes.length > 0 ? [element("h3", {}, t("Notes")), ...notes.map((note) => element("p", { class: "note" }, note))] : []),
     ];
   }
 
@@ -101,12 +112,14 @@ export class Details {
         [t("Arguments"), word(table.details, node)],
       ]),
       ...(place ? [this.source(place)] : []),
-      ...findings.map((finding) =>
-        element("div", { class: `finding ${finding.severity}` }, element("strong", {}, finding.rule), element("p", {}, finding.message)),
-      ),
+      ...findings.map((finding) => this.finding(finding)),
       ...this.list(table, t("Reads"), [...new Set(row(table.inputs, node))]),
       ...this.list(table, t("Read by"), [...new Set(row(usersOf(table), node))]),
     ];
+  }
+
+  private finding({ severity, rule, message }: NodeFinding): HTMLElement {
+    return element("div", { class: `finding ${severity}` }, element("strong", {}, rule), element("p", {}, message));
   }
 
   private source(place: Location): HTMLElement {

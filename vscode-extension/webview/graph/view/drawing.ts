@@ -5,13 +5,13 @@
 
 import { element } from "../../shared/dom.js";
 import { t } from "../../shared/words.js";
+import type { Colouring } from "../model/colours.js";
 import type { Item } from "../model/hierarchy.js";
-import { sentenceOf } from "../model/labels.js";
 import { HEADER } from "../model/arrange.js";
 import { Camera } from "./camera.js";
 import { CanvasPen } from "./canvasPen.js";
 import { Minimap } from "./minimap.js";
-import { type Colouring, headerLeft, headerTop, paint, READABLE } from "./painter.js";
+import { headerLeft, headerTop, paint, READABLE } from "./painter.js";
 import { fontsOf } from "./pens.js";
 import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
@@ -145,6 +145,12 @@ export class Drawing {
     this.request();
   }
 
+  /** Draws now rather than in the next frame: then it is on the screen with that frame, not after it. */
+  drawNow(): void {
+    cancelAnimationFrame(this.frame);
+    this.draw();
+  }
+
   private request(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => { this.draw(); });
   }
@@ -225,8 +231,9 @@ export class Drawing {
       if (clicked) this.click(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("dblclick", (event) => {
-      const item = this.scene?.visible?.items[this.boxAt(event.offsetX, event.offsetY)];
-      if (item === undefined || this.boxAt(event.offsetX, event.offsetY) < 1) return;
+      const box = this.boxAt(event.offsetX, event.offsetY);
+      const item = box < 1 ? undefined : this.scene?.visible?.items[box];
+      if (item === undefined || this.onSign(box, event.offsetX, event.offsetY)) return;
       if (this.scene?.scope(item)) this.events.toggle(item);
       else this.events.open(item);
     });
@@ -250,20 +257,26 @@ export class Drawing {
       this.events.select(undefined);
       return;
     }
-    const place = this.onScreen(box) ?? [0, 0, 0, 0];
-    const { zoom } = this.camera;
+    if (this.onSign(box, x, y)) this.events.toggle(item);
+    else this.events.select(item);
+  }
+
+  /** Whether a point of the screen is on the sign with which a scope is folded and unfolded. */
+  private onSign(box: number, x: number, y: number): boolean {
+    const { scene, camera: { zoom } } = this;
+    const item = scene?.visible?.items[box];
+    const place = this.onScreen(box);
+    if (!scene || item === undefined || !place || !scene.scope(item) || zoom <= READABLE) return false;
     const top = scene.isOpen(item) ? headerTop(scene, item, place[1] / zoom, place[3] / zoom, 0) * zoom : place[1];
     const left = scene.isOpen(item) ? headerLeft(place[0] / zoom, place[2] / zoom, 0) * zoom : place[0];
-    const onSign = scene.scope(item) && zoom > 0.3 && x >= left && x - left < 26 * zoom && y - top < HEADER * zoom;
-    if (onSign) this.events.toggle(item);
-    else this.events.select(item);
+    return x >= left && x - left < 26 * zoom && y - top < HEADER * zoom;
   }
 
   private hover(x: number, y: number): void {
     const box = this.boxAt(x, y);
     const item = box < 1 ? undefined : this.scene?.visible?.items[box];
     this.canvas.style.cursor = item === undefined ? "default" : "pointer";
-    const text = item === undefined || !this.scene || this.scene.isOpen(item) ? "" : sentenceOf(this.scene.hierarchy, this.scene.entry.modules, item);
+    const text = item === undefined || !this.scene || this.scene.isOpen(item) ? "" : this.scene.sentence(item);
     if (this.canvas.title !== text) this.canvas.title = text;
   }
 }

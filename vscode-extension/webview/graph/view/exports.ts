@@ -1,7 +1,8 @@
 /** Pictures of what is open, as drawn: SVG and PNG. */
 
+import type { Colouring } from "../model/colours.js";
 import { CanvasPen } from "./canvasPen.js";
-import { type Colouring, paint } from "./painter.js";
+import { paint } from "./painter.js";
 import { fontsOf, type Pen } from "./pens.js";
 import type { Scene } from "./scene.js";
 import { SvgPen } from "./svgPen.js";

@@ -1,8 +1,7 @@
 /** Arranges graphs in a worker, made from a blob because a webview may not load one from a file. Where there is none, in the page. */
 
 import type { Request } from "../layoutWorker.js";
-import { type Arrangement, Arranger } from "../model/arranger.js";
-import type { Sizes } from "../model/layout.js";
+import { type Arrangement, Arranger, type Measured } from "../model/arranger.js";
 import type { Skeleton } from "../model/skeleton.js";
 
 /** The text of `layoutWorker.ts`, bundled; the build puts it here. */
@@ -10,7 +9,9 @@ declare const LAYOUT_WORKER: string;
 
 /** Arranges one graph. */
 export interface Arranging {
-  arrange(open: ReadonlySet<number>, sizes: Sizes): Promise<Arrangement>;
+  /** Tells sizes that are new. */
+  measured(measured: Measured): void;
+  arrange(open: ReadonlySet<number>): Promise<Arrangement>;
   close(): void;
 }
 
@@ -37,19 +38,28 @@ export class Layouts {
     }
   }
 
-  /** The worker gets to know the graph once; a request says only what is open and how large things are. */
+  /** The worker gets to know the graph and the sizes once; a request says only what is open. */
   open(skeleton: Skeleton): Arranging {
     const graph = (this.graphs += 1);
+    const told: Measured[] = []; // for the case that the worker fails
+    const arrange = (open: ReadonlySet<number>): Arrangement => {
+      own ??= new Arranger(skeleton);
+      for (const measured of told.splice(0)) own.measured(measured);
+      return own.arrange(open);
+    };
     let own: Arranger | undefined;
-    const arrange = (open: ReadonlySet<number>, sizes: Sizes): Arrangement => (own ??= new Arranger(skeleton)).arrange(open, sizes);
     this.post({ kind: "know", graph, skeleton });
     return {
-      arrange: (open, sizes) => {
-        if (!this.worker) return Promise.resolve(arrange(open, sizes));
+      measured: (measured) => {
+        told.push(measured);
+        this.post({ kind: "measured", graph, measured });
+      },
+      arrange: (open) => {
+        if (!this.worker) return Promise.resolve(arrange(open));
         return new Promise((done) => {
           const id = (this.requests += 1);
-          this.waiting.set(id, { inPage: () => arrange(open, sizes), done });
-          this.post({ kind: "arrange", id, graph, open: Int32Array.from(open), sizes });
+          this.waiting.set(id, { inPage: () => arrange(open), done });
+          this.post({ kind: "arrange", id, graph, open: Int32Array.from(open) });
         });
       },
       close: () => { this.post({ kind: "forget", graph }); },

@@ -41,3 +41,15 @@ export function inOrder(entries: readonly Entry[]): Entry[] {
   const rank = ({ save, table }: Entry): number => (save === "now" ? 0 : 100) + ORDER.indexOf(table.kind);
   return [...entries].sort((left, right) => rank(left) - rank(right));
 }
+
+/** What to call a file: its path from the folder of the target's own file on, where it is there. */
+export function pathBeside(own: string, path: string): string {
+  const folder = /^.*[\\/]/u.exec(own)?.[0] ?? "";
+  return path.startsWith(folder) ? path.slice(folder.length) : path;
+}
+
+/** A tab for each graph; `texts` is the id of one for kernels and IR, where there are any. */
+export function tabsOf(library: Library, texts: string | undefined): { readonly id: string; readonly title: string }[] {
+  const graphs = inOrder(library.entries).map((entry) => ({ id: entry.id, title: titleOfEntry(library, entry) }));
+  return texts === undefined ? graphs : [...graphs, { id: texts, title: t("Kernels and IR") }];
+}

@@ -1,16 +1,15 @@
 /** Draws a scene with a pen: open scopes, wires, boxes. What is outside of the window is not drawn, what is too small has no text. */
 
 import { ancestorsOf, type Item } from "../model/hierarchy.js";
+import { type Colouring, dtypeColour, kernelColour } from "../model/colours.js";
 import { categoryOf } from "../model/labels.js";
 import { HEADER } from "../model/arrange.js";
 import { word } from "../model/table.js";
 import { Coverage } from "./coverage.js";
 import type { Pen, View } from "./pens.js";
-import type { Differences, Scene } from "./scene.js";
+import { differenceColour, type Differences, differenceSigns } from "./differences.js";
+import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
-
-/** What the colour of a box's edge says. */
-export type Colouring = "operation" | "dtype" | "kernel";
 
 /** Closer than this, boxes have texts. */
 export const READABLE = 0.32;
@@ -160,7 +159,12 @@ class Painter {
       pen.text(x + (scope ? 28 : 12), line0, label.line, scope ? "plain" : "mono", theme.pale);
       line0 += 14;
     }
-    if (differences && scope) pen.text(x + width - 8 - scene.textWidth(differenceText(differences), "mono"), y + 33, differenceText(differences), "mono", line);
+    if (differences) {
+      const signs = differenceSigns(differences, scope !== undefined);
+      const colour = differenceColour(differences, theme);
+      if (scope) pen.text(x + width - 8 - scene.textWidth(signs, "mono"), y + 33, signs, "mono", colour);
+      else pen.text(x + width - 12, y + 18, signs, "title", colour);
+    }
     for (const stub of label.stubs) {
       pen.text(x + 12, line0, stub, "mono", theme.pale);
       line0 += 14;
@@ -202,21 +206,14 @@ class Painter {
     const { scene, theme } = this;
     if (box === this.selected || scene.related.has(box)) return theme.accent;
     if (scene.matching?.has(box)) return theme.match;
-    if (!differences) return theme.line;
-    if (differences.changed > 0 || (differences.added > 0 && differences.removed > 0)) return theme.changed;
-    return differences.added > 0 ? theme.added : theme.removed;
+    return differences ? differenceColour(differences, theme) : theme.line;
   }
 
   private colourOf(node: number): string {
     const { table } = this.scene.entry;
     const { palette, categories, pale } = this.theme;
     if (this.colouring === "operation") return table.roles[node] === 4 ? categories[categoryOf(word(table.ops, node))] : pale;
-    const code = this.colouring === "dtype" ? (table.dtypes.codes[node] ?? 0) : (table.kernels.values[table.kernels.offsets[node] ?? 0] ?? 0);
-    const none = this.colouring === "dtype" ? word(table.dtypes, node) === "" : (table.kernels.offsets[node] ?? 0) === (table.kernels.offsets[node + 1] ?? 0);
-    return none ? pale : (palette[(code * 7) % palette.length] ?? pale);
+    const colour = this.colouring === "dtype" ? dtypeColour(table, node) : kernelColour(table, node);
+    return palette[colour ?? -1] ?? pale;
   }
-}
-
-function differenceText({ added, removed, changed }: Differences): string {
-  return [added > 0 && `+${added}`, changed > 0 && `~${changed}`, removed > 0 && `−${removed}`].filter((text) => text !== false).join(" ");
 }

@@ -8,12 +8,14 @@ import type { Change, Diff } from "../model/diff.js";
 import { findingsOf, type NodeFinding, type Severity, worst } from "../model/findings.js";
 import { fold } from "../model/fold.js";
 import { type Hierarchy, isScope, type Item, modulesOf, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
-import { type Label, labelOf } from "../model/labels.js";
+import { type Label, labelOf, sentenceOf } from "../model/labels.js";
 import type { Layout } from "../model/layout.js";
 import type { Entry } from "../model/library.js";
+import { row, usersOf } from "../model/table.js";
 import { type Filter, matchesOf, NO_FILTER } from "../model/search.js";
 import { eachVisible, type Skeleton, skeletonOf } from "../model/skeleton.js";
 import type { Visible } from "../model/visible.js";
+import type { Differences } from "./differences.js";
 import type { Arranging } from "./layouts.js";
 import { openAround, openUpTo } from "../model/opening.js";
 import { type Fonts, fontsOf } from "./pens.js";
@@ -28,13 +30,6 @@ const LONGEST_TEXT = 44;
 /** Milliseconds of measuring texts after which the screen gets its turn. */
 const PATIENCE = 8;
 const ORDER: readonly (Severity | undefined)[] = ["error", "warning", "information", "hint"];
-
-/** What is said of one box in a comparison. */
-export interface Differences {
-  readonly added: number;
-  readonly removed: number;
-  readonly changed: number;
-}
 
 export class Scene {
   readonly hierarchy: Hierarchy;
@@ -55,10 +50,13 @@ export class Scene {
   matching: ReadonlySet<number> | undefined;
   private relatedNodes: ReadonlySet<number> = new Set();
   private readonly labels = new Map<Item, Label>();
+  private readonly sentences = new Map<Item, string>();
   private readonly skeleton: Skeleton;
   private readonly arranging: Arranging;
   /** By item, folded; 0 where it was not measured yet. */
   private readonly sizes: { readonly widths: Float32Array; readonly heights: Float32Array };
+  /** Items that have been measured, and whose sizes the worker does not know yet. */
+  private readonly untold: Item[] = [];
   private generation = 0;
   private fonts: Fonts;
   private readonly widths = new Map<string, number>();
@@ -82,7 +80,7 @@ export class Scene {
   async update(): Promise<boolean> {
     const generation = (this.generation += 1);
     if (!(await this.measureAll(() => generation === this.generation))) return false;
-    const { visible, layout } = await this.arranging.arrange(this.open, this.sizes);
+    const { visible, layout } = await this.arranging.arrange(this.open);
     if (generation !== this.generation) return false;
     [this.visible, this.layout] = [visible, layout];
     this.recount();
@@ -103,6 +101,13 @@ export class Scene {
       this.labels.set(item, label);
     }
     return label;
+  }
+
+  /** Everything about an item in one sentence. */
+  sentence(item: Item): string {
+    let sentence = this.sentences.get(item);
+    if (sentence === undefined) this.sentences.set(item, (sentence = sentenceOf(this.hierarchy, this.entry.modules, item)));
+    return sentence;
   }
 
   scope(item: Item): Scope | undefined {
@@ -153,9 +158,15 @@ export class Scene {
   boxOf(item: Item): number {
     const box = this.visible?.boxOfItem[item] ?? -1;
     if (box >= 0 || !this.visible) return box;
-    if (!isScope(this.hierarchy, item)) return this.visible.boxOf[item] ?? -1;
-    const [first] = nodesBelow(this.hierarchy, item);
-    return first === undefined ? -1 : (this.visible.boxOf[first] ?? -1);
+    const node = isScope(this.hierarchy, item) ? nodesBelow(this.hierarchy, item)[0] : this.readersOf(item)[0];
+    return node === undefined ? -1 : (this.visible.boxOf[node] ?? -1);
+  }
+
+  /** The nodes where a node can be seen: itself, or for a stub those that read it. */
+  readersOf(node: number): readonly number[] {
+    const { scopeOf, table } = this.hierarchy;
+    if (scopeOf[node] !== -1) return [node];
+    return [...new Set(row(usersOf(table), node))].filter((reader) => scopeOf[reader] !== -1);
   }
 
   setFindings(findings: readonly NodeFinding[]): void {
@@ -190,9 +201,7 @@ export class Scene {
     this.relatedNodes = nodes;
     this.related = new Set();
     for (const node of nodes) {
-      const box = this.visible?.boxOf[node] ?? -1;
-      if (box >= 0) this.related.add(box);
-      else if (this.visible) for (const user of this.readersOf(node)) this.related.add(user);
+      for (const seen of this.visible ? this.readersOf(node) : []) this.related.add(this.visible?.boxOf[seen] ?? -1);
     }
   }
 
@@ -212,32 +221,24 @@ export class Scene {
     return width;
   }
 
-  /** A stub is shown at the boxes that read it. */
-  private readersOf(stub: number): Set<number> {
-    const { table } = this.entry;
-    const found = new Set<number>();
-    for (let node = 0; node < table.count; node += 1) {
-      const box = this.visible?.boxOf[node] ?? -1;
-      if (box < 0) continue;
-      for (let at = table.inputs.offsets[node] ?? 0; at < (table.inputs.offsets[node + 1] ?? 0); at += 1) if (table.inputs.values[at] === stub) found.add(box);
-    }
-    return found;
-  }
-
   private recount(): void {
     const { visible } = this;
     if (!visible) return;
     const total = visible.items.length;
     this.severities = new Array<Severity | undefined>(total);
     this.counts = new Array<number>(total).fill(0);
+    const told = new Map<number, Set<NodeFinding>>();
     for (const [node, all] of this.findings) {
       const box = visible.boxOf[node] ?? -1;
       if (box < 0) continue;
-      this.counts[box] = (this.counts[box] ?? 0) + all.length;
+      const known = told.get(box) ?? new Set();
+      told.set(box, known);
+      for (const finding of all) known.add(finding); // one that is at several nodes is one
+      this.counts[box] = known.size;
       const severity = worst(all);
       if (this.severities[box] === undefined || ORDER.indexOf(severity) < ORDER.indexOf(this.severities[box])) this.severities[box] = severity;
     }
-    this.matching = this.matches && new Set(this.matches.map((node) => visible.boxOf[node] ?? -1));
+    this.matching = this.matches && new Set(this.matches.flatMap((node) => this.readersOf(node).map((seen) => visible.boxOf[seen] ?? -1)));
     this.differences = new Array<Differences | undefined>(total);
     this.changes?.forEach((change, node) => {
       const box = visible.boxOf[node] ?? -1;
@@ -261,7 +262,16 @@ export class Scene {
       if (!wanted()) return false;
       began = performance.now();
     }
+    this.tell();
     return true;
+  }
+
+  /** The worker learns what has been measured since it was last told, also by requests that were overtaken. */
+  private tell(): void {
+    if (this.untold.length === 0) return;
+    const items = Int32Array.from(this.untold.splice(0));
+    const { widths, heights } = this.sizes;
+    this.arranging.measured({ items, widths: Float32Array.from(items, (item) => widths[item] ?? 0), heights: Float32Array.from(items, (item) => heights[item] ?? 0) });
   }
 
   private measure(item: Item): void {
@@ -271,6 +281,7 @@ export class Scene {
     const extra = scope ? 24 + (scope.times > 1 ? 12 + this.textWidth(`× ${scope.times}`, "title") : 0) : 6;
     const width = Math.max(title + extra, this.textWidth(label.line, "mono") + 6, ...label.stubs.map((stub) => this.textWidth(stub, "mono") + 6), 56) + 20;
     this.sizes.widths[item] = Math.ceil(width);
+    this.untold.push(item);
     this.sizes.heights[item] = 28 + (label.line === "" ? 0 : 15) + label.stubs.length * 14;
   }
 }

@@ -2,8 +2,8 @@
 
 import { button, element, iconButton } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
+import type { Colouring } from "../model/colours.js";
 import { type Filter, NO_FILTER } from "../model/search.js";
-import type { Colouring } from "./painter.js";
 
 export type ExportKind = "svg" | "png" | "dot";
 
@@ -116,8 +116,10 @@ export class Toolbar {
         } });
         return element("label", {}, box, element("span", {}, name), element("span", { class: "count" }, numberText(count)));
       })));
+    const focused = [...this.menu.querySelectorAll("input, button")].indexOf(document.activeElement ?? this.menu);
     this.menu.replaceChildren(group(t("Rules"), "rules", rules), group(t("Data types"), "dtypes", dtypes),
       button(t("Clear"), t("Clear the filter"), () => { this.clear(); }));
+    if (focused >= 0) this.menu.querySelectorAll<HTMLElement>("input, button")[focused]?.focus(); // whoever uses the keys goes on from there
     this.filterButton.classList.toggle("on", filter.rules.size + filter.dtypes.size > 0);
   }
 
@@ -133,6 +135,7 @@ export class Toolbar {
     this.search.value = "";
     this.change(NO_FILTER);
     this.toggleMenu(false);
+    this.filterButton.focus();
   }
 
   private change(filter: Filter): void {
@@ -143,7 +146,7 @@ export class Toolbar {
   private toggleMenu(open = this.menu.hidden): void {
     this.menu.hidden = !open;
     this.filterButton.setAttribute("aria-expanded", String(open));
-    if (open) this.menu.querySelector("input")?.focus();
+    if (open) this.menu.querySelector<HTMLElement>("input, button")?.focus();
   }
 
   private tabKey(event: KeyboardEvent, tabs: readonly Tab[], id: string): void {
