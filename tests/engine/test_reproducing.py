@@ -67,6 +67,15 @@ async def test_the_document_says_whether_it_is_proved(
     assert set(reproduction.document) >= {"schema", "fingerprint", "nodes_before", "nodes_after", "attempts", "seconds"}
 
 
+async def test_a_graph_that_was_exported_is_kept_where_there_is_no_script(
+    settings: SettingsResolver, tmp_path: Path
+) -> None:
+    found = performed(made("graph", "exported graph", ".pt2"), why="no form as code")
+    reproduction = await proved(found, settings(str(tmp_path / "m.py")))
+    assert reproduction.files == {"exported_graph.pt2": b"graph"}
+    assert reproduction.document["why"] == "no form as code"
+
+
 async def test_a_search_that_breaks_off_leaves_its_smallest_script(settings: SettingsResolver, tmp_path: Path) -> None:
     found = replace(performed(made("raise SystemExit(0)"), broken=True), answers=[])
     reproduction = await proved(found, settings(str(tmp_path / "m.py")))

@@ -17,7 +17,7 @@ from inductor_debug.accelerators.profile import load_document
 from inductor_debug.kerneldiff.backends import ENTRY_POINTS
 from inductor_debug.repro.bisect_task import perform
 from inductor_debug.repro.compiler_passes import OutOfTimeError, guilty_pass
-from inductor_debug.repro.ladder import EAGER, TRANSFERS, is_about_the_environment, ladder
+from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder
 from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Task
 
 pytestmark = pytest.mark.torch
@@ -122,6 +122,11 @@ def test_the_usual_ladder_ends_with_the_accelerator() -> None:
     assert names[0] == EAGER.backend
     assert names[-2:] == [TRANSFERS, "spyre"]
     assert [rung.backend for rung in ladder(None)][-1] == "inductor"
+
+
+def test_transfers_are_climbed_where_they_are_named() -> None:
+    assert [rung.backend for rung in ladder(None, ["aot_eager", TRANSFERS])] == [EAGER.backend, "aot_eager", TRANSFERS]
+    assert ladder("spyre", [TRANSFERS])[1].layer is Layer.DATA_TRANSFER
 
 
 @pytest.mark.parametrize(

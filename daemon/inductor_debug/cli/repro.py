@@ -146,6 +146,9 @@ class _Repro:
         if found.script is not None and arguments.output is not None:
             self._write(found.script, found.files)
             document["script"] = os.path.abspath(arguments.output)
+        elif arguments.output is not None:
+            for path in self._write_files(found.files):
+                console.say(f"the graph that fails is in {path} (torch.export.load reads it)")
         output = Output(None, utf8=arguments.format == "json")
         if arguments.format == "json":
             output.write(json.dumps(document, indent=2) + "\n")
@@ -156,11 +159,15 @@ class _Repro:
         return 0 if document["verified"] else 1
 
     def _write(self, script: str, files: dict[str, bytes]) -> None:
-        path = self._arguments.output
-        write_whole(path, script)
-        stem = os.path.splitext(path)[0]
+        write_whole(self._arguments.output, script)
+        self._write_files(files)
+
+    def _write_files(self, files: dict[str, bytes]) -> list[str]:
+        """Writes what stands beside the script; the paths."""
+        stem = os.path.splitext(self._arguments.output)[0]
         for name, content in files.items():
             _write_beside(f"{stem}-{name}", content)
+        return [f"{stem}-{name}" for name in files]
 
 
 def _write_beside(path: str, content: bytes) -> None:

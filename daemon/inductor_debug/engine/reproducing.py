@@ -106,7 +106,7 @@ async def proved(
     document["script"] = script_of(performed.references)
     if script is None:
         document["why"] = document["why"] or "there is no reproducer: the run failed"
-        return Reproduction(document, None, {})
+        return Reproduction(document, None, files)  # an exported graph, perhaps
     if tell is not None:
         tell("running the script in a clean process")
     proof = await prove(script, files, interpreter=settings.interpreter)

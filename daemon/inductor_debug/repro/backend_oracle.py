@@ -31,6 +31,8 @@ FACTOR = 10.0
 FLOORS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3}
 """Relative errors that are never a failure, by the dtype of the output."""
 ATTEMPT_SECONDS = 60.0
+HANG_SECONDS = 20.0
+"""How long an attempt may take where a failure is sought that never ends: most attempts take as long as they may."""
 _MODULE = "reproducer_attempt"
 
 
@@ -98,7 +100,8 @@ class BackendOracle:
 
     def judge(self, program: Program) -> Verdict:
         """Compiles and runs the program in a child."""
-        found = symptom_of(program, self._backend, self._recorded, self._manner)
+        seconds = HANG_SECONDS if self._symptom.kind == "hangs" else ATTEMPT_SECONDS
+        found = symptom_of(program, self._backend, self._recorded, self._manner, seconds=seconds)
         return Verdict(self._symptom.same(found), found.words)
 
 
