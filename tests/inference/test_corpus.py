@@ -42,6 +42,7 @@ SAMPLE = {
         "MultiboxLoss",
         "LazyClassifier",
     ],
+    "helpers": ["ClickNet", "PaddedBackbone", "RayField", "SetLoss", "SettingsDecoder", "OptionTagger", "Segmenter"],
 }
 COMPILED = (
     "Perceptron",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.torch
 HEAD = "import torch, argparse\nfrom torch import nn\nimport numpy as np\n"
 
 WRITTEN = {
-    "(30, [5, 7])": """
+    "(30, __import__('numpy').array([5, 7]))": """
         class Model(nn.Module):
             def __init__(self, width, sizes): ...
         def build(width, sizes, **rest):
@@ -50,6 +50,60 @@ WRITTEN = {
     """,
 }
 
+WRITTEN |= {
+    "(Settings(size=8, part=Part(3)),)": """
+        class Part:
+            def __init__(self, width): self.width = width
+        class Settings:
+            def __init__(self, size, part): self.size, self.part = size, part
+        class Model(nn.Module):
+            def __init__(self, settings): ...
+        def settings(size):
+            part = Part(3)
+            return Settings(size=size * 2, part=part)
+        def main():
+            Model(settings(4))
+    """,
+    "(__import__('types').SimpleNamespace(width=5, sizes=[5, 10], deep=True),)": """
+        from types import SimpleNamespace
+        class Model(nn.Module):
+            def __init__(self, config): ...
+        def config(deep=False):
+            made = SimpleNamespace()
+            made.width = 5
+            made.sizes = []
+            for number in (1, 2):
+                made.sizes.append(number * made.width)
+            made.deep = deep
+            return made
+        def main():
+            given = config()
+            given.deep = True
+            Model(given)
+    """,
+    "(body(), 7, torch.nn.Tanh)": """
+        def body():
+            made = nn.Linear(4, 5)
+            made.width = 5
+            return made
+        def act(name):
+            return {"tanh": nn.Tanh, "relu": nn.ReLU}[name]
+        class Model(nn.Module):
+            def __init__(self, body, classes, act): ...
+        def main():
+            Model(body(), 7, act("tanh"))
+    """,
+    "(3, 10, [1, 2], [8, 16])": """
+        KINDS = {"tiny": dict(depths=[1, 2], widths=[8, 16]), "base": dict(depths=[2, 2], widths=[32, 64])}
+        class Model(nn.Module):
+            def __init__(self, inputs, classes, depths, widths): ...
+        def create(kind, classes=1000):
+            return Model(3, classes, **KINDS[kind])
+        def tiny():
+            return create("tiny", 10)
+    """,
+}
+
 ASKED = {
     "a list where it is walked through": ("for width in given: pass", "[32, 64, 128]"),
     "a pair where it is unpacked": ("height, width = given", "(64, 64)"),
@@ -63,7 +117,7 @@ ASKED = {
         "nn.Linear(given.width, given.depth)",
         "__import__('types').SimpleNamespace(width=64, depth=2)",
     ),
-    "what another class asks of it": ("Other(given)", "[64, 64]"),
+    "what another class asks of it": ("Other(given)", "[64, 64, 64]"),
 }
 
 
@@ -94,3 +148,27 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"
+
+
+CALLED = """
+    import os, sys
+    def settings():
+        open({path!r}, "w").close()
+        return 12
+    def endless():
+        while True:
+            pass
+        return 7
+    def huge():
+        return [0] * 10 ** 9
+    class Model(nn.Module):
+        def __init__(self, width, depth, table): super().__init__()
+    def main():
+        Model(settings(), endless(), huge())
+"""
+
+
+def test_functions_of_the_file_are_followed_and_never_called(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    assert first(tmp_path, CALLED.replace("{path!r}", repr(str(written)))) == "(12, 7, 64)"
+    assert not written.exists()

@@ -137,6 +137,21 @@ TRUTH = {
         MultiboxLoss: f32[2, 100, 4]; f32[2, 100, 21]; f32[2, 100, 4]; i64[2, 100]
         LazyClassifier: f32[2, 3, 64, 64]
     """,
+    "helpers": """
+        ClickNet: f32[2, 13]; i64[2]; i64[2]; i64[2]; i64[16]; i64[16]; i64[16]
+        PaddedBackbone: f32[2, 3, 64, 64]; b8[2, 64, 64]
+        TokenEncoder: i64[2, 16]; f32[2, 10]
+        RayField: f32[40, 3]; f32[40, 3]; _; _
+        MeanPass: f32[40, 11]; i64[2, 100]; i64[40]
+        SetLoss: f32[2, 100, 91]; f32[2, 100, 4]; i64[3]; f32[3, 4]; i64[3]; f32[3, 4]
+        SettingsDecoder: i64[2, 16]
+        SpaceNet: f32[2, 5, 100]
+        OptionTagger: f32[2, 16, 23]
+        Segmenter: f32[2, 3, 64, 64]
+        WordTagger: i64[2, 16]
+        NamedPyramid: f32[2, 8, 32, 32]; f32[2, 12, 16, 16]
+        SpeechCtc: f32[2, 100, 80]
+    """,
 }
 
 

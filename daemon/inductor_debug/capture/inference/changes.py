@@ -79,7 +79,7 @@ def scaled(
         yield redimensioned(guess, name, spec, position, wanted // (got // value))
     elif value != got and value % got == 0:
         yield redimensioned(guess, name, spec, position, wanted * (value // got))
-    elif 0 < value + wanted - got < 100_000 and abs(got - value) < 64 and value != got:
+    elif 0 < value + wanted - got < 100_000 and (abs(got - value) < 64 or value < got) and value != got:
         yield redimensioned(guess, name, spec, position, value + wanted - got)
 
 

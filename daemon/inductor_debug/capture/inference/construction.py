@@ -11,23 +11,19 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import nn
 
 from inductor_debug.capture.inference import naming
-from inductor_debug.capture.inference.call_sites import (
-    BuiltModule,
-    UnknownError,
-    calls_in,
-    calls_in_project,
-    options_of,
-)
+from inductor_debug.capture.inference.call_sites import calls_in, calls_in_project, options_of
 from inductor_debug.capture.inference.demands import Demand, demands
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
+from inductor_debug.capture.inference.made import Made, Options, UnknownError, fresh, is_known, made, text_of
 from inductor_debug.capture.inference.specs import Argument, ConstantSpec
 
+_DEEPEST = 6
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
 
@@ -42,15 +38,24 @@ class Construction:
 
     def call(self, kind: Callable[..., Any]) -> Any:
         """Builds the class."""
-        args = [_fresh(item.spec) for item in self.arguments if not item.keyword]
-        return kind(*args, **{item.name: _fresh(item.spec) for item in self.arguments if item.keyword})
+        args, kwargs = self.given()
+        return kind(*args, **kwargs)
+
+    def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, made anew."""
+        args = tuple(_fresh(item.spec) for item in self.arguments if not item.keyword)
+        return args, {item.name: _fresh(item.spec) for item in self.arguments if item.keyword}
 
 
 @dataclass(frozen=True, slots=True)
 class MadeSpec(ConstantSpec):
-    """A value that is made anew for each construction, as modules are not shared."""
+    """A value that is made anew for each construction, as modules are not shared.
+
+    `guessed` says that something in it was written down by nobody.
+    """
 
     make: Callable[[], Any] = field(default=lambda: None, compare=False, hash=False)
+    guessed: bool = field(default=False, compare=False, hash=False)
 
 
 def _fresh(spec: Any) -> Any:
@@ -90,7 +95,7 @@ def _parameters(kind: type) -> list[inspect.Parameter]:
 class _Builder:
     """Fills in what a call of `kind` leaves open."""
 
-    def __init__(self, module: ModuleType, tree: ast.Module, kind: type, depth: int = 0) -> None:
+    def __init__(self, module: ModuleType, tree: ast.Module, kind: Callable[..., Any], depth: int = 0) -> None:
         self.module, self.tree, self.kind, self.depth = module, tree, kind, depth
         self.alternative = 0
         self._demands: dict[str, Demand] | None = None
@@ -112,11 +117,13 @@ class _Builder:
                 continue
             if value is UnknownError:
                 spec: ConstantSpec = self.invent(item, known)
-                if not isinstance(spec, MadeSpec) or spec.value is UnknownError:
+                if not isinstance(spec, MadeSpec) or spec.guessed:
                     invented.append(item.name)
                 value = spec.value
             else:
-                spec = self._written(value)
+                spec = self._written(item.name, value)
+                if isinstance(spec, MadeSpec) and spec.guessed:
+                    invented.append(item.name)
             known[item.name] = value
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
             arguments.append(Argument(item.name, spec, by_name))
@@ -136,14 +143,23 @@ class _Builder:
         text = parameter.annotation if isinstance(parameter.annotation, str) else _spelled(parameter.annotation)
         value = constructor_value(name, text, known, self.alternative, demand)
         if isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles:
-            return MadeSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value)
-        return _constant(value)
+            return MadeSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value, guessed=True)
+        return self._constant(value)
 
-    def _written(self, value: Any) -> ConstantSpec:
-        """A value that the project wrote down."""
-        if not isinstance(value, BuiltModule):
-            return _constant(value)
-        return self._built(value.kind, list(value.args), value.kwargs, value)
+    def _constant(self, value: Any) -> ConstantSpec:
+        return ConstantSpec(text_of(value, vars(self.module)), value)
+
+    def _written(self, name: str, value: Any) -> ConstantSpec:
+        """A value that the project wrote down; what is not known of an instance is filled in."""
+        if isinstance(value, Options):
+            return self._fields(self._demand(name), vars(value))
+        if isinstance(value, Made):
+            return self._built(value, self._is_own(value.kind))
+        text = text_of(value, vars(self.module))
+        return MadeSpec(text, value, make=lambda: fresh(value), guessed=not is_known(value))
+
+    def _is_own(self, kind: Any) -> bool:
+        return not str(getattr(kind, "__module__", "torch")).startswith(("torch.", "builtins", "collections"))
 
     def _demand(self, name: str) -> Demand:
         """What the class asks of one argument."""
@@ -168,34 +184,49 @@ class _Builder:
                 if isinstance(item, type) and _is_configuration(item) and "config" in item.__name__.lower() + "args"
             ]
             kinds = sorted(own, key=lambda item: item.__module__ != self.module.__name__)
+        if not kinds and kind is None and demand.fields:
+            kinds = [item for item in vars(self.module).values() if self._has_fields(item, demand)]
         for found in kinds:
             instances = [value for value in vars(self.module).values() if type(value) is found]
             if instances:
                 label = next(key for key, value in vars(self.module).items() if value is instances[0])
                 return MadeSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
             if _needs_nothing(found):
-                return MadeSpec(f"{found.__name__}()", None, make=found)
+                return MadeSpec(f"{found.__name__}()", Made(found), make=found)
             if dataclasses.is_dataclass(found):
-                return self._built(found, [], {}, UnknownError)
+                return self._built(Made(found), True)
         asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
-            return self._fields(demand)
+            return self._fields(demand, options_of(self.tree, vars(self.module)))
         return None
 
-    def _fields(self, demand: Demand) -> ConstantSpec:
+    def _has_fields(self, kind: Any, demand: Demand) -> bool:
+        """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
+        if not isinstance(kind, type) or issubclass(kind, nn.Module) or kind.__module__ != self.module.__name__:
+            return False
+        fields = {*dir(kind), *(item.name for item in _known_parameters(kind) or [])}
+        return len(demand.fields) > 1 and demand.fields.keys() <= fields
+
+    def _fields(self, demand: Demand, known: dict[str, Any]) -> ConstantSpec:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
         fields = {
-            name: constructor_value(name, "", {}, self.alternative, inner) for name, inner in demand.fields.items()
+            name: self._field(name, inner) if name not in known else known[name]
+            for name, inner in demand.fields.items()
         }
-        known = options_of(self.tree, vars(self.module))
-        fields = {name: known.get(name, value) for name, value in fields.items()}
-        text = ", ".join(f"{name}={_text(_constant(value))}" for name, value in fields.items())
-        written = bool(fields) and fields.keys() <= known.keys()
+        text = text_of(SimpleNamespace(**fields), vars(self.module))
         return MadeSpec(
-            f"__import__('types').SimpleNamespace({text})",
-            None if written else UnknownError,
+            text,
+            UnknownError,
             make=lambda: GuessedConfiguration({**known, **fields}),
+            guessed=not fields or not fields.keys() <= known.keys(),
         )
+
+    def _field(self, name: str, demand: Demand) -> Any:
+        """A field that nobody wrote down: by what the code asks of it, another configuration perhaps."""
+        nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        if nested and "sequence" not in demand.roles:
+            return SimpleNamespace(**{key: self._field(key, inner) for key, inner in demand.fields.items()})
+        return constructor_value(name, "", {}, self.alternative, demand)
 
     def _namesake(self, name: str) -> type[nn.Module] | None:
         """The class of the file that an argument is called after: `encoder` after `Encoder`."""
@@ -210,31 +241,34 @@ class _Builder:
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""
         if kind is nn.Module or self.depth > 3:
-            return MadeSpec("torch.nn.Identity()", UnknownError, make=nn.Identity)
+            return MadeSpec("torch.nn.Identity()", UnknownError, make=nn.Identity, guessed=True)
         calls = calls_in(self.tree, kind.__name__, vars(self.module))
         args, kwargs = next(calls, ([], {}))
-        return self._built(kind, args, kwargs, UnknownError)
+        return self._built(Made(kind, tuple(args), kwargs), True)
 
-    def _built(self, kind: Any, args: list[Any], kwargs: dict[str, Any], value: Any) -> ConstantSpec:
-        """An instance of a module or a dataclass, from what is known of its arguments."""
-        builder = _Builder(self.module, self.tree, kind, self.depth + 1)
+    def _built(self, value: Made, own: bool) -> ConstantSpec:
+        """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
+        builder = _Builder(self.module, self.tree, value.kind, self.depth + 1)
         builder.alternative = self.alternative
-        if kind.__module__.startswith("torch.nn."):
-            given = [Argument("", builder._written(item)) for item in args]
-            given += [Argument(name, builder._written(item), True) for name, item in kwargs.items()]
-            made = Construction(tuple(given))
+        parameters = _known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
+        if parameters is not None:
+            inner = builder.bound(parameters, list(value.args), value.kwargs, "")
         else:
-            made = builder.bound(_parameters(kind), args, kwargs, "")
+            given = [Argument("", builder._written("", item)) for item in value.args]
+            given += [Argument(name, builder._written(name, item), True) for name, item in value.kwargs.items()]
+            inner = Construction(tuple(given))
         written = ", ".join(
-            f"{item.name}={_text(item.spec)}" if item.keyword or not args else _text(item.spec)
-            for item in made.arguments
+            f"{item.name}={item.spec.text}" if item.keyword or not value.args else item.spec.text
+            for item in inner.arguments
+            if isinstance(item.spec, ConstantSpec)
         )
-        prefix = "torch.nn." if kind.__module__.startswith("torch.nn.modules") else ""
-        return MadeSpec(f"{prefix}{kind.__name__}({written})", value, make=lambda: made.call(kind))
-
-
-def _text(spec: Any) -> str:
-    return str(spec.text)
+        guessed = bool(inner.invented) or any(getattr(item.spec, "guessed", False) for item in inner.arguments)
+        return MadeSpec(
+            value.text if value.text and not guessed else f"{text_of(value.kind, {})}({written})",
+            value,
+            make=lambda: made(value, *inner.given()),
+            guessed=guessed,
+        )
 
 
 def _spelled(annotation: Any) -> str:
@@ -263,19 +297,33 @@ def _needs_nothing(kind: type) -> bool:
     return True
 
 
-def _constant(value: Any) -> ConstantSpec:
-    if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
-        owner = getattr(value, "__module__", "") or ""
-        prefix = "torch.nn." if owner.startswith("torch.nn.modules") else "torch." if owner.startswith("torch") else ""
-        return ConstantSpec(f"{prefix}{value.__name__}", value)
-    return ConstantSpec(repr(value), value)
+def _known_parameters(kind: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a constructor, if it has a signature and takes nothing but those."""
+    try:
+        every = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return None if any(item.kind in free for item in every) else list(every)
 
 
-def _numbers(known: dict[str, Any]) -> tuple[int, ...]:
-    """Integers among the arguments that say how large an input is."""
+def _numbers(known: dict[str, Any], deepest: int = 2) -> tuple[int, ...]:
+    """Integers among the arguments, and in configurations among them, that say how large an input is."""
     found = []
-    for name, given in known.items():
+    for name, given in sorted(known.items(), key=lambda item: not naming.is_surely_of_image(item[0])):
         value = given[0] if isinstance(given, tuple | list) and given else given
         if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
-            found.append(value)
+            found += [item for item in given if type(item) is int] if isinstance(given, tuple | list) else [value]
+        elif deepest:
+            found += _numbers(_parts_of(given), deepest - 1)
     return tuple(found)
+
+
+def _parts_of(value: Any) -> dict[str, Any]:
+    """What a configuration is made of, as far as that is written down."""
+    if isinstance(value, Made):
+        parameters = {item.name: item.default for item in _known_parameters(value.kind) or []}
+        return {**parameters, **dict(zip(parameters, value.args, strict=False)), **value.kwargs, **value.attributes}
+    if isinstance(value, SimpleNamespace) or dataclasses.is_dataclass(value):
+        return vars(value)
+    return {key: item for key, item in value.items() if isinstance(key, str)} if type(value) is dict else {}

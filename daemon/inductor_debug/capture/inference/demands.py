@@ -18,6 +18,8 @@ from inductor_debug.capture.inference import expressions as read
 from inductor_debug.capture.inference.syntax import Function, function_tree
 
 _DEEPEST = 4
+_SMALL = 3
+"""Numbers up to this one are rather asked for as special cases."""
 _OF_SEQUENCES = frozenset(("append", "extend", "insert", "reverse", "index", "copy", "pop", "sort"))
 _OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
 _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
@@ -40,12 +42,13 @@ class Demand:
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "factory" (it is called by the
     constructor) and "callable" (by other methods); `count` is the least length of a sequence, `texts` what it is
-    compared with.
+    compared with, `numbers` the same; "flag" is only asked whether it is true.
     """
 
     roles: list[str] = field(default_factory=list)
     count: int = 0
     texts: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     fields: dict[str, Demand] = field(default_factory=dict)
 
     def takes_on(self, role: str) -> None:
@@ -58,7 +61,7 @@ class Demand:
         return self.fields.setdefault(name, Demand())
 
 
-def demands(kind: type, depth: int = 0) -> dict[str, Demand]:
+def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     """What a class asks of each argument of its constructor; empty where its source is not known."""
     constructor = inspect.getattr_static(kind, "__init__")
     tree = function_tree(constructor)
@@ -144,6 +147,8 @@ class _Reader:
             self.claim(node.value, "sequence")
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List):
             self.claim(node.value, "sequence", len(node.targets[0].elts))
+        elif isinstance(node, ast.If | ast.IfExp):
+            self.flag(node.test)
         elif isinstance(node, ast.BinOp):
             self.operation(node)
         elif isinstance(node, ast.Compare):
@@ -193,7 +198,9 @@ class _Reader:
 
     def comparison(self, node: ast.Compare) -> None:
         """`kind == "gru"` and `kind in ("lstm", "gru")` tell which texts."""
-        for value in node.comparators:
+        for kind, value in zip(node.ops, node.comparators, strict=True):
+            if not isinstance(kind, ast.Eq | ast.In | ast.NotEq | ast.NotIn):
+                continue
             items = value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]
             demand = self.demand(node.left)
             if demand is not None:
@@ -206,6 +213,16 @@ class _Reader:
             if isinstance(text, str):
                 demand.takes_on("text")
                 demand.texts.append(text)
+            elif isinstance(text, int) and not isinstance(text, bool) and text > _SMALL:
+                demand.numbers.append(text)
+
+    def flag(self, test: ast.expr) -> None:
+        """`if individual` and `if not bias and bidirectional` tell flags."""
+        if isinstance(test, ast.BoolOp):
+            for item in test.values:
+                self.flag(item)
+        else:
+            self.claim(test.operand if isinstance(test, ast.UnaryOp) else test, "flag")
 
     def operation(self, node: ast.BinOp) -> None:
         """`width // 2` and `width % heads` tell whole numbers, `[width] + sizes` a list."""
@@ -252,5 +269,6 @@ def _merge(into: Demand, other: Demand) -> None:
         into.takes_on(role)
     into.count = max(into.count, other.count)
     into.texts += other.texts
+    into.numbers += other.numbers
     for name, inner in other.fields.items():
         _merge(into.of(name), inner)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from inductor_debug.capture.inference.naming import dtype_in
 
-_SHAPE = r"[(\[<]\s*(?P<dims>(?:[\w.*+\-/ ]+|\.\.\.)(?:\s*,\s*(?:[\w.*+\-/ ]+|\.\.\.))*\s*,?)\s*[)\]>]"
+_SHAPE = r"[(\[<]\s*(?P<dims>(?:[\w.*+\-/= ]+|\.\.\.)(?:\s*,\s*(?:[\w.*+\-/= ]+|\.\.\.))*\s*,?)\s*[)\]>]"
 _TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b)"
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
+_SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*$", re.IGNORECASE)
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
 _NOT_DIMENSIONS = frozenset(
     {"optional", "tensor", "torch.tensor", "float", "int", "bool", "str", "none", "list", "tuple", "default", "dict"}
@@ -92,12 +94,28 @@ def shape_in_text(name: str, text: str) -> WrittenShape | None:
         found = _first_shape(line)
         if found is not None:
             return WrittenShape(found, dtype_in(line))
-    named = re.compile(rf"(?<![\w.]){re.escape(name)}\s*\((?P<kind>[^)\n]*)\)\s*:?(?P<rest>[^\n]*)")
+    named = re.compile(rf"(?<![\w.]){re.escape(name)}\s*(?P<kind>\([^)\n]*\))\s*:?(?P<rest>[^\n]*)")
     for match in named.finditer(text):
-        found = _first_shape(match.group("rest"))
+        found = _first_shape(match.group("rest")) or _first_shape(match.group("kind"))
         if found is not None:
             return WrittenShape(found, dtype_in(match.group(0)))
     return None
+
+
+def section_of(name: str, text: str, others: Collection[str]) -> str:
+    """What a text says from the first line that begins with `name` to the next that begins with one of `others`."""
+    lines = text.split("\n")
+    starts = [index for index, line in enumerate(lines) if _begins(line, name)]
+    if not starts:
+        return text
+    first = starts[0]
+    following = range(first + 1, len(lines))
+    end = next((index for index in following if any(_begins(lines[index], item) for item in others)), len(lines))
+    return "\n".join(lines[first:end])
+
+
+def _begins(line: str, name: str) -> bool:
+    return re.match(rf"\s*[-*]?\s*(:param )?[`'\"]*{re.escape(name)}[`'\"]*\s*(\(.*\))?\s*:", line) is not None
 
 
 def input_shape(text: str) -> WrittenShape | None:
@@ -109,13 +127,20 @@ def input_shape(text: str) -> WrittenShape | None:
 
 def _first_shape(text: str) -> tuple[str, ...] | None:
     for match in re.finditer(_SHAPE, text):
-        words = [word.strip() for word in match.group("dims").split(",") if word.strip()]
+        words = [word.partition("=")[0].strip() for word in match.group("dims").split(",") if word.strip()]
         if not words or any(word.lower() in _NOT_DIMENSIONS for word in words):
             continue
         if len(words) == 1 and "," not in match.group("dims"):
-            continue
+            if match.group(0)[0] != "[" or _SPEAKS_OF_SHAPE.search(text[: match.start()]) is None:
+                continue
+            if re.search(r"\bx\b", words[0]):
+                words = [word.strip() for word in re.split(r"\bx\b", words[0])]
         if len(words) <= 6 and all(word == "..." or _DIMENSION.search(word) for word in words):
-            return tuple("batch" if word in ("...", "*") else _joined(word) for word in words)
+            # What stands first for any dimensions is the batch, what stands last one more.
+            return tuple(
+                ("D" if index else "batch") if word in ("...", "*") else _joined(word)
+                for index, word in enumerate(words)
+            )
     times = re.search(_TIMES, text)
     if times is not None:
         words = re.split(r"\s*[x×]\s*", times.group("times"))

@@ -62,6 +62,14 @@ def loop_sources(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:
     return [call], [target]
 
 
+def counter_of(node: ast.For) -> str:
+    """`i` of `for i in range(n)` and of `for i, x in enumerate(xs)`; nothing for other loops."""
+    name = name_of(node.iter.func) if isinstance(node.iter, ast.Call) else ""
+    if name == "enumerate" and isinstance(node.target, ast.Tuple):
+        return node.target.elts[0].id if isinstance(node.target.elts[0], ast.Name) else ""
+    return node.target.id if name == "range" and isinstance(node.target, ast.Name) else ""
+
+
 def dimensions(name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> list[int]:
     """The dimensions that a call names, by position or as `dim=`."""
     named = next((item.value for item in keywords if item.arg in ("dim", "dims", "axis", "start_dim")), None)
@@ -95,6 +103,14 @@ def selected(node: ast.expr) -> tuple[tuple[int, ...], int | None]:
         else:
             return (), None
     return tuple(removed), position
+
+
+def inserted(node: ast.expr) -> list[int]:
+    """The dimensions that `x[None]` and `x[:, None]` add; none for an index that does anything else."""
+    items = node.elts if isinstance(node, ast.Tuple) else [node]
+    added = [index for index, item in enumerate(items) if isinstance(item, ast.Constant) and item.value is None]
+    whole = [item for item in items if isinstance(item, ast.Slice) and item.lower is None and item.upper is None]
+    return added if len(added) + len(whole) == len(items) else []
 
 
 def is_flattening(arguments: list[ast.expr]) -> bool:

@@ -7,18 +7,21 @@ comments, names. Nothing is run here.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference import naming
+from inductor_debug.capture.inference import naming, objects
 from inductor_debug.capture.inference.constants import constants
 from inductor_debug.capture.inference.documents import (
     WrittenShape,
     comments_of,
     input_shape,
+    section_of,
     shape_in_annotation,
     shape_in_text,
 )
@@ -27,6 +30,7 @@ from inductor_debug.capture.inference.plan import GENERIC, Parameter, Plan
 from inductor_debug.capture.inference.specs import (
     Dimension,
     MappingSpec,
+    ObjectSpec,
     SequenceSpec,
     Spec,
     TensorSpec,
@@ -118,8 +122,10 @@ class _Reader:
         text = ast.unparse(annotation) if annotation is not None else ""
         plain = constants(parameter, usage, text)
         tensors = self._tensors(name, usage, annotation, text)
-        containers = self._containers(name, usage, text)
-        tensorless = plain and not usage.specs and "tensor" not in usage.roles and "Tensor" not in text
+        with self._section(name):
+            containers = [*self._objects(usage), *self._containers(name, usage, text)]
+        said = text.strip("'\"") in ("int", "float", "bool", "str")
+        tensorless = plain and (said or not (usage.specs or "tensor" in usage.roles or "Tensor" in text))
         ordered: list[Spec] = [*containers, *plain, *tensors] if tensorless else [*containers, *tensors, *plain]
         return list(dict.fromkeys(ordered))
 
@@ -156,8 +162,10 @@ class _Reader:
         state = self._state(name)
         if state is not None and not usage.specs:
             found.append(state)
-        found += [self._sized(name, spec) for spec in _ordered(usage, naming.specs_for(name))]
         by_name = self._by_name(name, usage)
+        said = by_name[0].dtype if by_name and usage.cast else None
+        known = _ordered(usage, naming.specs_for(name))
+        found += [self._sized(name, replace(spec, dtype=said or spec.dtype)) for spec in known]
         integers = bool(by_name) and by_name[0].dtype == "int64"
         if integers and usage.specs and all(spec.dtype == "int64" for spec in usage.specs):
             found[:0] = [spec for spec in by_name if spec.dtype == "int64" and _fits(spec, usage)][:1]
@@ -250,6 +258,28 @@ class _Reader:
             return [SequenceSpec(items, is_list or (usage.iterated and not said.lower().startswith("tuple")))]
         return []
 
+    @contextlib.contextmanager
+    def _section(self, name: str) -> Iterator[None]:
+        """Meanwhile the docstring is what it says of one argument, for the parts of which names do not tell whose."""
+        whole = self.document
+        self.document = section_of(name, whole, self.usages.keys() - {name})
+        try:
+            yield
+        finally:
+            self.document = whole
+
+    def _objects(self, usage: Usage) -> list[Spec]:
+        """Instances of a class of the project, or of nothing in particular, for what has attributes of its own."""
+        found: list[Spec] = []
+        for kind in objects.kinds_for(usage, self.namespace):
+            items = []
+            for name in objects.given_to(kind, usage):
+                part = usage.fields.get(name, Usage())
+                constant = objects.constant(kind, name, part)
+                items.append((name, constant or self._element(name, part)))
+            found.append(ObjectSpec(kind, tuple(items)))
+        return found
+
     def _item(self, name: str, index: int, usage: Usage) -> Spec:
         part = usage.parts.get(index, usage.parts.get(0, Usage()))
         state = self._state(name)
@@ -258,13 +288,14 @@ class _Reader:
         return self._element("", part)
 
     def _element(self, name: str, usage: Usage) -> Spec:
-        containers = self._containers(name, usage, "")
+        containers = [*self._objects(usage), *self._containers(name, usage, "")]
         return containers[0] if containers else self._tensors(name, usage, None, "")[0]
 
 
 def _ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
     """What modules take, those first whose rank the code confirms, of those the ones that names make likely."""
-    likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1])}
+    kinds = {spec.dtype for spec in usage.specs}
+    likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1] if spec.dtype in kinds)}
     fitting = sorted(
         (spec for spec in usage.specs if _fits(spec, usage)), key=lambda spec: len(spec.dims) not in likely
     )

@@ -20,6 +20,7 @@ from inductor_debug.capture.inference.specs import (
     ConstantSpec,
     Guess,
     MappingSpec,
+    ObjectSpec,
     SequenceSpec,
     Spec,
     TensorSpec,
@@ -84,6 +85,8 @@ def _packed(spec: Spec) -> dict[str, Any]:
         return {"items": [_packed(item) for item in spec.items], "list": spec.is_list}
     if isinstance(spec, MappingSpec):
         return {"keys": [[key, _packed(item)] for key, item in spec.items]}
+    if isinstance(spec, ObjectSpec):
+        raise ValueError(spec.text)
     try:
         _value(spec.text)
     except (SyntaxError, AttributeError) as error:

@@ -221,7 +221,7 @@ class Inference:
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
-            return NotFound(RuntimeError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
+            return NotFound(TimeoutError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
 
     def _take(self, answer: Answer, way: _Way) -> None:
         self._answer = answer
@@ -270,9 +270,11 @@ def _built(build: Callable[[], Any], seconds: float) -> Any:
 
 
 def _reason(found: NotFound) -> NotInferableError:
-    tried = f"{found.runs} guesses in {found.seconds:.1f} s"
+    tried = f"{found.runs} {'guess' if found.runs == 1 else 'guesses'} in {found.seconds:.1f} s"
     if found.error is None:
         return NotInferableError(f"no inputs were found ({tried})")
+    if type(found.error) is TimeoutError:
+        return NotInferableError(f"no inputs were found ({tried}); the last run did not end: {found.error}")
     return NotInferableError(
         f"no inputs were found ({tried}); the furthest ended with {describe(found.error).rstrip('.')}"
     )

@@ -25,7 +25,10 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
             (1000,),
         ),
         (r".*(heads?|nhead|n_head|num_groups|groups)", (4, 1)),
-        (r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels)", (2, 1)),
+        (
+            r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels|convolutions|convs)",
+            (2, 1),
+        ),
         (r".*(kernel(_?size)?|ks)", (3, 1)),
         (r".*stride", (1, 2)),
         (r".*(padding|pad)", (1, 0)),
@@ -86,7 +89,10 @@ def constructor_value(
     if lowered.startswith("float"):
         return 0.1
     if "callable" in lowered or lowered.startswith("type["):
-        return nn.LayerNorm if _NORMS.fullmatch(name) else nn.ReLU
+        return _norm(name, alternative) if _NORMS.fullmatch(name.lower()) else nn.ReLU
+    numbers = demand.numbers if demand is not None else []
+    if numbers and not lowered.startswith("float"):
+        return numbers[min(alternative, len(numbers) - 1)]
     if lowered.startswith("int"):
         return integer(name, alternative)
     return _asked(name, alternative, demand) if demand is not None and demand.roles else _named(name, alternative)
@@ -96,6 +102,10 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     """A value that does what the code asks of it."""
     if "mapping" in demand.roles and demand.fields:
         return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
+    if demand.roles == ["flag"] and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS):
+        return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
+    if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
+        return _norm(name, alternative)
     if "integer" in demand.roles:
         return integer(name, alternative)
     if "sequence" in demand.roles:
@@ -113,13 +123,20 @@ def _named(name: str, alternative: int) -> Any:
         return "cpu"
     if _MODULES.fullmatch(name):
         return nn.ReLU
-    if _NORMS.fullmatch(name):
-        return nn.LayerNorm
+    if _NORMS.fullmatch(name.lower()):
+        return _norm(name, alternative)
     if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
         return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
     if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
         return 0.1
     return integer(name, alternative)
+
+
+def _norm(name: str, alternative: int) -> type[nn.Module]:
+    """A class of layers that norm."""
+    if "batch" in name.lower():
+        return nn.BatchNorm2d
+    return (nn.LayerNorm, nn.BatchNorm2d, nn.BatchNorm1d)[min(alternative, 2)]
 
 
 def integer(name: str, alternative: int = 0) -> int:
@@ -144,7 +161,7 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
         return (integer(single, alternative),) * 2
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]
-    return [integer(single, alternative)] * max(least, 2)
+    return [integer(single, alternative)] * max(least, 3 if alternative == 0 else 2)
 
 
 class GuessedConfiguration:

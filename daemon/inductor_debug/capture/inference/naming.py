@@ -192,7 +192,7 @@ def constants_for(name: str) -> list[Spec]:
 
 
 _EXTENT = re.compile(
-    r".*(image|img|input|resolution|spatial|seq|block|context|max|window|n_?ctx|frames|num_(patches|tokens|nodes|points)|horizon|grid)"
+    r".*(image|img|input|resolution|spatial|seq|block|context|max|window|n_?ctx|frames|num_(patches|tokens|nodes|points)|horizon|grid|mels?|n_fft|freqs?|shape)"
     r".*(size|res|resolution|len|length|height|width|dim|positions?|tokens|ctx|patches|nodes|points)?|size|height|width|length|seq_?len|n_?ctx|resolution|[hw]"
 )
 
@@ -205,6 +205,11 @@ def is_extent(name: str) -> bool:
 def is_extent_of_image(name: str) -> bool:
     """Whether an attribute that says how large an input is says it of an image."""
     return re.search(r"im(a)?g|resolution|height|width", name.lower()) is not None
+
+
+def is_surely_of_image(name: str) -> bool:
+    """The same, where the name leaves no doubt: a width may be anything's."""
+    return re.search(r"im(a)?g|resolution", name.lower()) is not None
 
 
 def is_lengths(name: str) -> bool:

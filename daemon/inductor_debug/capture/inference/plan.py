@@ -33,11 +33,15 @@ class Parameter:
 
 @dataclass
 class Plan:
-    """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be."""
+    """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
+
+    `batches` are those that it calls a batch's size.
+    """
 
     parameters: list[Parameter]
     image_sizes: tuple[int, ...] = ()
     lengths: tuple[int, ...] = ()
+    batches: tuple[int, ...] = ()
 
     @property
     def optional(self) -> list[str]:

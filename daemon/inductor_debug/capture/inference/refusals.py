@@ -20,6 +20,8 @@ from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.call_sites import calls_in_project
+from inductor_debug.capture.inference.classes import outline
+from inductor_debug.capture.inference.made import text_of
 
 WORTH_KEEPING_SECONDS = 0.1
 """A refusal that took less is found out again."""
@@ -69,7 +71,8 @@ def key_of(name: str, value: Any, place: Place) -> str:
     around = _around(name, place.tree)
     parts += ["\n".join(lines[statement.lineno - 1 : statement.end_lineno]) for statement in around]
     if isinstance(value, type) and _needs_arguments(value):
-        parts.append(repr(list(calls_in_project(place.project_root, place.path, name))))
+        calls = [[args, kwargs] for args, kwargs in calls_in_project(place.project_root, place.path, name)]
+        parts.append(text_of(calls, {}))
     digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16)
     return _MARK + digest.hexdigest()
 
@@ -84,6 +87,8 @@ def _around(name: str, tree: ast.Module) -> list[ast.stmt]:
     while len(names) > before:
         before = len(names)
         names |= {item.name for item in tree.body if isinstance(item, defined) and _mentions(item, names)}
+    # What those call may give the arguments.
+    names |= outline(tree).reachable(sorted(names))
     return [item for item in tree.body if not isinstance(item, defined) or item.name in names - {name}]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from inductor_debug.capture.inference.specs import (
     DTYPE_LETTERS,
     Argument,
-    ConstantSpec,
     Guess,
     MappingSpec,
+    ObjectSpec,
     SequenceSpec,
     Spec,
     TensorSpec,
@@ -67,6 +67,9 @@ def _described(spec: Spec, sizes: Mapping[str, int], symbols: Mapping[str, str])
         return f"[{inner}]" if spec.is_list else f"({inner})"
     if isinstance(spec, MappingSpec):
         return "{" + ", ".join(f"{key}: {_described(item, sizes, symbols)}" for key, item in spec.items) + "}"
+    if isinstance(spec, ObjectSpec):
+        inner = ", ".join(f"{key}: {_described(item, sizes, symbols)}" for key, item in spec.items)
+        return f"{spec.text.rpartition('.')[2]}({inner})"
     return f"= {spec.text}"
 
 
@@ -87,7 +90,8 @@ def _written(spec: Spec, sizes: Mapping[str, int]) -> str:
         return f"[{', '.join(items)}]" if spec.is_list else _tuple(items)
     if isinstance(spec, MappingSpec):
         return "{" + ", ".join(f"{key!r}: {_written(item, sizes)}" for key, item in spec.items) + "}"
-    assert isinstance(spec, ConstantSpec)
+    if isinstance(spec, ObjectSpec):
+        return f"{spec.text}({', '.join(f'{key}={_written(item, sizes)}' for key, item in spec.items)})"
     return spec.text
 
 

@@ -30,10 +30,18 @@ class Scope:
         self.globals: dict[str, Any] = {}
         self.numbers: dict[str, int] = {}
         """The counters of loops that are gone through one round after the other."""
+        self.keys: dict[str, str] = {}
+        """The same of loops over the keys of a dict of modules."""
 
     def index(self, node: ast.expr) -> int | None:
         """The whole number that an expression is: a literal, or the counter of a loop."""
         return self.numbers.get(node.id) if isinstance(node, ast.Name) else read.integer(node)
+
+    def key(self, node: ast.expr) -> str | None:
+        """The text that an expression is: a literal, or the key that a loop is at."""
+        if isinstance(node, ast.Name):
+            return self.keys.get(node.id)
+        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
     def module(self, node: ast.expr) -> Any:
         """The module or other attribute that `self.blocks[0].attn` is; None for anything else."""
@@ -51,8 +59,8 @@ class Scope:
                 index = self.index(node.slice)
                 return owner[index] if index is not None and -len(owner) <= index < len(owner) else owner[0]
             if isinstance(owner, nn.ModuleDict) and len(owner):
-                key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-                return owner[key] if isinstance(key, str) and key in owner else next(iter(owner.values()))
+                key = self.key(node.slice)
+                return owner[key] if key is not None and key in owner else next(iter(owner.values()))
         return None
 
     def attribute_shape(self, node: ast.expr) -> list[int | str] | None:

@@ -6,8 +6,9 @@ two dimensions with one name have one size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Union
 
 import torch
@@ -67,7 +68,21 @@ class ConstantSpec:
     value: Any = field(compare=False, hash=False)
 
 
-Spec = Union[TensorSpec, SequenceSpec, MappingSpec, ConstantSpec]
+@dataclass(frozen=True, slots=True)
+class ObjectSpec:
+    """An instance of a class of the project, or a bare namespace, by what its constructor is given."""
+
+    kind: Callable[..., Any]
+    items: tuple[tuple[str, Spec], ...]
+
+    @property
+    def text(self) -> str:
+        """The class, as the file calls it."""
+        own = self.kind is not SimpleNamespace
+        return str(getattr(self.kind, "__name__", self.kind)) if own else "__import__('types').SimpleNamespace"
+
+
+Spec = Union[TensorSpec, SequenceSpec, MappingSpec, ObjectSpec, ConstantSpec]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +135,7 @@ def tensors_in(spec: Spec) -> Iterator[TensorSpec]:
     elif isinstance(spec, SequenceSpec):
         for item in spec.items:
             yield from tensors_in(item)
-    elif isinstance(spec, MappingSpec):
+    elif isinstance(spec, MappingSpec | ObjectSpec):
         for _, item in spec.items:
             yield from tensors_in(item)
 
@@ -132,8 +147,8 @@ def map_tensors(spec: Spec, change: Any) -> Spec:
         return changed
     if isinstance(spec, SequenceSpec):
         return replace(spec, items=tuple(map_tensors(item, change) for item in spec.items))
-    if isinstance(spec, MappingSpec):
-        return MappingSpec(tuple((key, map_tensors(item, change)) for key, item in spec.items))
+    if isinstance(spec, MappingSpec | ObjectSpec):
+        return replace(spec, items=tuple((key, map_tensors(item, change)) for key, item in spec.items))
     return spec
 
 
@@ -159,6 +174,8 @@ def _make(spec: Spec, sizes: Mapping[str, int], free: frozenset[str]) -> Any:
         return items if spec.is_list else tuple(items)
     if isinstance(spec, MappingSpec):
         return {key: _make(item, sizes, free) for key, item in spec.items}
+    if isinstance(spec, ObjectSpec):
+        return spec.kind(**{key: _make(item, sizes, free) for key, item in spec.items})
     return spec.value
 
 

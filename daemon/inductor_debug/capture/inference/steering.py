@@ -57,6 +57,8 @@ _RANK_WORDS = re.compile(
     re.IGNORECASE,
 )
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
+_LONG, _LONGEST = frozenset("TSLDAF"), 100_000
+"""Names of sizes that a layer may take all of at once, and how large they get."""
 _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 784, 3)
 
 
@@ -64,6 +66,9 @@ def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from _by_area(outcome, plan)
+    yield from _by_images(guess, plan)
+    yield from _by_ratio(outcome, plan)
+    yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
     yield from _by_module(outcome)
     yield from _by_container(outcome, plan)
     yield from _by_unpacking(outcome)
@@ -104,14 +109,46 @@ def _by_module(outcome: Outcome) -> Iterator[Guess]:
 def _by_area(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """Image sizes for a linear layer that takes all pixels at once, those near the right area first."""
     sizes, used = outcome.guess.size_of(), outcome.guess.used_sizes()
-    if not isinstance(outcome.module, nn.Linear) or "H" not in used or "W" not in used or not outcome.received:
+    whole = _whole(outcome.module)
+    if not whole or "H" not in used or "W" not in used or not outcome.received:
         return
     got = outcome.received[0].shape[-1:]
     if not got or got[0] <= 0:
         return
-    side = (sizes["H"] * sizes["W"] * outcome.module.in_features / got[0]) ** 0.5
+    side = (sizes["H"] * sizes["W"] * whole / got[0]) ** 0.5
     for size in sorted(dict.fromkeys((*plan.image_sizes, *_SQUARES)), key=lambda item: abs(math.log(item / side))):
         yield outcome.guess.with_sizes(H=size, W=size)
+
+
+def _whole(module: nn.Module | None) -> int:
+    """How many numbers a layer takes at once, of those that pictures and sequences are flattened for."""
+    return int(getattr(module, "in_features", 0) or getattr(module, "input_size", 0) or 0)
+
+
+def _by_ratio(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Lengths for a layer that takes all of a sequence at once: in proportion, those of the model's own first."""
+    whole, guess = _whole(outcome.module), outcome.guess
+    shape = outcome.received[0].shape if outcome.received and whole else ()
+    if not shape or shape[-1] <= 1 or shape[-1] == whole:
+        return
+    ratio = whole / shape[-1]
+    for name in guess.used_sizes():
+        size = guess.size_of()[name]
+        if (name not in _LONG and len(name) == 1) or size == shape[-1]:
+            continue
+        wanted = size * ratio
+        near = [item for item in plan.lengths if 0.7 < item / wanted < 1.4]
+        for other in dict.fromkeys((*near[:3], round(wanted))):
+            if 1 < other < _LONGEST:
+                yield guess.with_sizes(**{name: other})
+
+
+def _by_images(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    """The sizes that the model's own numbers suggest: few, and often right."""
+    used = guess.used_sizes()
+    if "H" in used and "W" in used:
+        for size in plan.image_sizes[:4]:
+            yield guess.with_sizes(H=size, W=size)
 
 
 def _by_container(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
@@ -235,7 +272,8 @@ def _ladders(guess: Guess, plan: Plan) -> Iterator[Guess]:
     if "H" in used and "W" in used:
         for size in dict.fromkeys((*plan.image_sizes, *_SQUARES)):
             yield guess.with_sizes(H=size, W=size)
-    for name in ("T", "S", "L", "N", "A", "D", "C", "F"):
+    others = [name for name in used if len(name) > 1]
+    for name in (*others, "T", "S", "L", "N", "A", "D", "C", "F"):
         if name in used:
             for size in dict.fromkeys((*plan.lengths, *_LENGTHS)):
                 yield guess.with_sizes(**{name: size})

@@ -6,11 +6,26 @@ of the argument itself.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+from torch import nn
+
 from inductor_debug.capture.inference.specs import TensorSpec
 from inductor_debug.capture.inference.steps import Step, undone
+
+
+def own_class(annotation: Any, near: Any) -> type | None:
+    """The class of the project's that an annotation beside `near` names, if that is no module."""
+    if isinstance(annotation, str):
+        names = vars(sys.modules.get(getattr(near, "__module__", ""), sys)) | getattr(near, "__globals__", {})
+        annotation = names.get(annotation.strip("'\"").replace("Optional[", "").partition("|")[0].strip(" ]"))
+    if not isinstance(annotation, type) or issubclass(annotation, nn.Module | torch.Tensor | dict | list):
+        return None
+    owner = annotation.__module__.partition(".")[0]
+    return None if owner in ("torch", "builtins", "typing", "collections", "numpy", "jaxtyping") else annotation
 
 
 @dataclass
@@ -21,7 +36,8 @@ class Usage:
     its elements by key or index where it is a container, `count` is the length of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
     `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
-    that broadcasting suggests.
+    that broadcasting suggests. `fields` are the attributes of what is no tensor, `kind` is the class that it is said to
+    be.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
@@ -37,11 +53,13 @@ class Usage:
     indexes: bool = False
     cast: bool = False
     weak: list[TensorSpec] = field(default_factory=list)
+    fields: dict[str, Usage] = field(default_factory=dict)
+    kind: type | None = None
 
     def settle(self) -> None:
         """Puts what is less certain after the rest."""
         self.specs, self.weak = [*self.specs, *self.weak], []
-        for part in self.parts.values():
+        for part in (*self.parts.values(), *self.fields.values()):
             part.settle()
 
     def chooses(self, keys: Any) -> None:
@@ -56,6 +74,15 @@ class Usage:
     def part(self, key: str | int) -> Usage:
         """The element at `key`, made if it is new."""
         return self.parts.setdefault(key, Usage())
+
+    def attribute(self, name: str) -> Usage | None:
+        """What is kept under a name; None where that is rather something of a tensor's."""
+        if self.kind is None and hasattr(torch.Tensor, name):
+            return None
+        found = self.fields.setdefault(name, Usage())
+        if found.kind is None and self.kind is not None:
+            found.kind = own_class(getattr(self.kind, "__annotations__", {}).get(name), self.kind)
+        return found
 
     def role(self, name: str) -> None:
         """Takes down a role."""

@@ -71,6 +71,8 @@ class Values(Scope):
             for value, other in ((left, node.right), (right, node.left)):
                 if value is not None and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
                     self.broadcast(value, self.attribute_shape(other))
+            if left is not None and right is not None and left is not right:
+                return Tracked(left.usage, left.steps, (*left.peers, right))
             return (
                 left
                 if right is None and read.is_scalar(node.right)
@@ -88,6 +90,9 @@ class Values(Scope):
         if isinstance(node, ast.Attribute):
             inner = self.value(node.value)
             if inner is not None:
+                kept = inner.usage.attribute(node.attr) if not inner.steps else None
+                if kept is not None:
+                    return Tracked(kept)
                 inner.usage.role("tensor")
                 if node.attr in ("T", "mT"):
                     return inner.after(Step("swap", (-2, -1)))
@@ -107,6 +112,8 @@ class Values(Scope):
         dims = [f"?{index}" if size == 1 else size for index, size in enumerate(shape)]
         if len(dims) == 1:
             value.takes([TensorSpec(("B", "T", dims[0])), TensorSpec(("B", dims[0]))], weakly=True)
+        elif len(dims) == 2 and shape[0] != 1:
+            value.takes([TensorSpec(("B", *dims)), TensorSpec(tuple(dims))])
         else:
             value.takes([TensorSpec(("B", *dims[1:]) if shape[0] == 1 else tuple(dims))])
 
@@ -138,8 +145,9 @@ class Values(Scope):
             if chosen is not None:
                 chosen.usage.chooses(self.module(node.value))
             return None
-        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            return Tracked(value.usage.part(node.slice.value)) if not value.steps else None
+        key = self.key(node.slice)
+        if key is not None:
+            return Tracked(value.usage.part(key)) if not value.steps else None
         if isinstance(node.slice, ast.Name) and node.slice.id in self.numbers and not value.steps:
             value.usage.iterated = True
             value.usage.count = max(value.usage.count or 0, self.numbers[node.slice.id] + 1)
@@ -148,6 +156,9 @@ class Values(Scope):
             if not value.steps and index >= 0:
                 return Tracked(value.usage.part(index))
             return None
+        added = read.inserted(node.slice)
+        if added:
+            return value.after(*(Step("insert", (number,)) for number in added))
         removed, used = read.selected(node.slice)
         if used is None:
             return None
@@ -177,7 +188,7 @@ class Values(Scope):
                         tracked.usage.indexes = True
             function = getattr(self.module(node.func.value), node.func.attr, None)
             if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
-                self.enter(function, function.__self__, arguments, named)
+                self.enter(function, function.__self__, node, arguments, named)
                 return None
         elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
             self.tracked[node.func.id].usage.role("callable")
@@ -191,9 +202,10 @@ class Values(Scope):
         if is_passing(module):
             return arguments[0] if arguments else None
         known = False
+        offsets = isinstance(module, nn.EmbeddingBag) and (len(arguments) > 1 or "offsets" in named)
         for position, tracked in enumerate(arguments):
             if tracked is not None:
-                specs = accepted(module, position)
+                specs = accepted(module, position) if not offsets else [TensorSpec(("BT"[position == 0],), "int64")]
                 known = known or bool(specs)
                 if position == 1 and isinstance(module, nn.LSTM | nn.LSTMCell) and not tracked.steps:
                     tracked.usage.count = 2
@@ -203,7 +215,7 @@ class Values(Scope):
                     tracked.takes(specs)
         tracked = arguments[0] if arguments else None
         if not known and type(module).__module__.partition(".")[0] != "torch":
-            self.enter(module.forward, module, arguments, named)
+            self.enter(module.forward, module, node, arguments, named)
         elif isinstance(module, nn.Sequential) and not known:
             first = next((part for part in module if not is_passing(part)), None)
             if first is not None:
@@ -218,7 +230,12 @@ class Values(Scope):
         return None
 
     def enter(
-        self, function: Any, owner: nn.Module, arguments: list[Tracked | None], named: dict[str, Tracked | None]
+        self,
+        function: Any,
+        owner: nn.Module,
+        node: ast.Call,
+        arguments: list[Tracked | None],
+        named: dict[str, Tracked | None],
     ) -> None:
         """Follows the arguments into another function of the model."""
         if self.depth >= DEEPEST or not any((*arguments, *named.values())):
@@ -229,12 +246,21 @@ class Values(Scope):
         parameters = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)]
         bound = {name: value for name, value in zip(parameters[1:], arguments, strict=False) if value is not None}
         bound.update({name: value for name, value in named.items() if value is not None})
-        type(self)(owner, self.budget, self.depth + 1).function(tree, bound, function)
+        inner = type(self)(owner, self.budget, self.depth + 1)
+        given = dict(zip(parameters[1:], node.args, strict=False))
+        given.update({item.arg: item.value for item in node.keywords if item.arg is not None})
+        for name, argument in given.items():
+            part = self.module(argument) if name not in bound else None
+            if part is not None:
+                inner.modules[name] = part
+        inner.function(tree, bound, function)
 
     def method(self, tracked: Tracked, node: ast.Call) -> Tracked | None:
         """A method of the argument itself: `x.transpose(1, 2)`."""
         assert isinstance(node.func, ast.Attribute)
         name = node.func.attr
+        if tracked.usage.kind is not None:
+            return tracked if name in ("to", "cuda", "cpu", "clone", "detach", "float") else None
         if name in ("items", "keys", "values", "get", "pop") and not tracked.steps:
             if name in ("get", "pop") and node.args and isinstance(node.args[0], ast.Constant):
                 key = node.args[0].value

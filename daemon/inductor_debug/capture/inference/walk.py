@@ -15,7 +15,7 @@ from torch import nn
 from inductor_debug.capture.inference import expressions as read
 from inductor_debug.capture.inference.scope import Budget
 from inductor_debug.capture.inference.syntax import Function, function_tree
-from inductor_debug.capture.inference.usage import Tracked, Usage
+from inductor_debug.capture.inference.usage import Tracked, Usage, own_class
 from inductor_debug.capture.inference.values import Values
 
 _MOST_ROUNDS = 6
@@ -30,6 +30,9 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     names = [item.arg for item in every if item is not None]
     found = {name: Usage() for name in names}
+    written = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__annotations__", {})
+    for name, usage in found.items():
+        usage.kind = own_class(written.get(name), inspect.unwrap(getattr(function, "__func__", function)))
     Walk(owner, Budget()).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
     for usage in found.values():
         usage.settle()
@@ -123,32 +126,62 @@ class Walk(Values):
             for name in names:
                 self.tracked.pop(name, None)
 
-    def counted(self, node: ast.For) -> int:
-        """How often `for i in range(n)` goes round where `self.heads[i](features[i])` is in it; zero for others."""
-        container: Any = None
-        for item in ast.walk(node):
-            if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Name):
-                found = self.module(item.value) if item.slice.id == getattr(node.target, "id", "") else None
+    def counted(self, node: ast.For) -> tuple[str, int]:
+        """The counter of a loop, and how often it goes round where `self.heads[i](features[i])` is in it, else zero."""
+        counter, container = read.counter_of(node), None
+        for item in ast.walk(node) if counter else ():
+            if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Name) and item.slice.id == counter:
+                found = self.module(item.value)
                 container = found if isinstance(found, nn.ModuleList) else container
-        counts = isinstance(node.iter, ast.Call) and read.name_of(node.iter.func) == "range"
-        return min(len(container), _MOST_ROUNDS) if container is not None and counts else 0
+        return counter, min(len(container), _MOST_ROUNDS) if container is not None else 0
+
+    def keys_of(self, source: ast.expr) -> dict[str, Any]:
+        """What a dict of modules, or a list of names, that the model has gives when it is gone through."""
+        if (
+            isinstance(source, ast.Call)
+            and isinstance(source.func, ast.Name)
+            and source.func.id in ("reversed", "list")
+        ):
+            return self.keys_of(source.args[0]) if source.args else {}
+        method = ""
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
+            method = source.func.attr
+            source = source.func.value
+        container = self.module(source) if method in ("", "items", "keys") else None
+        if isinstance(container, list | tuple) and all(isinstance(item, str) for item in container):
+            return dict.fromkeys(container)
+        if not isinstance(container, nn.ModuleDict | nn.ParameterDict | dict):
+            return {}
+        return {key: item for key, item in container.items() if isinstance(key, str)}
+
+    def keyed(self, node: ast.For) -> bool:
+        """Goes through `for task, head in self.heads.items()` key by key; says whether it is such a loop."""
+        container = self.keys_of(node.iter)
+        if not container:
+            return False
+        names = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        for key, item in list(container.items())[:_MOST_ROUNDS]:
+            if isinstance(names[0], ast.Name):
+                self.keys[names[0].id] = key
+            if len(names) == 2 and isinstance(names[1], ast.Name):
+                self.modules[names[1].id] = item
+            self.block(node.body)
+        return True
 
     def loop(self, node: ast.For) -> None:
         """`for layer in self.layers` binds the first layer; `for f in features` tells a sequence."""
-        rounds = self.counted(node)
-        if rounds and isinstance(node.target, ast.Name):
-            for number in range(rounds):
-                self.numbers[node.target.id] = number
-                self.block(node.body)
-            del self.numbers[node.target.id]
+        if self.keyed(node):
             return
+        counter, counted = self.counted(node)
         sources, targets = read.loop_sources(node)
         containers = [self.module(source) for source in sources]
         values = [self.value(source) for source in sources]
         lists = [item for item in containers if isinstance(item, nn.ModuleList | nn.Sequential) and len(item)]
-        rounds = min(max((len(item) for item in lists), default=1), _MOST_ROUNDS)
-        in_step = bool(lists) and any(value is not None for value in values)
+        rounds = counted or min(max((len(item) for item in lists), default=1), _MOST_ROUNDS)
+        in_step = bool(counted) or (bool(lists) and any(value is not None for value in values))
         for index in range(rounds if in_step else 1):
+            if counted:
+                self.numbers[counter] = index
             for target, container, value in zip(targets, containers, values, strict=False):
                 if not isinstance(target, ast.Name):
                     continue
@@ -160,6 +193,8 @@ class Walk(Values):
                     self.tracked[target.id] = Tracked(value.usage.part(index))
             if in_step:
                 self.block(node.body)
+        if counted:
+            del self.numbers[counter]
         if isinstance(node.iter, ast.Call) and read.name_of(node.iter.func) == "range":
             for argument in node.iter.args:
                 value = self.value(argument)

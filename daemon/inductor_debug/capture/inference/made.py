@@ -1,0 +1,130 @@
+"""Values that a file's text says how to make, and how they are written down in a directive.
+
+A module or an object is made anew for each construction, by calling its class as the text does; plain values are
+themselves. Nothing is made here before it is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+_MOST_ITEMS = 10_000
+
+
+class UnknownError(Exception):
+    """An expression that is not plain. The class itself stands for a value that is not known."""
+
+
+@dataclass(eq=False)
+class Made:
+    """An instance: its class, what that is given, and the attributes that are set on it afterwards.
+
+    `text` is the expression that gives it where its arguments do not say everything.
+    """
+
+    kind: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that it is made of is known."""
+        return all(is_known(item) for item in (*self.args, *self.kwargs.values(), *self.attributes.values()))
+
+
+class Options(SimpleNamespace):
+    """What the command line gives where nobody types anything; options without a default are missing."""
+
+
+def is_known(value: Any) -> bool:
+    """Whether a value, and all that is in it, is known."""
+    if value is UnknownError:
+        return False
+    if isinstance(value, Made):
+        return value.complete
+    if type(value) in (list, tuple, set):
+        return all(map(is_known, value))
+    if type(value) is dict:
+        return all(map(is_known, value.values()))
+    return all(map(is_known, vars(value).values())) if isinstance(value, SimpleNamespace) else True
+
+
+def fresh(value: Any) -> Any:
+    """The value itself, with everything in it made anew that has to be made."""
+    if isinstance(value, Made):
+        return made(value, tuple(map(fresh, value.args)), {key: fresh(item) for key, item in value.kwargs.items()})
+    if type(value) in (list, tuple, set):
+        return type(value)(map(fresh, value))
+    if type(value) is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    if type(value) in (SimpleNamespace, Options):
+        return SimpleNamespace(**{key: fresh(item) for key, item in vars(value).items()})
+    return value
+
+
+def made(value: Made, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls the class, and sets what is set on the instance afterwards."""
+    instance = value.kind(*args, **kwargs)
+    for name, item in value.attributes.items():
+        setattr(instance, name, fresh(item))
+    return instance
+
+
+def own_copy(value: Any) -> Any:
+    """Plain containers copied, so that nothing which is done to the copy reaches the file's own."""
+    if type(value) in (list, tuple, set):
+        return type(value)(map(own_copy, value)) if len(value) <= _MOST_ITEMS else value
+    if type(value) is dict:
+        return {key: own_copy(item) for key, item in value.items()} if len(value) <= _MOST_ITEMS else value
+    if type(value) is SimpleNamespace:
+        return SimpleNamespace(**{key: own_copy(item) for key, item in vars(value).items()})
+    return value
+
+
+def text_of(value: Any, names: Mapping[str, Any]) -> str:
+    """An expression that gives the value in the file's namespace `names`."""
+
+    def text(item: Any) -> str:
+        return text_of(item, names)
+
+    if isinstance(value, Made):
+        arguments = _arguments([text(item) for item in value.args], value.kwargs, text)
+        return value.text or f"{_name_of(value.kind)}({arguments})"
+    if type(value) is list:
+        return f"[{', '.join(map(text, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(text, value))}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, SimpleNamespace):
+        return f"__import__('types').SimpleNamespace({_arguments([], vars(value), text)})"
+    if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
+        return _name_of(value)
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return f"__import__('numpy').array({value.tolist()!r})"
+    if not isinstance(value, int | float | str | bool | type(None)):
+        named = next((name for name, item in names.items() if item is value), None)
+        if named is not None:
+            return named
+    return repr(value)
+
+
+def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[Any], str]) -> str:
+    return ", ".join([*positional, *(f"{name}={text(item)}" for name, item in named.items())])
+
+
+def _name_of(kind: Any) -> str:
+    owner = getattr(kind, "__module__", "") or ""
+    prefix = "torch.nn." if owner.startswith("torch.nn.modules") else "torch." if owner.startswith("torch") else ""
+    return f"{prefix}{getattr(kind, '__name__', repr(kind))}"
