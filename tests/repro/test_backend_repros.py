@@ -393,3 +393,22 @@ def refuses_linear(graph, inputs):
         raise NotImplementedError("there is no such kernel")
     return graph.forward
 """
+
+
+AFTER_A_BREAK = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.layer(x)
+        torch._dynamo.graph_break()
+        return torch.relu(y * 2)
+"""
+
+
+def test_gradients_that_flow_on_to_an_earlier_graph_are_compared(tmp_path: Path) -> None:
+    found = reproduce(tmp_path, source(AFTER_A_BREAK, BACKWARD), backend="backward")
+    assert ".backward()" in found.script
+    assert found.document["nodes_after"] <= 2

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,11 +30,15 @@ MOST_RECORDED = 2 << 30
 
 @dataclass(frozen=True)
 class CapturedGraph:
-    """One graph, copies of the values of its first call, and what these are to the user."""
+    """One graph, copies of the values of its first call, and what these are to the user.
+
+    `inner` are those of the copies through which gradients flowed on, to what came before the graph.
+    """
 
     graph_module: GraphModule
     inputs: list[Any]
     arguments: list[Argument] = field(default_factory=list)
+    inner: frozenset[int] = frozenset()
 
 
 def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException | None]:
@@ -47,7 +51,7 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
 
         def call(*args: Any) -> Any:
             if not seen:
-                seen.append(CapturedGraph(graph_module, copies_of(args), arguments))
+                seen.append(_captured(graph_module, args, arguments))
                 captured.append(seen[0])
             return graph_module.forward(*args)
 
@@ -65,6 +69,16 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
     snapshot.restore()
     torch._dynamo.reset()
     return captured, error
+
+
+def _captured(graph_module: GraphModule, args: Sequence[Any], arguments: list[Argument]) -> CapturedGraph:
+    copies = copies_of(args)
+    inner = (copy for copy, value in zip(copies, args, strict=True) if _is_inner(value))
+    return CapturedGraph(graph_module, copies, arguments, frozenset(map(id, inner)))
+
+
+def _is_inner(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad and not value.is_leaf
 
 
 @dataclass(frozen=True)
@@ -93,10 +107,10 @@ def whole_of(captured: CapturedGraph) -> Whole:
     tensors = {name: value for name, value in tensors.items() if isinstance(value, torch.Tensor)}
     program, memories = linked(program, tensors)
     values: dict[str, torch.Tensor] = {name: value.detach() for name, value in {**tensors, **memories}.items()}
-    inputs = tuple(
-        dataclasses.replace(item, values=Values.RECORDED) if item.name in values and not item.base else item
-        for item in program.inputs
-    )
+    # Nobody may write to a leaf that gradients flow to; what is no leaf in the user's code is one in a script.
+    inner = captured.inner if any(step.mutates for step in program.steps) else frozenset()
+    without = {name for name, value in tensors.items() if id(value) in inner}
+    inputs = tuple(_recorded(item, item.name in values, item.name not in without) for item in program.inputs)
     program = dataclasses.replace(program, inputs=inputs)
     left = MOST_RECORDED
 
@@ -112,6 +126,14 @@ def whole_of(captured: CapturedGraph) -> Whole:
     with contextlib.suppress(StepError), torch.no_grad():
         run(program, tensors_of(program, values), observe=observe)
     return Whole(program, values)
+
+
+def _recorded(item: Input, known: bool, gradients: bool) -> Input:
+    """The input with its recorded values, where they are known and its own, and without gradients if it may have none."""
+    spec = item.spec
+    if spec is not None and not gradients:
+        spec = dataclasses.replace(spec, requires_grad=False)
+    return dataclasses.replace(item, spec=spec, values=Values.RECORDED if known and not item.base else item.values)
 
 
 def _unique(inputs: list[Any], count: int) -> list[Any]:

@@ -13,6 +13,7 @@ from textwrap import dedent, indent
 from inductor_debug.accelerators.capabilities import Dimensions
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.repro.constraints import Slice
+from inductor_debug.repro.literals import source_of
 from inductor_debug.rules.ops import TensorMeta
 from inductor_debug.rules.sizes import misaligned
 from inductor_debug.rules.strides import innermost
@@ -103,7 +104,7 @@ return False"""
 
 def raise_check(kind: str, words: str) -> Check:
     """The check that the function raises an exception of that kind whose message has those words."""
-    return Check(f"{kind} with {words!r} in its message", (), "", _RAISES.format(kind=kind, words=repr(words)))
+    return Check(f"{kind} with {words!r} in its message", (), "", _RAISES.format(kind=kind, words=source_of(words)))
 
 
 Predicate = tuple[str, str]

@@ -16,6 +16,7 @@ from inductor_debug_schema import Finding
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.checks import Check, raise_check
+from inductor_debug.repro.literals import source_of
 from inductor_debug.repro.made import Made, NotReproducibleError, works
 from inductor_debug.repro.oracle import words_of
 from inductor_debug.repro.seen import frames_at
@@ -97,7 +98,7 @@ def break_script(
         raise NotReproducibleError("the statement ends or goes on with a loop around it")
     snippet = snippet_of([statement], frames[0].values)
     kind = finding.message.removeprefix("Graph break: ").partition(". ")[0].rstrip(".")
-    body = _BREAK.format(words=repr(kind))
+    body = _BREAK.format(words=source_of(kind))
     check = Check(f"torch.compile breaks the graph: {kind}", (), "", body)
     text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
     return _tried(Made(text, name, _size(function), 1, 1), "the statement alone does not break a graph")

@@ -121,7 +121,8 @@ def _width(spec: Spec) -> int:
 def copies_of(values: Sequence[Any]) -> list[Any]:
     """The values as they are now, for what runs may write to them; tensors that share memory go on sharing it.
 
-    Strides stay as they are. Parameters that share with nothing are not copied: they are large, and seldom written.
+    Strides stay as they are, and what gradients flow through is a leaf. Parameters that share with nothing are not
+    copied: they are large, and seldom written.
     """
     tensors = {id(value): value for value in values if isinstance(value, torch.Tensor)}
     strided = [value for value in tensors.values() if value.layout is torch.strided]
@@ -141,13 +142,13 @@ def _in(storage: torch.UntypedStorage, value: torch.Tensor) -> torch.Tensor:
     placed.set_(storage, value.storage_offset(), value.shape, value.stride())
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(placed, requires_grad=value.requires_grad)
-    return placed.requires_grad_(value.requires_grad and value.is_leaf)
+    return placed.requires_grad_(value.requires_grad)
 
 
 def _copied(value: torch.Tensor) -> torch.Tensor:
     if isinstance(value, torch.nn.Parameter):
         return value
-    return value.detach().clone().requires_grad_(value.requires_grad and value.is_leaf)
+    return value.detach().clone().requires_grad_(value.requires_grad)
 
 
 def _is_dense(value: torch.Tensor) -> bool:
