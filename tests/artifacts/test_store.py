@@ -165,13 +165,35 @@ def test_a_file_that_was_cut_off_is_written_anew(store: ArtifactStore) -> None:
     path = put(store, made(b"whole"))
     path.write_bytes(b"wh")
     assert put(store, made(b"whole")).read_bytes() == b"whole"
+    path.write_bytes(b"\0\0\0\0\0")
+    assert put(store, made(b"whole")).read_bytes() == b"whole"
+
+
+def test_a_file_that_another_process_removes_meanwhile_is_written_anew(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(store, made(b"whole"))
+
+    def removed(name: Path) -> None:
+        path.unlink()
+        raise FileNotFoundError(2, "No such file or directory", str(name))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "utime", removed)
+        assert put(store, made(b"whole")).read_bytes() == b"whole"
+    assert [entry.title for entry in store.entries()] == ["graphs"]
+
+
+def test_keeping_the_same_again_and_again_adds_nothing_to_the_index(store: ArtifactStore) -> None:
+    for _ in range(5):
+        put(store, made(b"kept"))
+    assert (store.folder / "index.jsonl").read_bytes().count(b"\n") == 1
 
 
 def test_the_index_does_not_grow_for_ever(store: ArtifactStore) -> None:
-    for _ in range(3):
-        put(store, made(b"kept"))
+    put(store, made(b"kept"))
     line = (store.folder / "index.jsonl").read_bytes()
-    (store.folder / "index.jsonl").write_bytes(line * 1500)
+    (store.folder / "index.jsonl").write_bytes(line * 4500)
     gone = put(store, made(b"gone"), at=1000)
     store.clean(Selection(before=2000))
     assert not gone.exists()
@@ -201,6 +223,12 @@ def test_a_folder_that_is_not_ours_is_left_alone(store: ArtifactStore, mark: str
     assert store.put(made()) is None
     assert word in store.trouble
     assert [path.name for path in store.folder.iterdir()] == ["store.json"]
+    (store.folder / "reports").mkdir()
+    alike = store.folder / "reports" / "model-0123456789abcdef0123.html"
+    alike.write_text("somebody's", encoding="utf-8")
+    assert word in store.foreign()
+    assert store.entries() == store.clean().entries == []
+    assert alike.exists()
 
 
 def test_the_folder_says_what_it_is_and_keeps_out_of_version_control(store: ArtifactStore) -> None:

@@ -195,6 +195,25 @@ def test_a_folder_that_cannot_be_written_costs_artifacts_and_no_result(command: 
     assert command("check", "model.py", "--artifacts", "file/below").code == 1
 
 
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        ('{"format": "another program"}', "a folder of something else"),
+        ('{"format": "inductor-debug artifacts", "schema": 99}', "another version of inductor-debug"),
+    ],
+)
+def test_a_folder_of_something_else_is_neither_listed_nor_cleaned(
+    command: Command, write: Write, mark: str, words: str
+) -> None:
+    write("theirs/store.json", mark)
+    write("theirs/reports/model-0123456789abcdef0123.html", "")
+    for arguments in (("list",), ("clean", "--all")):
+        ran = command(*arguments, "--artifacts", "theirs")
+        assert (ran.code, ran.out) == (2, "")
+        assert words in ran.err
+    assert len(list(Path("theirs/reports").iterdir())) == 1
+
+
 def test_list_filters_and_shows(command: Command, write: Write) -> None:
     write("model.py", "")
     write("other/net.py", "x = 1\n")

@@ -10,7 +10,7 @@ them, and whatever is lost or damaged in it costs no more than those. Nothing he
 
 Keeping something never raises: a full disk, a read-only or foreign folder costs the artifact, and `trouble` says why.
 The oldest artifacts go when all together are larger than the limit. Files that do not have such a name are not ours and
-are neither counted nor removed.
+are neither counted nor removed; nor is anything in a folder that says it is something else (`foreign`).
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class ArtifactStore:
         """Why the last `put` kept nothing; "" where it did."""
         self._limit = limit_bytes
         self._room: int | None = None
+        self._noted: set[bytes] = set()
 
     def put(self, made: ArtifactMade, *, source: str = "") -> ArtifactReference | None:
         """Keeps what was made of the file `source`; None where that cannot be, and `trouble` says why. Never raises."""
@@ -82,8 +83,25 @@ class ArtifactStore:
             self.trouble = f"{self.folder}: {reason}"
         return None
 
+    def foreign(self) -> str:
+        """Why the folder is no store that this version knows; "" where it is one, or could become one."""
+        mark = self.folder / _MARK
+        try:
+            said = json.loads(mark.read_bytes())
+        except OSError:
+            return ""
+        except (ValueError, RecursionError):
+            return f"{mark} is damaged; remove it to use the folder again"
+        if not isinstance(said, dict) or said.get("format") != FORMAT:
+            return f"{self.folder} is a folder of something else: see {mark}"
+        if said.get("schema") != SCHEMA:
+            return f"{self.folder} was written by another version of inductor-debug: see {mark}"
+        return ""
+
     def entries(self, selection: Selection | None = None) -> list[Entry]:
-        """The artifacts that fit, newest first. A folder that is missing or unreadable has none."""
+        """The artifacts that fit, newest first. A folder that is missing, unreadable or foreign has none."""
+        if self.foreign():
+            return []
         known = self._index()
         found = [_entry(kind, file, known.get((kind.value, file.name))) for kind, file in self._files()]
         chosen = found if selection is None else [entry for entry in found if selection.fits(entry)]
@@ -108,15 +126,16 @@ class ArtifactStore:
         size = len(made.content)
         if size > self._limit:
             raise ArtifactError(f"{made.title or name} has {size} bytes, more than all artifacts may have together")
-        if _size(path) == size:
-            os.utime(path)  # kept again, so young again
-        else:
+        renewed = _renewed(path, made.content)
+        if not renewed:
             self._make_room(size)
             _write_whole(path, made.content)
         stage = made.stage.value if made.stage is not None else ""
-        known = Known(made.kind.value, name, made.media_type, made.title, made.target, source, stage)
-        with contextlib.suppress(OSError):  # without the line it is an artifact all the same
-            _append(self.folder / _INDEX, known.line())
+        line = Known(made.kind.value, name, made.media_type, made.title, made.target, source, stage).line()
+        if not renewed or line not in self._noted:
+            with contextlib.suppress(OSError):  # without the line it is an artifact all the same
+                _append(self.folder / _INDEX, line)
+                self._noted.add(line)
         return ArtifactReference(made.kind, str(path), size, made.media_type)
 
     def _require_ours(self) -> None:
@@ -127,22 +146,16 @@ class ArtifactStore:
             OSError: it cannot be made or read.
         """
         mark = self.folder / _MARK
-        try:
-            said = json.loads(mark.read_bytes())
-        except FileNotFoundError:
+        if not mark.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._noted.clear()
             empty = not any(self.folder.iterdir())
             _write_whole(mark, json.dumps({"format": FORMAT, "schema": SCHEMA}).encode() + b"\n")
             if empty:  # else version control of the user's own files there would lose sight of them
                 with contextlib.suppress(OSError), open(self.folder / ".gitignore", "x", encoding="utf-8") as file:
                     file.write(_IGNORE)
-            return
-        except (ValueError, RecursionError):
-            raise ArtifactError(f"{mark} is damaged; remove it to use the folder again") from None
-        if not isinstance(said, dict) or said.get("format") != FORMAT:
-            raise ArtifactError(f"{self.folder} is a folder of something else: see {mark}")
-        if said.get("schema") != SCHEMA:
-            raise ArtifactError(f"{self.folder} was written by another version of inductor-debug: see {mark}")
+        elif foreign := self.foreign():
+            raise ArtifactError(foreign)
 
     def _make_room(self, size: int) -> None:
         """Removes the oldest artifacts until `size` more bytes fit.
@@ -210,6 +223,7 @@ class ArtifactStore:
             live = {(kind.value, file.name) for kind, file in self._files()}
             if index.read_bytes().count(b"\n") - len(live) < _DEAD_LINES:
                 return
+            self._noted.clear()
             aside = self.folder / f"{_INDEX}.{os.getpid()}.{next(_draft_numbers)}"
             os.rename(index, aside)
             lines = [known.line() for known in self._index().values() if (known.kind, known.name) in live]
@@ -247,11 +261,16 @@ def _name_of(made: ArtifactMade, source: str) -> str:
     return f"{'-'.join(slugs) or 'artifact'}-{digest.hexdigest()}{suffix}"
 
 
-def _size(path: Path) -> int | None:
+def _renewed(path: Path, content: bytes) -> bool:
+    """Makes a file young again that has this very content; False where there is none, or a damaged one."""
     try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None
+        with open(path, "rb") as file:
+            if file.read(len(content) + 1) != content:
+                return False
+        os.utime(path)
+    except FileNotFoundError:  # perhaps just now: another process makes room as well
+        return False
+    return True
 
 
 def _removed(path: str) -> str:

@@ -60,13 +60,16 @@ def store_of(arguments: argparse.Namespace) -> ArtifactStore:
 
     Raises:
         ConfigurationError: the settings there cannot be used.
-        NoStoreError: the settings keep no artifacts.
+        NoStoreError: the settings keep no artifacts, or name a folder of something else.
     """
     said = {"artifacts": arguments.artifacts, "config": arguments.config}
     folder = artifact_folder(SettingsResolver(command_line=said, environ=os.environ)(os.getcwd()))
     if folder is None:
         raise NoStoreError("artifacts are switched off here; --artifacts names a folder to look into")
-    return ArtifactStore(folder)
+    store = ArtifactStore(folder)
+    if foreign := store.foreign():
+        raise NoStoreError(foreign)
+    return store
 
 
 def age(text: str) -> float:
