@@ -160,6 +160,24 @@ test("headers of scopes stay in sight while one scrolls through them, and fold t
   expect(faults).toEqual([]);
 });
 
+test("a header that is pushed out goes below those of the scopes around it", async () => {
+  const { page, faults } = await open([document([transformer(3)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[aria-label="Unfold all"]').click();
+  const scopes = page.locator('[role="treeitem"][aria-expanded="true"]');
+  await until("layers are open in layers", async () => (await scopes.count()) > 2);
+  await page.evaluate(`{
+    const { drawing, scene } = globalThis.inductorDebugGraph.panes[0];
+    const { visible, layout: { boxes } } = scene;
+    const inner = visible.open.indexOf(1, visible.open.indexOf(1, 1) + 1);
+    drawing.restoreCamera({ x: boxes[inner * 4] - 20, y: boxes[inner * 4 + 1] + boxes[inner * 4 + 3] - 34, zoom: 1 });
+  }`);
+  const outer = "{ const { drawing, scene } = globalThis.inductorDebugGraph.panes[0]; scene.visible.items[drawing.boxAt(60, 13)] === scene.visible.items[scene.visible.open.indexOf(1, 1)] }";
+  await until("the outer one is on top", () => page.evaluate(outer));
+  await page.screenshot({ path: join(SCREENSHOTS, "graph-page-pushed.png") });
+  expect(faults).toEqual([]);
+});
+
 test("what is selected stays in sight when a second graph comes, and lights up there", async () => {
   const forward = transformer(2, { name: "0" });
   const after = { ...transformer(2, { name: "0.forward" }), made_from: "0" };

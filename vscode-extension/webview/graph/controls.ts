@@ -66,6 +66,9 @@ export async function exportAs(app: App, kind: ExportKind, theme: Theme): Promis
   }
 }
 
+/** In a window as narrow as that (`graph.css` has the same number) one side column at a time leaves room for the graph. */
+const ROOM_FOR_ONE = 560;
+
 /** The offline page's own themes. */
 export function switchTheme(): void {
   const { dataset } = document.documentElement;
@@ -76,6 +79,7 @@ export function switchTheme(): void {
 /** Shows or hides a side column. Narrow windows hide them by themselves, so what counts is what one sees. */
 export function toggleSide(main: HTMLElement, column: HTMLElement, name: "outline" | "details"): void {
   const seen = column.offsetParent !== null;
+  if (!seen && innerWidth <= ROOM_FOR_ONE) main.classList.remove(name === "outline" ? "with-details" : "with-outline");
   main.classList.toggle(`no-${name}`, seen);
   main.classList.toggle(`with-${name}`, !seen);
 }

@@ -2,12 +2,12 @@
 
 import { type Hierarchy, isScope, type Item } from "./hierarchy.js";
 import { titleOf } from "./labels.js";
-import { nameOf, row, shortOp, typeText, word } from "./table.js";
+import { type GraphTable, nameOf, ROLE_OP, row, shortOp, typeText, word } from "./table.js";
 
 export function dotOf(hierarchy: Hierarchy): string {
   const { table, scopes } = hierarchy;
   const lines = ["digraph {", "  rankdir=TB;", "  node [shape=box, fontname=\"sans-serif\", fontsize=10];"];
-  const node = (index: number, indent: string): string => `${indent}${quote(nameOf(table, index))} [label=${quote(`${shortOp(word(table.ops, index))}\n${typeText(table, index)}`)}];`;
+  const node = (index: number, indent: string): string => `${indent}${quote(nameOf(table, index))} [label=${quote(`${whatIs(table, index)}\n${typeText(table, index)}`)}];`;
   const write = (item: Item, indent: string): void => {
     const scope = isScope(hierarchy, item) ? scopes[item - table.count] : undefined;
     if (!scope) {
@@ -24,6 +24,11 @@ export function dotOf(hierarchy: Hierarchy): string {
     for (const input of new Set(row(table.inputs, index))) lines.push(`  ${quote(nameOf(table, input))} -> ${quote(nameOf(table, index))};`);
   }
   return `${[...lines, "}"].join("\n")}\n`;
+}
+
+/** An operation by what it does; what is read, by its name. */
+function whatIs(table: GraphTable, node: number): string {
+  return table.roles[node] === ROLE_OP ? shortOp(word(table.ops, node)) : word(table.details, node) || nameOf(table, node);
 }
 
 function quote(text: string): string {

@@ -74,7 +74,7 @@ export class Details {
         [t("Made from"), above ? titleOfEntry(library, above) : table.madeFrom],
         [t("Bytes made"), bytesText(bytesBelow(hierarchy, table.count))],
       ]),
-      ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]))] : []),
+      ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]), "counts")] : []),
       ...(findings.length > 0 ? [element("h3", {}, t("Findings at no node")), ...findings.map((finding) => this.finding(finding))] : []),
       ...(notes.length > 0 ? [element("h3", {}, t("Notes")), ...notes.map((note) => element("p", { class: "note" }, note))] : []),
     ];
@@ -151,7 +151,7 @@ export class Details {
   }
 }
 
-function facts(rows: readonly (readonly [string, string])[]): HTMLElement {
-  return element("dl", {}, ...rows.filter(([, value]) => value !== "").flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+function facts(rows: readonly (readonly [string, string])[], kind?: string): HTMLElement {
+  return element("dl", { class: kind }, ...rows.filter(([, value]) => value !== "").flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 

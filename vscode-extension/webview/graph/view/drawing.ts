@@ -198,12 +198,13 @@ export class Drawing {
       const [left, top] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0];
       if (worldX >= left && worldY >= top && worldX <= left + (boxes[box * 4 + 2] ?? 0) && worldY <= top + (boxes[box * 4 + 3] ?? 0)) found = box;
     }
+    let over = found;
     for (let box = camera.zoom < READABLE ? -1 : found; box > 0; box = scene.visible?.parents[box] ?? -1) { // a header that stays in sight lies over what is in its scope
       if (scene.visible?.open[box] !== 1) continue;
       const top = headerTop(scene, scene.visible.items[box] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 3] ?? 0, camera.y);
-      if (worldY >= top && worldY < top + HEADER) return box;
+      if (worldY >= top && worldY < top + HEADER) over = box; // and over those of the scopes in it, which it pushes out
     }
-    return found;
+    return over;
   }
 
   private listen(): void {

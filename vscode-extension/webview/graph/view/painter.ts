@@ -37,7 +37,7 @@ export function paint(pen: Pen, scene: Scene, theme: Theme, view: View, colourin
   }
   painter.wires(view);
   for (const box of closed) painter.box(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0);
-  for (const box of pinned) painter.pinned(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0, view);
+  for (const box of pinned.reverse()) painter.pinned(box, boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0, view);
   pen.fade(1);
 }
 

@@ -41,5 +41,5 @@ export function readTheme(): Theme {
 export function watchTheme(changed: () => void): void {
   new MutationObserver(changed).observe(document.body, { attributes: true, attributeFilter: ["class", "data-vscode-theme-id"] });
   new MutationObserver(changed).observe(document.documentElement, { attributes: true, attributeFilter: ["style", "data-theme"] });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", changed);
 }
