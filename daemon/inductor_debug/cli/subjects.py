@@ -12,7 +12,8 @@ from inductor_debug.cli.files import PathError
 
 NO_TARGET = (
     "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
-    "a function get_inputs() or example_inputs(), or a call of torch.compile"
+    "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
+    '(what stands under `if __name__ == "__main__":` does not)'
 )
 """What to say of a file without targets."""
 ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"

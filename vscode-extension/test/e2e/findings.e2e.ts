@@ -101,21 +101,25 @@ describe("a model with float64 in it", () => {
   });
 
   test("saved ten times in a second gives one result", async () => {
-    const results = (): string[] => window.output().split("\n").filter((line) => line.includes("analysis of overtaken.py: done"));
+    /** The generations that a worker brought to their end. VS Code may save twice what it has; the second is answered with what is known. */
+    const results = (): string[] => {
+      const ended = (pattern: RegExp): string[] => [...window.output().matchAll(pattern)].map((match) => match[1] ?? "");
+      const ran = new Set(ended(/overtaken\.py: running, .*generation (\d+), stage mock/gu));
+      return [...new Set(ended(/overtaken\.py: done, .*generation (\d+),/gu))].filter((generation) => ran.has(generation));
+    };
     await window.openFile("overtaken.py");
     await window.untilUnderlined([[16, CULPRIT]]);
     await until("its opening has its result", () => results().length > 0); // a squiggle comes before the result
     const before = results().length;
     await window.goTo(1);
     for (let index = 0; index < 10; index += 1) {
-      await window.page.keyboard.insertText("#");
-      await window.page.keyboard.press("Enter");
+      await window.page.keyboard.insertText("0\n"); // top-level code: only a save has it checked
       await window.page.keyboard.press("Control+S");
     }
     await window.untilUnderlined([[26, CULPRIT]]);
     await until("the result is in", () => results().length > before);
     await until("the status is settled", async () => (await window.status()).includes("1 finding"));
-    expect(results().length - before).toBe(1);
+    expect(results().slice(before)).toHaveLength(1);
   });
 
   test("keeps what was found while a newer run takes its time, marked as such", async () => {

@@ -2,7 +2,7 @@
 // is a failure. A file of tests that fails is run once more, in a new window, and is named when it passes only then.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import { ROOT, setup, Unavailable } from "./setup.mjs";
@@ -36,7 +36,7 @@ function tests(...selected) {
 
 rmSync(record, { force: true });
 const status = tests(...process.argv.slice(2));
-if (status === 0) process.exit(0);
+if (status === 0 || !existsSync(record)) process.exit(status);
 const failed = JSON.parse(readFileSync(record, "utf8")).testResults.filter((file) => file.status === "failed");
 const names = failed.map((file) => relative(EXTENSION, file.name));
 if (names.length === 0 || names.length > MOST_AGAIN) process.exit(status);

@@ -31,7 +31,7 @@ test("the button that is pressed does its work", async () => {
   state.choose = "Restart";
   const run = vi.fn();
   notifications.error("daemon", "it is gone", { title: "Restart", run });
-  await vi.waitFor(() => { expect(run).toHaveBeenCalledOnce(); });
+  await vi.waitFor(() => { expect(run).toHaveBeenCalledOnce(); }, 60_000);
 });
 
 test.each([
