@@ -23,6 +23,7 @@ export class App {
   private readonly details = element("section", { class: "details", "aria-label": t("One result") });
   private readonly head = element("header");
   private readonly nodes = element("div");
+  private results: HTMLElement | undefined;
   private document: Shown | undefined;
   private growing: GrowingDocument | undefined;
   private pending: ReturnType<typeof setTimeout> | undefined;
@@ -51,7 +52,7 @@ export class App {
         return;
       case "stopped":
         this.growing = undefined;
-        this.draw();
+        keepingPlaces(this.main, () => { this.draw(); });
     }
   }
 
@@ -75,7 +76,7 @@ export class App {
       if (!(error instanceof MapsError)) throw error;
       this.maps = [];
     }
-    this.draw();
+    keepingPlaces(this.main, () => { this.draw(); });
   }
 
   private draw(): void {
@@ -152,12 +153,12 @@ export class App {
       ...[t("Max error"), t("Mean error"), t("RMSE"), t("Max relative"), t("SNR dB"), t("Cosine"), t("Max ULP"), t("Outside tolerances")].map((title) => ({ title, numeric: true })),
       { title: t("Not finite"), hint: t("Elements where only one side is a finite number"), numeric: true },
     ];
-    const row = (result: OutputResult): { cells: (string | Node)[]; chosen: boolean } => {
+    const row = (result: OutputResult): { cells: (string | Node)[]; chosen: () => boolean } => {
       const { metrics } = result;
       const choose = (): void => { this.choose(result.name); };
       const percent = metrics.mismatch_percent === null ? "–" : `${short(metrics.mismatch_percent)} %`;
       return {
-        chosen: result.name === this.chosen,
+        chosen: () => result.name === this.chosen,
         cells: [
           element("button", { type: "button", class: "link", onclick: choose }, result.name),
           element("code", {}, typeText(result.dtype, result.shape)),
@@ -167,12 +168,15 @@ export class App {
         ],
       };
     };
-    return table(t("Outputs and gradients with their metrics"), headers, resultsOf(shown).map(row));
+    this.results = table(t("Outputs and gradients with their metrics"), headers, resultsOf(shown).map(row));
+    return this.results;
   }
 
+  /** The table stays as it is: how far it was scrolled and opened, and the focus. */
   private choose(name: string): void {
     this.chosen = name;
-    this.draw();
+    for (const row of this.results?.querySelectorAll("tr[aria-selected]") ?? []) row.setAttribute("aria-selected", String(row.querySelector("button")?.textContent === name));
+    this.showResult();
     this.details.scrollIntoView({ block: "nearest" });
   }
 
@@ -272,7 +276,9 @@ function keepingPlaces(main: HTMLElement, draw: () => void): void {
   for (const [name, place] of places) now.get(name)?.scrollTo(place);
   scrollTo(scrollX, scrollY);
   if (!focused || focused.isConnected || !document.hasFocus()) return;
-  const same = [...main.querySelectorAll<HTMLElement>(focused.tagName)].find((one) => one.textContent === focused.textContent && one.closest("section")?.getAttribute("aria-label") === section);
+  const alike = [...main.querySelectorAll<HTMLElement>(focused.tagName)].filter((one) => one.closest("section")?.getAttribute("aria-label") === section);
+  const named = (one: Element): string => one.getAttribute("aria-label") ?? one.textContent;
+  const same = alike.find((one) => named(one) === named(focused)) ?? (alike.length === 1 ? alike[0] : undefined); // a drawing's name grows
   same?.focus({ preventScroll: true });
 }
 

@@ -6,7 +6,7 @@ import type { ErrorMap } from "./maps.js";
 import { opText, type Ranked, relativeOf, short } from "./model.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT] = [900, 220];
+const [WIDTH, HEIGHT] = [560, 190]; // about as wide as half a window, so that letters have their size
 const EDGE = { left: 56, right: 12, top: 10, bottom: 30 } as const;
 
 function shape(tag: string, attributes: Readonly<Record<string, string | number>>, text?: string): SVGElement {

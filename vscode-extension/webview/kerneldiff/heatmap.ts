@@ -36,12 +36,13 @@ class Heatmap {
   private slider(bins: number, dimension: number): HTMLElement {
     const value = element("output", {}, elementsOf(this.map, dimension, this.at[dimension] ?? 0));
     const input = element("input", {
-      type: "range", min: 0, max: bins - 1, step: 1, value: this.at[dimension] ?? 0,
+      type: "range", min: 0, max: bins - 1, step: 1, value: this.at[dimension] ?? 0, "aria-valuetext": value.textContent,
       oninput: () => {
         this.at[dimension] = Number(input.value);
         value.textContent = elementsOf(this.map, dimension, Number(input.value));
         input.setAttribute("aria-valuetext", value.textContent);
         this.draw();
+        this.tell(...this.cursor);
       },
     });
     return element("label", { class: "slider" }, t("Dimension {0} (of {1})", dimension, this.map.shape[dimension] ?? 0), input, value);

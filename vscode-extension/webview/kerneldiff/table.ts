@@ -18,7 +18,8 @@ export type Cell = string | Node;
 export interface Row {
   readonly cells: readonly Cell[];
   readonly style?: string | undefined;
-  readonly chosen?: boolean | undefined;
+  /** For tables of which one row is chosen; asked when the row is made. */
+  readonly chosen?: (() => boolean) | undefined;
 }
 
 const FIRST = 200;
@@ -47,5 +48,5 @@ function headerOf({ title, hint, numeric, sorted, sort }: Header): HTMLElement {
 
 function rowOf(headers: readonly Header[], { cells, style, chosen }: Row): HTMLElement {
   const made = cells.map((cell, index) => element("td", { class: headers[index]?.numeric ? "number" : undefined }, cell));
-  return element("tr", { class: style, "aria-selected": chosen === undefined ? undefined : String(chosen) }, ...made);
+  return element("tr", { class: style, "aria-selected": chosen && String(chosen()) }, ...made);
 }
