@@ -264,6 +264,24 @@ def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
     assert "no statistics of ours" in command("analyze", "foreign.json").err
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "no statistics of ours"),
+        ("[1]", "no statistics of ours"),
+        ('{"schema": 1, "by_op": 1, "memory": [], "peak": 3, "flops": "x"}', "damaged, or not ours: KeyError"),
+        ('{"schema": 2, "by_op": {}, "memory": {}, "peak": {}, "flops": 0}', "of schema 2, which this version"),
+    ],
+)
+def test_statistics_that_cannot_be_read_are_an_error_in_words(
+    command: Command, write: Write, text: str, words: str
+) -> None:
+    write("net.json", text)
+    ran = command("analyze", "net.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
 def test_analyze_says_which_stages_have_statistics(command: Command, write: Write) -> None:
     write("model.py", "")
     ran = command("analyze", "model.py", "--stage", "preview")

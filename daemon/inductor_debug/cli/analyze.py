@@ -146,7 +146,7 @@ def _documents(
 ) -> tuple[list[Document], str | None]:
     """The documents of one subject, and why there are none or not all."""
     if kind.read is not None and is_artifact(words, ".json"):
-        return [kind.read(words)], None
+        return [_sound(kind, kind.read(words), words, arguments)], None
     subject = subject_of(words)
     shown[subject.path] = subject.shown
     done = perform_order(subject, kind.order(arguments), said(arguments), quiet=arguments.quiet)
@@ -161,6 +161,23 @@ def _rendered(kind: Type, documents: list[Document], arguments: argparse.Namespa
     if arguments.format == "json":
         document = {"schema": 1, "type": arguments.type, "analyses": documents}
         return json.dumps(document, indent=1) + "\n"
-    folder = os.getcwd()
-    view = View(Places(folder, repository_root(folder), shown), Sources(), styler(arguments))
+    view = _view(arguments, shown)
     return "\n".join(kind.text(document, view) for document in documents)
+
+
+def _sound(kind: Type, document: Document, words: str, arguments: argparse.Namespace) -> Document:
+    """A document from a file, if it can be shown.
+
+    Raises:
+        ArtifactError: it is damaged, or somebody else's.
+    """
+    try:
+        kind.text(document, _view(arguments, {}))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ArtifactError(f"{words}: damaged, or not ours: {type(error).__name__}: {error}") from None
+    return document
+
+
+def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> View:
+    folder = os.getcwd()
+    return View(Places(folder, repository_root(folder), shown), Sources(), styler(arguments))

@@ -11,6 +11,7 @@ from inductor_debug_schema import ArtifactKind, ArtifactMade, GraphDocument
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode
+from inductor_debug.rules.statistics import SCHEMA
 
 
 def documents_of(artifacts: Iterable[ArtifactMade]) -> list[tuple[GraphDocument, bytes]]:
@@ -58,7 +59,7 @@ def read_statistics(path: str) -> dict[str, Any]:
     """A statistics file from disk.
 
     Raises:
-        ArtifactError: it cannot be read, or holds no statistics; the message names it.
+        ArtifactError: it cannot be read, or holds no statistics that this version knows; the message names it.
     """
     try:
         document = json.loads(_read(path))
@@ -66,6 +67,10 @@ def read_statistics(path: str) -> dict[str, Any]:
         document = None
     if not isinstance(document, dict) or not {"by_op", "memory", "peak", "flops"} <= document.keys():
         raise ArtifactError(f"{path}: no statistics of ours")
+    if document.get("schema") != SCHEMA:
+        raise ArtifactError(
+            f"{path}: statistics of schema {document.get('schema')!r}, which this version does not know"
+        )
     return document
 
 
