@@ -85,11 +85,11 @@ def _given(
 
 
 def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
-    """The same for the other files of the project; bounded in files and time."""
-    deadline = time.perf_counter() + _SECONDS
+    """The same for the other files of the project; bounded in files and processor time whatever the load."""
+    deadline = time.process_time() + _SECONDS
     marker = f"{name}("
     for number, file in enumerate(_files(root)):
-        if number >= _MOST_FILES or time.perf_counter() > deadline:
+        if number >= _MOST_FILES or time.process_time() > deadline:
             return
         try:
             if file == path or os.path.getsize(file) > _LARGEST:
