@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -282,8 +283,10 @@ def raises(*args: Any) -> Any:
         ("eager", "could not fail"),
         ("mock", "arithmetic"),
         ("missing.toml", "missing.toml"),
+        (Path("missing.toml"), "missing.toml"),
+        (None, "a backend is a name, a TOML file or a callable, not None"),
     ],
-    ids=["runs", "compiles", "unknown", "eager", "no-arithmetic", "no-file"],
+    ids=["runs", "compiles", "unknown", "eager", "no-arithmetic", "no-file", "no-path", "nothing"],
 )
 def test_a_backend_that_fails_is_a_failed_comparison_and_never_a_difference(backend: Any, words: str) -> None:
     report = compared(Cosine(), (torch.randn(4, 8),), backend)

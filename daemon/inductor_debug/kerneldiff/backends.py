@@ -7,6 +7,7 @@ accelerator profiles (whose arithmetic is emulated). Nothing is compiled here.
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -22,7 +23,7 @@ from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visito
 ENTRY_POINTS = "inductor_debug.accelerators"
 DYNAMO = "dynamo"
 """Dynamo's graphs, run as they are: what torch calls the backend `eager`, which here means no compiler at all."""
-BackendLike = Union[str, Callable[..., Any]]
+BackendLike = Union[str, "os.PathLike[str]", Callable[..., Any]]
 
 
 class UnknownBackendError(LookupError):
@@ -77,6 +78,9 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None) -> Back
     """
     if callable(backend):
         return _of_callable(backend, getattr(backend, "__name__", type(backend).__name__))
+    if not isinstance(backend, str | os.PathLike):
+        raise UnknownBackendError(f"a backend is a name, a TOML file or a callable, not {backend!r}")
+    backend = os.fspath(backend)
     if backend == "eager":
         return Backend("eager")
     if backend == DYNAMO:

@@ -149,7 +149,9 @@ def refused(target: str, reference: BackendLike, test: BackendLike, error: Excep
 
 def name_of(backend: BackendLike) -> str:
     """What reports call a backend that may not exist."""
-    return backend if isinstance(backend, str) else getattr(backend, "__name__", type(backend).__name__)
+    if isinstance(backend, str | os.PathLike):
+        return os.fspath(backend)
+    return getattr(backend, "__name__", type(backend).__name__)
 
 
 def _owner(function: Callable[..., Any]) -> torch.nn.Module | None:
