@@ -248,3 +248,38 @@ def test_a_bad_lowering_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_for_a_pass_ends_when_its_time_is_up() -> None:
     with pytest.raises(OutOfTimeError):
         guilty_pass(lambda: True, time.perf_counter() - 1)
+
+
+CAPTURED_WRONG = """
+import torch
+from torch import nn
+from torch._dynamo.variables.tensor import TensorVariable
+
+call = TensorVariable.call_method
+
+
+def wrong(self, tx, name, args, kwargs):
+    return call(self, tx, "tanh" if name == "sigmoid" else name, args, kwargs)
+
+
+TensorVariable.call_method = wrong
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return y.sigmoid().sum(-1)
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+def test_a_graph_that_says_something_else_than_the_code_is_traced_to_the_line(tmp_path: Path) -> None:
+    document = bisected(tmp_path, CAPTURED_WRONG, backends=["dynamo"])
+    assert document["verdict"] == "front-end"
+    assert document["guilty"]["op"] == "aten.sigmoid.default"
+    lines = CAPTURED_WRONG.splitlines()
+    assert "y.sigmoid()" in lines[document["guilty"]["range"]["start"]["line"]]
+    assert "Dynamo's graph aten.tanh.default" in document["notes"][0]

@@ -28,9 +28,11 @@ from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State as ModelState
 from inductor_debug.repro.climbing import Bisection, Climbed, Wishes
 from inductor_debug.repro.compiler_passes import Guilty, OutOfTimeError, guilty_pass
+from inductor_debug.repro.front_end import departure
 from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, Rung, State, is_about_the_environment, ladder
 from inductor_debug.repro.raising_operation import raising_operation
 from inductor_debug.repro.transfers_task import run_logged
+from inductor_debug.rules.amounts import counted
 
 
 class Climb:
@@ -120,7 +122,7 @@ class Climb:
         index, before, after = first.example or ([], "", "")
         why = (
             f"{first.role} {first.name} does not come back as it was: {first.dtype} is kept as {first.device_dtype}, "
-            f"and {first.changed} elements change ({before} at {index} becomes {after})."
+            f"and {counted(first.changed, 'element')} of it changed ({before} at {index} becomes {after})."
         )
         return Climbed(rung, State.WRONG, why, 0.0, place=first.place, subject=first.name)
 
@@ -188,7 +190,19 @@ class Climb:
             own = (blamed for blamed in again.blame if _is_backward(blamed) == (found["direction"] == "backward"))
             first = next(own, again.blame[0])
             found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **place_fields(first.place)}
+        if guilty.rung.backend == DYNAMO and not found["op"]:
+            return found | self._departure(notes)
         return found | self._pass(guilty, notes)
+
+    def _departure(self, notes: list[str]) -> dict[str, Any]:
+        """The line at which Dynamo's graphs leave the user's code."""
+        self._progress("dynamo: looking for the line that runs something else")
+        torch._dynamo.reset()
+        found = departure(self._target, self._sources)
+        if found is None:
+            return {}
+        notes.append(found.words)
+        return {"op": found.op, **place_fields(found.place)}
 
     def _raised(self, guilty: Climbed, notes: list[str]) -> dict[str, Any]:
         """The operation that a backend raises at, and the pass or lowering of Inductor that does."""

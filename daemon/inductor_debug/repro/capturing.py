@@ -129,7 +129,7 @@ def whole_of(captured: CapturedGraph) -> Whole:
 
 
 def _recorded(item: Input, known: bool, gradients: bool) -> Input:
-    """The input with its recorded values, where they are known and its own, and without gradients if it may have none."""
+    """The input with its recorded values where they are `known` and its own, and without gradients if told so."""
     spec = item.spec
     if spec is not None and not gradients:
         spec = dataclasses.replace(spec, requires_grad=False)
