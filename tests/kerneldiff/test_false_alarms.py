@@ -93,8 +93,10 @@ def test_arithmetic_that_is_as_good_as_its_formats_passes(
         lambda x, y: functional.layer_norm(x * 0.01 + 5, (96,)),
         lambda x, y: functional.kl_div(torch.log_softmax(x, -1), torch.softmax(x, -1), reduction="batchmean"),
         lambda x, y: functional.cross_entropy(x * 3, torch.arange(8)),
+        lambda x, y: torch.stack([torch.dot(x.roll(n, -1).flatten(), y.flatten()) for n in range(8)]),
+        lambda x, y: torch.stack([x.roll(n, -1) @ y[0] for n in range(8)]),
     ],
-    ids=["softmax", "layer_norm", "a loss of nothing", "cross_entropy"],
+    ids=["softmax", "layer_norm", "a loss of nothing", "cross_entropy", "products of vectors", "and of matrices"],
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_other_decompositions_pass_in_the_precision_that_everything_is_measured_in_too(
