@@ -104,3 +104,20 @@ def test_only_the_modes_that_are_wanted_are_computed() -> None:
     walk, _ = walked(Chain().eval(), arithmetic, torch.randn(4, 8), Modes(isolated=True, accumulated=False))
     assert arithmetic.count <= len(walk.results)
     assert all(node.accumulated is None for node in walk.results)
+
+
+def test_memory_that_nobody_has_written_to_says_nothing_of_anybody() -> None:
+    class Fills(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.empty_like(x).fill_(2) + torch.sin(x)
+
+    class Poisons(Off):
+        def compute(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            value = super().compute(node, args, kwargs)
+            return torch.full_like(value, torch.nan) if "empty" in str(node.target) else value
+
+    walk, _ = walked(Fills(), Poisons("nothing"), torch.randn(4, 8))
+    (empty,) = (node for node in walk.results if "empty" in node.op)
+    for error in (empty.isolated, empty.accumulated):
+        assert error is not None
+        assert (error.relative, error.ratio, error.invalid) == (0.0, None, False)

@@ -23,6 +23,7 @@ from inductor_debug.kerneldiff.accumulation import Accumulator, accumulates
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, is_reference, received, running_totals
 from inductor_debug.kerneldiff.emulation import is_view, written_arguments
 from inductor_debug.kerneldiff.fault_effects import Effect
+from inductor_debug.kerneldiff.graphs import gives_no_values
 from inductor_debug.kerneldiff.random_numbers import random_state_kept
 
 _TOO_FEW_BITS = 3
@@ -101,7 +102,8 @@ class FaultyArithmetic:
 
     def compute(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for one node, spoilt where a fault applies."""
-        applied = [] if is_view(node.target) else [found for found in self._injections if self._applies(found, node)]
+        spared = is_view(node.target) or gives_no_values(node)
+        applied = [] if spared else [found for found in self._injections if self._applies(found, node)]
         for found in applied:
             self.effects[found.text].note(node, *self._aside(node, args, kwargs, set(), {found.fault}))
         return self._spoilt(node, args, kwargs, {found.fault for found in applied})

@@ -198,6 +198,17 @@ def is_random(node: Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
+def gives_no_values(node: Node) -> bool:
+    """Whether the result is memory that nobody has written to yet: what is in it says nothing of anybody."""
+    return getattr(node.target, "overloadpacket", None) in _UNWRITTEN
+
+
+_UNWRITTEN = frozenset(
+    getattr(torch.ops.aten, name)
+    for name in ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+)
+
+
 def operation_name(node: Node) -> str:
     """`aten.mm.default`, or the name of a Python function or method."""
     target = node.target

@@ -24,6 +24,7 @@ from inductor_debug.kerneldiff.differences import NOTHING, difference, differs_e
 from inductor_debug.kerneldiff.graphs import (
     CapturedGraph,
     NodePlaces,
+    gives_no_values,
     is_random,
     operands,
     operation_name,
@@ -147,12 +148,16 @@ class _GraphWalk:
         )
         if walk.modes.isolated:
             _set_random(before)
-            result.isolated = NOTHING if _moves_only(node) else walk.isolated_error(node, value, *kept)
+            nothing = _moves_only(node) or gives_no_values(node)
+            result.isolated = NOTHING if nothing else walk.isolated_error(node, value, *kept)
         if own is not None:
             _set_random(before)
-            chained = walk.arithmetic.compute(node, *(_copied(own) if writes else own))
+            if gives_no_values(node):
+                chained = _copied(value)
+            else:
+                chained = walk.arithmetic.compute(node, *(_copied(own) if writes else own))
             self._chained[node] = chained
-            result.accumulated = difference(value, chained)
+            result.accumulated = NOTHING if gives_no_values(node) else difference(value, chained)
             self._errors[node] = result.accumulated.relative
             inputs = [self._errors.get(used, 0.0) for used in node.all_input_nodes]
             floor = at_least(walk.arithmetic.unit)
