@@ -96,6 +96,26 @@ def test_a_recompilation_becomes_the_function_and_its_calls(tmp_path: Path) -> N
     assert found.status() == 0
 
 
+def test_what_a_call_leaves_behind_in_the_model_may_be_why_the_next_is_compiled_again(tmp_path: Path) -> None:
+    source = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.step = nn.Linear(8, 8), 0
+
+    def forward(self, x):
+        self.step += 1
+        return self.layer(x) * self.step
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+    found = reproduce(tmp_path, source, rule="recompile")
+    assert "step += 1" in found.script
+    assert found.status() == 0
+
+
 def test_a_recompilation_between_two_sets_of_inputs_shows_both(tmp_path: Path) -> None:
     source = """
 # inductor-debug: inputs=[(torch.randn(4, 8), 1), (torch.randn(4, 8).half(), 2)]

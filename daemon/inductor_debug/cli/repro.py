@@ -187,7 +187,8 @@ def _summary(document: dict[str, Any], made: bool, path: str | None) -> str:
     """`verified: repro.py, 46 nodes became 1 (1 attempt, 2.4 s); the failure goes when float64 becomes float32`."""
     if not made:
         return f"no reproducer: {document['why']}"
-    said = "verified" if document["verified"] else f"not verified ({document['why'] or 'it was not run'})"
+    why = document["why"] or ("" if document["verified"] else "it was not run")
+    said = ("verified" if document["verified"] else "not verified") + (f" ({why})" if why else "")
     tried = f"{counted(document['attempts'], 'attempt')}, {document['seconds']:.1f} s"
     where = f"{path}, " if path else ""
     text = f"{said}: {where}{document['nodes_before']} nodes became {document['nodes_after']} ({tried})"

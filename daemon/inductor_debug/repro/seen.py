@@ -26,6 +26,15 @@ class Seen:
     values: dict[str, Any]
 
 
+def _as_now(value: Any) -> Any:
+    """A module with the attributes that it has at this moment: what a call counts in it is other in the next."""
+    if not isinstance(value, torch.nn.Module):
+        return value
+    copied = value.__class__.__new__(value.__class__)
+    copied.__dict__ = dict(value.__dict__)
+    return copied
+
+
 def frames_at(
     target: BuiltTarget, path: str, line: int, function: ast.FunctionDef | None, *, runs: int = 1
 ) -> list[Seen]:
@@ -44,7 +53,8 @@ def frames_at(
     def local(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line" and frame.f_lineno == line:
             del found[MOST_CALLS - 1 :]  # the first ones are kept, and the last: it may be the one that raises
-            found.append(Seen({**frame.f_globals, **frame.f_locals}))
+            local_values = {name: _as_now(value) for name, value in frame.f_locals.items()}
+            found.append(Seen({**frame.f_globals, **local_values}))
         return local
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
