@@ -15,6 +15,10 @@ from typing import Any
 import torch
 
 _DEEPEST = 30
+_FEW_BYTES, _FEW_TIMES = 1 << 20, 4
+"""Memory that is larger than this, and than so many times what is used of it, is not copied whole."""
+_ALIGNED = 64
+"""Copies begin at multiples of as many bytes as torch's own memory does, so that kernels find the same alignment."""
 _OPAQUE = (torch.nn.Module, torch.Generator, type)
 
 
@@ -57,11 +61,14 @@ def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
 
 
 def cloned(value: Any) -> Any:
-    """A deep copy as far as tensors go: those that shared memory share it again, leaves of autograd stay leaves."""
-    storages: dict[tuple[torch.device, int], torch.Tensor] = {}
+    """A deep copy as far as tensors go: those that shared memory share it again, leaves of autograd stay leaves.
+
+    Of memory of which they use little (a few rows of a large table) only that part is copied.
+    """
+    storages = _Storages(tensors_of(value))
 
     def clone(tensor: torch.Tensor) -> torch.Tensor:
-        copied = _clone_shared(tensor.detach(), storages)
+        copied = storages.cloned(tensor.detach())
         return copied.requires_grad_(tensor.requires_grad) if tensor.requires_grad else copied
 
     return mapped(value, clone)
@@ -182,12 +189,46 @@ def _storage(tensor: torch.Tensor) -> tuple[torch.device, int] | None:
         return None
 
 
-def _clone_shared(tensor: torch.Tensor, storages: dict[tuple[torch.device, int], torch.Tensor]) -> torch.Tensor:
-    pointer = _storage(tensor)
-    if pointer is None or tensor.is_quantized:
-        return tensor.clone()
-    if pointer not in storages:
-        everything = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
-        storages[pointer] = everything.clone()
-    fresh = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    return fresh.set_(storages[pointer].untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride())
+class _Storages:
+    """Copies of the memory that tensors share, each made once."""
+
+    def __init__(self, tensors: list[torch.Tensor]) -> None:
+        self._used: dict[tuple[torch.device, int], tuple[int, int]] = {}
+        self._copies: dict[tuple[torch.device, int], tuple[int, torch.Tensor]] = {}
+        for tensor in tensors:
+            pointer = _storage(tensor)
+            if pointer is not None:
+                first, end = _extent(tensor)
+                known = self._used.get(pointer, (first, end))
+                self._used[pointer] = (min(first, known[0]), max(end, known[1]))
+
+    def cloned(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A copy of a tensor without gradient, in the copy of its memory."""
+        pointer = _storage(tensor)
+        if pointer is None or tensor.is_quantized:
+            return tensor.clone()
+        if pointer not in self._copies:
+            self._copies[pointer] = self._copied(pointer, tensor)
+        first, copied = self._copies[pointer]
+        fresh = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+        offset = tensor.storage_offset() - first // tensor.element_size()
+        return fresh.set_(copied.untyped_storage(), offset, tensor.shape, tensor.stride())
+
+    def _copied(self, pointer: tuple[torch.device, int], tensor: torch.Tensor) -> tuple[int, torch.Tensor]:
+        """Where the copy begins in the memory, in bytes, and the copy: of all of it, unless it is far too large."""
+        memory = tensor.untyped_storage()
+        everything = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(memory)
+        first, end = self._used.get(pointer, (0, memory.nbytes()))
+        first -= first % _ALIGNED
+        if memory.nbytes() <= _FEW_BYTES + _FEW_TIMES * (end - first):
+            return 0, everything.clone()
+        return first, everything[first:end].clone()
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    """The first byte of its memory that a strided tensor uses, and the one after the last."""
+    size, first = tensor.element_size(), int(tensor.storage_offset())
+    if tensor.numel() == 0:
+        return first * size, first * size
+    last = sum(int((length - 1) * stride) for length, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return first * size, (first + last + 1) * size

@@ -22,6 +22,7 @@ from inductor_debug.kerneldiff.error_maps import error_map
 from inductor_debug.kerneldiff.metrics import TensorComparison
 from inductor_debug.kerneldiff.plots import PlotsUnavailableError, heatmap
 from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.structure import cloned
 from torch import nn
 
 DEVICE = ""
@@ -130,7 +131,20 @@ def case_no_second_copy_of_a_tensor_is_ever_made() -> None:
         assert moved <= 4 * MEGABYTE, moved
 
 
-def measured(run: Callable[[], TensorComparison]) -> tuple[TensorComparison, int, int]:
+def case_of_a_few_rows_of_a_large_table_only_these_are_copied() -> None:
+    table = torch.ones(4 * MEGABYTE, 4, device=DEVICE)
+    rows, overlapping = table[1000:1010], table[1005:1012, 1:3]
+    (copied, other), extra, _ = measured(lambda: cloned((rows, overlapping)))
+    assert extra <= MEGABYTE, extra
+    assert copied.stride() == rows.stride()
+    assert torch.equal(copied, rows)
+    assert other.stride() == overlapping.stride()
+    copied[5:] = 7  # they share their memory, and nothing with the table
+    assert other[0, 0] == 7
+    assert float(table.max()) == 1
+
+
+def measured(run: Callable[[], Any]) -> tuple[Any, int, int]:
     """A result, how many bytes of the device it took besides, and the largest copy (0 where nobody can tell)."""
     if DEVICE == "cuda":
         torch.cuda.synchronize()
