@@ -313,7 +313,7 @@ export class App {
 
   private updateComparison(again = false): void {
     const [left, right] = this.panes.map((pane) => (pane.showsText || !this.comparing || !this.split ? undefined : pane.scene));
-    for (const scene of this.comparison.update(this.scenes.values(), left, right, again)) void scene.update().then(() => { this.redraw(); });
+    for (const scene of this.comparison.update(this.scenes.values(), left, right, again)) void scene.update().then(() => { for (const pane of this.panes) if (pane.scene === scene) pane.lookAgain(); this.redraw(); });
   }
 
   open(at: number, item: Item): void {

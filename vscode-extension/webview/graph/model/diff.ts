@@ -8,7 +8,7 @@
  * subsequence (n log n).
  */
 
-import { type GraphTable, indexOfNames, namesIn, ROLE_OP, ROLE_OUTPUT, row, word } from "./table.js";
+import { type GraphTable, indexOfNames, namesIn, ownName, ROLE_OP, ROLE_OUTPUT, row, word } from "./table.js";
 
 export type Change = "unchanged" | "changed" | "added" | "removed";
 
@@ -185,13 +185,16 @@ function pairByOrigins(left: GraphTable, right: GraphTable, partner: Partners): 
   pairOuter(left, right, partner);
 }
 
-/** Inputs and outputs have no origins; their names stay. */
+/** Inputs, parameters and outputs have no origins; what they are to the model stays, or at least their names. */
 function pairOuter(left: GraphTable, right: GraphTable, partner: Partners): void {
   const index = indexOfNames(right);
+  const own = new Map<string, number>();
+  for (let node = right.count - 1; node >= 0; node -= 1) own.set(ownName(right, node), node);
+  own.delete("");
   const output = [...right.roles].lastIndexOf(ROLE_OUTPUT);
   for (let node = 0; node < left.count; node += 1) {
     if ((partner.right[node] ?? -1) >= 0) continue;
-    const other = left.roles[node] === ROLE_OUTPUT ? output : (index.get(word(left.names, node)) ?? -1);
+    const other = left.roles[node] === ROLE_OUTPUT ? output : (own.get(ownName(left, node)) ?? index.get(word(left.names, node)) ?? -1);
     if (other < 0 || (partner.left[other] ?? -1) >= 0 || left.roles[node] !== right.roles[other]) continue;
     partner.right[node] = other;
     partner.left[other] = node;

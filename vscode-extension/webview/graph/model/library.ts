@@ -5,7 +5,7 @@
 
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Document } from "../../shared/columns.js";
-import { type GraphTable, indexOfNames, namesIn, nameOf, placeOf, ROLE_OP, row } from "./table.js";
+import { type GraphTable, indexOfNames, namesIn, nameOf, ownName, placeOf, ROLE_OP, row } from "./table.js";
 
 /** Which save a graph is of. */
 export type Save = "now" | "before";
@@ -89,32 +89,40 @@ const known = new WeakMap<GraphTable, { readonly above: GraphTable; readonly ori
 
 /**
  * By node the nodes of the graph above that it was made from. What a compiler's pass has put in names nothing that is there; it belongs
- * to what is at the same expression.
+ * to what is at the same expression; and an input or parameter belongs to what is the same to the model.
  */
 function originsIn(table: GraphTable, other: GraphTable): readonly (readonly number[])[] {
   const before = known.get(table);
   if (before?.above === other) return before.origins;
   const index = indexOfNames(other);
   let places: Map<string, number[]> | undefined;
+  let own: Map<string, number[]> | undefined;
   const origins = Array.from({ length: table.count }, (_value, node) => {
     const found = namesIn(table, table.origins, node).flatMap((name) => index.get(name) ?? []);
-    const place = found.length === 0 && table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
-    return place ? ((places ??= nodesByPlace(other)).get(keyOf(place)) ?? []) : found;
+    if (found.length > 0) return found;
+    const place = table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
+    if (place) return (places ??= nodesBy(other, (one) => keyOfPlace(other, one))).get(keyOf(place)) ?? [];
+    return (own ??= nodesBy(other, (one) => ownName(other, one))).get(ownName(table, node)) ?? [];
   });
   known.set(table, { above: other, origins });
   return origins;
 }
 
-function nodesByPlace(table: GraphTable): Map<string, number[]> {
+/** Nodes by some key; those whose key is "" are left out. */
+function nodesBy(table: GraphTable, keyOfNode: (node: number) => string): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let node = 0; node < table.count; node += 1) {
-    const place = table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
-    if (!place) continue;
-    const here = found.get(keyOf(place));
+    const key = keyOfNode(node);
+    const here = found.get(key);
     if (here) here.push(node);
-    else found.set(keyOf(place), [node]);
+    else if (key !== "") found.set(key, [node]);
   }
   return found;
+}
+
+function keyOfPlace(table: GraphTable, node: number): string {
+  const place = table.roles[node] === ROLE_OP ? placeOf(table, node) : undefined;
+  return place ? keyOf(place) : "";
 }
 
 function keyOf({ path, range: { start, end } }: Location): string {

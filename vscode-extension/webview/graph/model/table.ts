@@ -68,6 +68,13 @@ export function nameOf(table: GraphTable, node: number): string {
   return word(table.names, node);
 }
 
+/** What stays the same of an input or parameter from graph to graph: what it is to the model. "" where that is not known, and for operations. */
+export function ownName(table: GraphTable, node: number): string {
+  const role = table.roles[node] ?? ROLE_OP;
+  const detail = word(table.details, node);
+  return role === ROLE_OP || role === ROLE_OUTPUT || detail === "" ? "" : `${role} ${detail}`;
+}
+
 /** The names that a row of `origins`, `forward` or `kernels` holds. */
 export function namesIn(table: GraphTable, lists: Lists, node: number): string[] {
   return [...row(lists, node)].map((code) => table.names.words[code] ?? "");

@@ -2,7 +2,7 @@
 
 import type { View } from "./pens.js";
 
-const SMALLEST = 0.002;
+const SMALLEST = 0.0001; // a chain of 50,000 nodes fits into a window
 const LARGEST = 4;
 
 export class Camera {

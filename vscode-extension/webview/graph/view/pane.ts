@@ -33,6 +33,15 @@ export class Pane {
     this.body.replaceChildren(this.code.element);
   }
 
+  /** What was opened has moved all: what is selected or lit stays in sight, otherwise one begins again. */
+  lookAgain(): void {
+    const { scene, drawing } = this;
+    const [lit] = scene?.related ?? [];
+    const box = scene?.selected === undefined ? lit : scene.boxOf(scene.selected);
+    if (box === undefined || box < 0) drawing.startAgain();
+    else drawing.reveal(box, true);
+  }
+
   showScene(scene: Scene): void {
     if (this.showsText) this.body.replaceChildren(this.drawing.element);
     this.showsText = false;
