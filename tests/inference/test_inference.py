@@ -174,3 +174,21 @@ def test_made_up_sizes_are_never_blamed(tmp_path: Path) -> None:
     text = "class Model(nn.Module):\n    def forward(self, x, y):\n        return torch.cat([x * y, y])[1:]\n"
     job = job_of(tmp_path, text)
     assert not {finding.rule for finding in job.findings} & {"alignment", "memory", "recompile", "capture-error"}
+
+
+COPIES = """
+    import copy
+    class Target(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.online = nn.Sequential(nn.Linear(12, 8), nn.BatchNorm1d(8))
+            self.target = copy.deepcopy(self.online)
+        def forward(self, batch):
+            (first, second), labels = batch
+            return self.online(first) - self.target(second)
+"""
+
+
+def test_a_model_that_copies_its_own_parts_is_built(tmp_path: Path) -> None:
+    found = inferred(job_of(tmp_path, COPIES))
+    assert found["Target"].signature == "batch ((f32[s0, 12], f32[s0, 12]), f32[s0, s1])", found

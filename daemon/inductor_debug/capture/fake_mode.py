@@ -36,7 +36,8 @@ _LIMITATIONS = tuple(
     if isinstance(kind := getattr(fake_tensor, name, None), type)
 )
 _LIMITATION_WORDS = re.compile(
-    r"tensor subclass|UntypedStorage|FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
+    r"tensor subclass|UntypedStorage|set the storage of a tensor on device|"
+    r"FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
     r"Could not run '[^']+' with arguments from the 'Meta' backend|access data_ptr",
 )
 _FACTORIES = frozenset(

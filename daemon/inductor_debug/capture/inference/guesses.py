@@ -27,6 +27,7 @@ from inductor_debug.capture.inference.documents import (
 )
 from inductor_debug.capture.inference.extents import sized_plan
 from inductor_debug.capture.inference.plan import GENERIC, Parameter, Plan
+from inductor_debug.capture.inference.shaping import fits, ordered, tidy
 from inductor_debug.capture.inference.specs import (
     Dimension,
     MappingSpec,
@@ -164,13 +165,13 @@ class _Reader:
             found.append(state)
         by_name = self._by_name(name, usage)
         said = by_name[0].dtype if by_name and usage.cast else None
-        known = _ordered(usage, naming.specs_for(name))
+        known = ordered(usage, naming.specs_for(name))
         found += [self._sized(name, replace(spec, dtype=said or spec.dtype)) for spec in known]
         integers = bool(by_name) and by_name[0].dtype == "int64"
         if integers and usage.specs and all(spec.dtype == "int64" for spec in usage.specs):
-            found[:0] = [spec for spec in by_name if spec.dtype == "int64" and _fits(spec, usage)][:1]
+            found[:0] = [spec for spec in by_name if spec.dtype == "int64" and fits(spec, usage)][:1]
         elif not usage.specs or (by_name and by_name[0].dtype != "float32"):
-            found += [spec for spec in by_name if _fits(spec, usage)]
+            found += [spec for spec in by_name if fits(spec, usage)]
         for rank in (*usage.ranks, *range(max(usage.minimum, 2), 5), 1):
             if rank in GENERIC:
                 found.append(_with_names(TensorSpec(GENERIC[rank]), usage, self))
@@ -179,7 +180,7 @@ class _Reader:
             found = [replace(spec, dtype=dtype) for spec in found] + found
         if naming.is_lengths(name):
             found = [replace(spec, filled="T") if spec.dtype == "int64" else spec for spec in found]
-        return [_tidy(spec) for spec in dict.fromkeys(found)]
+        return [tidy(spec) for spec in dict.fromkeys(found)]
 
     def _by_name(self, name: str, usage: Usage) -> list[TensorSpec]:
         """What the name says; a target that is never used as an index is more likely compared with numbers."""
@@ -292,21 +293,6 @@ class _Reader:
         return containers[0] if containers else self._tensors(name, usage, None, "")[0]
 
 
-def _ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
-    """What modules take, those first whose rank the code confirms, of those the ones that names make likely."""
-    kinds = {spec.dtype for spec in usage.specs}
-    likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1] if spec.dtype in kinds)}
-    fitting = sorted(
-        (spec for spec in usage.specs if _fits(spec, usage)), key=lambda spec: len(spec.dims) not in likely
-    )
-    return [*fitting, *(spec for spec in usage.specs if spec not in fitting)]
-
-
-def _fits(spec: TensorSpec, usage: Usage) -> bool:
-    rank = len(spec.dims)
-    return (not usage.ranks or rank in usage.ranks) and rank >= usage.minimum
-
-
 def _with_names(spec: TensorSpec, usage: Usage, reader: _Reader) -> TensorSpec:
     """The dimension names of `b, n, d = x.shape`, where the model has such an attribute."""
     if len(usage.names) != len(spec.dims):
@@ -316,15 +302,4 @@ def _with_names(spec: TensorSpec, usage: Usage, reader: _Reader) -> TensorSpec:
         resolved = reader.resolve(name)
         if isinstance(resolved, int) or (resolved in naming.DEFAULT_SIZES and resolved not in dims):
             dims[index] = resolved
-    return replace(spec, dims=tuple(dims))
-
-
-def _tidy(spec: TensorSpec) -> TensorSpec:
-    """Names for dimensions that nobody named, after the rank; the same name twice in one tensor only if meant so."""
-    usual = GENERIC.get(len(spec.dims), ())
-    dims: list[Dimension] = []
-    for index, dim in enumerate(spec.dims):
-        unnamed = isinstance(dim, str) and dim.startswith("?")
-        usable = index < len(usual) and usual[index] not in spec.dims
-        dims.append((usual[index] if usable else f"X{index}") if unnamed else dim)
     return replace(spec, dims=tuple(dims))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,9 +15,11 @@ from inductor_debug.capture.inference.usage import Tracked
 
 @dataclass
 class Budget:
-    """How many nodes may still be looked at, all functions together."""
+    """What all functions have together: how many nodes may still be looked at, and what belongs together."""
 
     nodes: int = 4000
+    alike: list[tuple[Tracked, Tracked]] = field(default_factory=list)
+    """What is added or multiplied with each other, so that it has most likely the same rank."""
 
 
 class Scope:

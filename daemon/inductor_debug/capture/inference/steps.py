@@ -28,6 +28,13 @@ class Step:
     dims: tuple[int, ...] = ()
 
 
+def added(steps: Sequence[Step]) -> int | None:
+    """How many dimensions more a value has after `steps`; None where that cannot be said."""
+    kinds = {"swap": 0, "permute": 0, "mapped": 0, "cut": 0, "share": 0, "insert": 1, "embed": 1}
+    known = [-len(step.dims) if step.kind == "remove" else kinds.get(step.kind) for step in steps]
+    return None if None in known else sum(number for number in known if number is not None)
+
+
 def undone(spec: TensorSpec, steps: Sequence[Step]) -> list[TensorSpec]:
     """What the argument was before `steps`, if `spec` is what came out; empty where that cannot be said."""
     found = [spec]

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.specs import TensorSpec
-from inductor_debug.capture.inference.steps import Step, undone
+from inductor_debug.capture.inference.steps import Step, added, undone
 
 
 def own_class(annotation: Any, near: Any) -> type | None:
@@ -101,6 +101,13 @@ class Tracked:
     def after(self, *steps: Step) -> Tracked:
         """The same after more steps."""
         return Tracked(self.usage, (*self.steps, *steps), tuple(peer.after(*steps) for peer in self.peers))
+
+    def shares_rank(self, other: Tracked) -> None:
+        """Takes the rank of `other` for the likely one of this value."""
+        own, others = added(self.steps), added(other.steps)
+        if own is not None and others is not None and not self.usage.ranks:
+            known = other.usage.ranks[:1] or other.usage.likely[:1]
+            self.usage.likely += [rank + others - own for rank in known if rank + others - own not in self.usage.likely]
 
     def takes(self, specs: list[TensorSpec], *, weakly: bool = False) -> None:
         """Takes down what somebody accepts of this value; `weakly` where a module would know better."""

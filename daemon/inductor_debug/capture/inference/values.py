@@ -72,6 +72,7 @@ class Values(Scope):
                 if value is not None and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
                     self.broadcast(value, self.attribute_shape(other))
             if left is not None and right is not None and left is not right:
+                self.budget.alike.append((left, right))
                 return Tracked(left.usage, left.steps, (*left.peers, right))
             return (
                 left

@@ -33,7 +33,12 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     written = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__annotations__", {})
     for name, usage in found.items():
         usage.kind = own_class(written.get(name), inspect.unwrap(getattr(function, "__func__", function)))
-    Walk(owner, Budget()).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    budget = Budget()
+    Walk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    # Twice, as what is alike to one may be so to a third.
+    for left, right in budget.alike * 2:
+        left.shares_rank(right)
+        right.shares_rank(left)
     for usage in found.values():
         usage.settle()
     return found
@@ -117,8 +122,12 @@ class Walk(Values):
                 self.rank(tracked, len(targets), exact=not starred, names=names)
         elif value is not None and not value.steps:
             value.usage.count = len(targets)
-            for index, name in enumerate(names):
-                self.tracked[name] = Tracked(value.usage.part(index))
+            for index, (target, name) in enumerate(zip(targets, names, strict=True)):
+                part = Tracked(value.usage.part(index))
+                if isinstance(target, ast.Tuple | ast.List):
+                    self.unpack(target.elts, expression, part)
+                else:
+                    self.tracked[name] = part
         elif isinstance(expression, ast.Tuple) and len(expression.elts) == len(targets):
             for target, item in zip(targets, expression.elts, strict=True):
                 self.assign([target], item)
