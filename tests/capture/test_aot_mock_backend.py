@@ -84,6 +84,27 @@ def test_forward_and_backward_are_told_at_the_users_expressions(tmp_path: Path, 
     assert backward.startswith(f"{path}:6:16: [unsupported-op]")
 
 
+BRANCHES = """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(64, 64)
+    def forward(self, x):
+        def wide(y):
+            return self.fc(y).double().float()
+        return torch.cond(x.sum() > 0, wide, torch.sin, (x,)).sum()
+model = Model()
+"""
+
+
+def test_the_backward_of_a_branch_is_told_at_the_whole_expression(tmp_path: Path, eagerly: list[Any]) -> None:
+    model = torch.compile(load(tmp_path, BRANCHES), backend=aot_mock_backend(constraints=["dtype"]))
+    forward, backward = told(lambda: model(torch.randn(8, 64)))
+    path = tmp_path / "script.py"
+    assert forward.startswith(f"{path}:7:20: [dtype] float64 is not supported")
+    assert backward.startswith(f"{path}:8:16: [dtype] In the backward pass: float64 is not supported")
+
+
 def test_strict_raises_once_for_everything(tmp_path: Path, eagerly: list[Any]) -> None:
     with pytest.raises(Exception, match="on accelerator 'spyre'") as raised:
         compiled(tmp_path, strict=True, accelerator="spyre")()

@@ -122,7 +122,7 @@ class LoweringRunner:
             for node in graph_module.graph.nodes:
                 if node.op == "call_function":
                     number = node.meta.get("seq_nr")
-                    self._attribution.at(node if outer is None or stack_of_node(node) else outer)
+                    self._attribution.at(node if outer is None or _is_closer(node, outer) else outer)
                     self._recorder.autograd_node = autograd.get(number, _UNKNOWN) if autograd is not None else ""
                     self._node(graph_module, node, number, autograd)
         finally:
@@ -156,6 +156,18 @@ class LoweringRunner:
                         self._fallback.alias(value, inner)
         finally:
             self._recorder.region = before
+
+
+def _is_closer(node: Node, outer: Node) -> bool:
+    """Whether a node of a body knows more of its place than the op whose body it is.
+
+    In the backward of a body torch keeps the line of that op alone, of which the op has the expression.
+    """
+    own = stack_of_node(node)
+    if not own or own[0].positions.col_offset is not None:
+        return bool(own)
+    lines = {(frame.filename, frame.positions.lineno) for frame in stack_of_node(outer)}
+    return (own[0].filename, own[0].positions.lineno) not in lines
 
 
 _UNKNOWN = "Backward"
