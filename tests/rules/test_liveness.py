@@ -179,6 +179,7 @@ def test_the_built_in_accelerators_say_how_much_they_have() -> None:
             {},
             5 * 2 * (2 * 4) * 8 * 10 * 16,
         ),
+        ("addmv.default", [(2,), (2, 3), (3,)], (2,), {}, 2 * 2 * 3),
         ("relu.default", [(2, 3)], (2, 3), {}, 0),
     ],
 )
