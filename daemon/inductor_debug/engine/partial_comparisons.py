@@ -26,6 +26,7 @@ _EMPTY: dict[str, Any] = {
     "nodes": [],
     "segments": [],
     "blame": [],
+    "faults": [],
     "first_divergent": None,
     "largest_growth": None,
     "deterministic": None,
