@@ -55,11 +55,12 @@ class Net(nn.Module):
         return self.linear(x).double()
 `;
 
-/** What goes in cannot be inferred. */
+/** What goes in cannot be inferred: no file is opened to find out. */
 export const UNKNOWABLE = `from torch import nn
 
 
 class Odd(nn.Module):
-    def forward(self, thing):
-        return thing.tokens
+    def forward(self, path):
+        with open(path) as stream:
+            return stream.read()
 `;
