@@ -116,6 +116,7 @@ test("a class whose inputs nobody can guess says why", async () => {
   await window.openFile("odd.py");
   await until("the lens says so", async () => (await window.lenses()).some((text) => text.startsWith("Inputs could not be inferred")));
   await until("and offers to say what", async () => (await window.lenses()).some((text) => text.includes("set example inputs")));
+  await window.run("Inductor Debug: Focus on Targets View");
   await until("and so does the view", async () => (await window.tree()).some((row) => /Inputs of Odd, .*could not be inferred/u.test(row)));
   expect(await window.squiggles()).toEqual([]);
   set({ "inductorDebug.infer": false });
