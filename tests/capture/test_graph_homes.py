@@ -67,7 +67,7 @@ def test_every_block_has_the_same_operations(graphs: dict[GraphKind, Graph], kin
 def test_sums_of_gradients_stand_in_the_block_that_uses_the_value_twice(graphs: dict[GraphKind, Graph]) -> None:
     adds = [row for row in graphs[GraphKind.BACKWARD].nodes if row.op == "aten.add.Tensor"]
     assert [row.module for row in adds] == [f"blocks.{number}" for number in (2, 2, 1, 1, 0, 0)]
-    assert all(row.seq_nr is None and not row.forward for row in adds)
+    assert all(row.seq_nr is None and row.forward and row.place for row in adds)
 
 
 def test_operations_of_the_root_stay_there(graphs: dict[GraphKind, Graph]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference import naming
+from inductor_debug.capture.inference import naming, signatures
 from inductor_debug.capture.inference.call_sites import calls_in, calls_in_project, options_of
 from inductor_debug.capture.inference.demands import Demand, demands
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
@@ -67,7 +67,7 @@ def constructions(
 ) -> Iterator[Construction]:
     """Ways to build `kind`, most trustworthy first."""
     try:
-        parameters = _parameters(kind)
+        parameters = signatures.parameters(kind)
     except (TypeError, ValueError):
         yield Construction()
         return
@@ -84,12 +84,6 @@ def constructions(
     for alternative in (1, 2):
         builder.alternative = alternative
         yield builder.bound(parameters, [], {}, "names and annotations")
-
-
-def _parameters(kind: type) -> list[inspect.Parameter]:
-    signature = inspect.signature(kind)
-    skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [item for item in signature.parameters.values() if item.kind not in skipped]
 
 
 class _Builder:
@@ -140,7 +134,9 @@ class _Builder:
         own = kind if kind is not None and issubclass(kind, nn.Module) else self._namesake(name) if not kind else None
         if own is not None:
             return self._module(own)
-        text = parameter.annotation if isinstance(parameter.annotation, str) else _spelled(parameter.annotation)
+        text = (
+            parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
+        )
         value = constructor_value(name, text, known, self.alternative, demand)
         if isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles:
             return MadeSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value, guessed=True)
@@ -176,12 +172,14 @@ class _Builder:
     def _configuration(self, name: str, kind: type | None, demand: Demand) -> ConstantSpec | None:
         """A configuration class that needs no arguments: the annotated one, or the one that the file defines."""
         called_so = _CONFIG.fullmatch(name.lower()) is not None
-        kinds = [kind] if kind is not None and _is_configuration(kind) else []
+        kinds = [kind] if kind is not None and signatures.is_configuration(kind) else []
         if not kinds and called_so:
             own = [
                 item
                 for item in vars(self.module).values()
-                if isinstance(item, type) and _is_configuration(item) and "config" in item.__name__.lower() + "args"
+                if isinstance(item, type)
+                and signatures.is_configuration(item)
+                and "config" in item.__name__.lower() + "args"
             ]
             kinds = sorted(own, key=lambda item: item.__module__ != self.module.__name__)
         if not kinds and kind is None and demand.fields:
@@ -191,7 +189,7 @@ class _Builder:
             if instances:
                 label = next(key for key, value in vars(self.module).items() if value is instances[0])
                 return MadeSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
-            if _needs_nothing(found):
+            if signatures.needs_nothing(found):
                 return MadeSpec(f"{found.__name__}()", Made(found), make=found)
             if dataclasses.is_dataclass(found):
                 return self._built(Made(found), True)
@@ -204,7 +202,7 @@ class _Builder:
         """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
         if not isinstance(kind, type) or issubclass(kind, nn.Module) or kind.__module__ != self.module.__name__:
             return False
-        fields = {*dir(kind), *(item.name for item in _known_parameters(kind) or [])}
+        fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
         return len(demand.fields) > 1 and demand.fields.keys() <= fields
 
     def _fields(self, demand: Demand, known: dict[str, Any]) -> ConstantSpec:
@@ -250,7 +248,7 @@ class _Builder:
         """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
         builder = _Builder(self.module, self.tree, value.kind, self.depth + 1)
         builder.alternative = self.alternative
-        parameters = _known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
+        parameters = signatures.known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
         if parameters is not None:
             inner = builder.bound(parameters, list(value.args), value.kwargs, "")
         else:
@@ -271,42 +269,6 @@ class _Builder:
         )
 
 
-def _spelled(annotation: Any) -> str:
-    if annotation is inspect.Parameter.empty:
-        return ""
-    return (
-        annotation.__name__
-        if isinstance(annotation, type) and not getattr(annotation, "__args__", None)
-        else str(annotation)
-    )
-
-
-def _is_configuration(kind: type) -> bool:
-    if dataclasses.is_dataclass(kind):
-        return True
-    return any(base.__name__ in ("PretrainedConfig", "PreTrainedConfig", "BaseModel") for base in kind.__mro__) or (
-        kind.__name__.lower().endswith(("config", "args", "configuration")) and not issubclass(kind, nn.Module)
-    )
-
-
-def _needs_nothing(kind: type) -> bool:
-    try:
-        inspect.signature(kind).bind()
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _known_parameters(kind: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a constructor, if it has a signature and takes nothing but those."""
-    try:
-        every = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return None if any(item.kind in free for item in every) else list(every)
-
-
 def _numbers(known: dict[str, Any], deepest: int = 2) -> tuple[int, ...]:
     """Integers among the arguments, and in configurations among them, that say how large an input is."""
     found = []
@@ -322,7 +284,7 @@ def _numbers(known: dict[str, Any], deepest: int = 2) -> tuple[int, ...]:
 def _parts_of(value: Any) -> dict[str, Any]:
     """What a configuration is made of, as far as that is written down."""
     if isinstance(value, Made):
-        parameters = {item.name: item.default for item in _known_parameters(value.kind) or []}
+        parameters = {item.name: item.default for item in signatures.known_parameters(value.kind) or []}
         return {**parameters, **dict(zip(parameters, value.args, strict=False)), **value.kwargs, **value.attributes}
     if isinstance(value, SimpleNamespace) or dataclasses.is_dataclass(value):
         return vars(value)
