@@ -33,7 +33,7 @@ from inductor_debug_schema import (
     TargetSetting,
 )
 
-TIMEOUT = 120
+TIMEOUT = 400
 
 # Autograd counts devices when it first runs; where it finds one, no child that is forked later can run a backward pass.
 # A CUDA build of torch (2.11 to 2.13) finds one on machines without once anything was compiled, so it runs before that.
