@@ -7,13 +7,13 @@ is believed.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
+from inductor_debug.capture.memory_spans import span
 from inductor_debug.capture.recorder import FailedOp
 
 _LARGEST_TRIAL = 256 << 20
@@ -43,14 +43,8 @@ def _is_symbolic(tensor: torch.Tensor) -> bool:
     )
 
 
-def _extent(tensor: torch.Tensor) -> int:
-    if math.prod(tensor.shape) == 0:
-        return 0
-    return 1 + sum((length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True))
-
-
 def _bytes(tensor: torch.Tensor) -> int:
-    return _extent(tensor) * tensor.dtype.itemsize
+    return span(tensor.shape, tensor.stride()) * tensor.dtype.itemsize
 
 
 def _real(value: Any) -> Any:
@@ -58,5 +52,5 @@ def _real(value: Any) -> Any:
         return torch.device("cpu")
     if not isinstance(value, torch.Tensor):
         return value
-    flat = torch.zeros(_extent(value), dtype=value.dtype, device="cpu")
+    flat = torch.zeros(span(value.shape, value.stride()), dtype=value.dtype, device="cpu")
     return flat.as_strided(value.shape, value.stride())

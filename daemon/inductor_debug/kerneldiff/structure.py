@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.memory_spans import extent
+
 _DEEPEST = 30
 _FEW_BYTES, _FEW_TIMES = 1 << 20, 4
 """Memory that is larger than this, and than so many times what is used of it, is not copied whole."""
@@ -77,8 +79,19 @@ def cloned(value: Any) -> Any:
 def shares_memory(value: Any) -> bool:
     """Whether two different tensors in `value` lie in the same storage."""
     tensors = {id(tensor): tensor for tensor in tensors_of(value)}.values()
-    storages = [pointer for tensor in tensors if (pointer := _storage(tensor)) is not None]
+    storages = [pointer for tensor in tensors if (pointer := memory_of(tensor)) is not None]
     return len(set(storages)) < len(storages)
+
+
+def memory_of(tensor: torch.Tensor) -> tuple[torch.device, int] | None:
+    """What identifies the memory of a plain strided tensor; None for others and for empty ones."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+        return None
+    try:
+        pointer = tensor.untyped_storage().data_ptr()
+        return (tensor.device, pointer) if pointer else None
+    except (RuntimeError, NotImplementedError):
+        return None
 
 
 def kind_of(value: Any) -> str:
@@ -178,17 +191,6 @@ def _mapped_anew(value: Any, change: Callable[[torch.Tensor], Any], done: dict[i
     return result
 
 
-def _storage(tensor: torch.Tensor) -> tuple[torch.device, int] | None:
-    """What identifies the memory of a plain strided tensor; None for others and for empty ones."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-        return None
-    try:
-        pointer = tensor.untyped_storage().data_ptr()
-        return (tensor.device, pointer) if pointer else None
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
 class _Storages:
     """Copies of the memory that tensors share, each made once."""
 
@@ -196,15 +198,15 @@ class _Storages:
         self._used: dict[tuple[torch.device, int], tuple[int, int]] = {}
         self._copies: dict[tuple[torch.device, int], tuple[int, torch.Tensor]] = {}
         for tensor in tensors:
-            pointer = _storage(tensor)
+            pointer = memory_of(tensor)
             if pointer is not None:
-                first, end = _extent(tensor)
+                first, end = extent(tensor)
                 known = self._used.get(pointer, (first, end))
                 self._used[pointer] = (min(first, known[0]), max(end, known[1]))
 
     def cloned(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy of a tensor without gradient, in the copy of its memory."""
-        pointer = _storage(tensor)
+        pointer = memory_of(tensor)
         if pointer is None or tensor.is_quantized:
             return tensor.clone()
         if pointer not in self._copies:
@@ -223,12 +225,3 @@ class _Storages:
         if memory.nbytes() <= _FEW_BYTES + _FEW_TIMES * (end - first):
             return 0, everything.clone()
         return first, everything[first:end].clone()
-
-
-def _extent(tensor: torch.Tensor) -> tuple[int, int]:
-    """The first byte of its memory that a strided tensor uses, and the one after the last."""
-    size, first = tensor.element_size(), int(tensor.storage_offset())
-    if tensor.numel() == 0:
-        return first * size, first * size
-    last = sum(int((length - 1) * stride) for length, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return first * size, (first + last + 1) * size

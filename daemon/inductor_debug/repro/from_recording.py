@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.memory_spans import span
 from inductor_debug.repro.naming import Names
 from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step
-from inductor_debug.repro.sharing import span
 from inductor_debug.repro.symbols import Symbols
 from inductor_debug.rules.ops import Frame, Op, Origin, Recording, TensorArgument, TensorMeta
 

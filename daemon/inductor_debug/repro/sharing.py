@@ -2,19 +2,21 @@
 
 One input is the memory that the others lie in, if it covers all of them; otherwise a tensor that is no argument is.
 What lies in another's memory is a view of it, in execution and in the script alike, so a failure that needs the
-sharing keeps it while everything else is cut away. Private: `untyped_storage()._cdata` tells which memory a tensor has,
-torch 2.11 to 2.13.
+sharing keeps it while everything else is cut away.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
+from inductor_debug.capture.memory_spans import extent, span
+from inductor_debug.kerneldiff.structure import cloned, memory_of
 from inductor_debug.repro.program import Input, Program, Spec, Values, row_major
 
 _Members = list[tuple[Input, torch.Tensor]]
@@ -25,11 +27,14 @@ def linked(program: Program, tensors: Mapping[str, torch.Tensor]) -> tuple[Progr
 
     What cannot be expressed as views of one tensor is left apart.
     """
-    groups: dict[int, _Members] = {}
+    groups: dict[object, _Members] = {}
     for item in program.inputs:
         tensor = tensors.get(item.name)
-        if item.spec is not None and tensor is not None and tensor.layout is torch.strided and tensor.numel():
-            groups.setdefault(tensor.untyped_storage()._cdata, []).append((item, tensor))
+        if item.spec is None or tensor is None or not tensor.numel():
+            continue
+        memory = memory_of(tensor)
+        if memory is not None:
+            groups.setdefault(memory, []).append((item, tensor))
     changed: dict[str, Input] = {}
     first: dict[str, Input] = {}
     memories: dict[str, torch.Tensor] = {}
@@ -125,55 +130,19 @@ def copies_of(values: Sequence[Any]) -> list[Any]:
     copied: they are large, and seldom written.
     """
     tensors = {id(value): value for value in values if isinstance(value, torch.Tensor)}
-    strided = [value for value in tensors.values() if value.layout is torch.strided]
-    memories = [value.untyped_storage()._cdata for value in strided]
-    copied: dict[int, torch.UntypedStorage] = {}
-    made: dict[int, Any] = {}
-    for value in strided:
-        key = value.untyped_storage()._cdata
-        if memories.count(key) > 1 or not (isinstance(value, torch.nn.Parameter) or _is_dense(value)):
-            storage = copied.setdefault(key, value.untyped_storage().clone())  # type: ignore[no-untyped-call]
-            made[id(value)] = _in(storage, value)
-    return [made.get(id(value), _copied(value)) if id(value) in tensors else value for value in values]
-
-
-def _in(storage: torch.UntypedStorage, value: torch.Tensor) -> torch.Tensor:
-    placed = torch.empty(0, dtype=value.dtype, device=value.device)
-    placed.set_(storage, value.storage_offset(), value.shape, value.stride())
-    if isinstance(value, torch.nn.Parameter):
-        return torch.nn.Parameter(placed, requires_grad=value.requires_grad)
-    return placed.requires_grad_(value.requires_grad)
-
-
-def _copied(value: torch.Tensor) -> torch.Tensor:
-    if isinstance(value, torch.nn.Parameter):
-        return value
-    return value.detach().clone().requires_grad_(value.requires_grad)
-
-
-def _is_dense(value: torch.Tensor) -> bool:
-    """Whether a clone has the same strides."""
-    return value.is_contiguous() or span(value.shape, value.stride()) == value.numel()
-
-
-def span(shape: Sequence[int], stride: Sequence[int]) -> int:
-    """Elements of memory from the first to the last that a tensor shows, both included."""
-    if 0 in shape:
-        return 0
-    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
-
-
-def _ends(tensor: torch.Tensor) -> tuple[int, int]:
-    """Where it begins and ends in its memory, in bytes."""
-    begin = int(tensor.storage_offset()) * tensor.itemsize
-    return begin, begin + span(tensor.shape, tensor.stride()) * tensor.itemsize
+    memories = {key: memory_of(value) for key, value in tensors.items()}
+    users = Counter(memories.values())
+    del users[None]  # of those it is not known that they share
+    kept = {key for key, value in tensors.items() if isinstance(value, torch.nn.Parameter) and users[memories[key]] < 2}
+    copies = cloned({key: value for key, value in tensors.items() if key not in kept})
+    return [copies.get(id(value), value) for value in values]
 
 
 def _covering(members: _Members) -> tuple[Input, torch.Tensor] | None:
     """The member that the others are parts of, if they can be had as views of it."""
-    begin, end = (edge(_ends(tensor)[index] for _, tensor in members) for index, edge in ((0, min), (1, max)))
+    begin, end = (edge(extent(tensor)[index] for _, tensor in members) for index, edge in ((0, min), (1, max)))
     for item, tensor in members:
-        if tensor.is_contiguous() and _ends(tensor) == (begin, end):
+        if tensor.is_contiguous() and extent(tensor) == (begin, end):
             try:
                 for other, seen in members:
                     if other.name != item.name:
@@ -186,8 +155,8 @@ def _covering(members: _Members) -> tuple[Input, torch.Tensor] | None:
 
 def _memory(members: _Members, name: str) -> tuple[Input, torch.Tensor]:
     """A tensor that is no argument, as large as the members need it."""
-    begin = min(_ends(tensor)[0] for _, tensor in members)
-    end = max(_ends(tensor)[1] for _, tensor in members)
+    begin = min(extent(tensor)[0] for _, tensor in members)
+    end = max(extent(tensor)[1] for _, tensor in members)
     kind = members[0][1]
     widest = max(tensor.itemsize for _, tensor in members)
     begin -= begin % widest
@@ -201,7 +170,7 @@ def _memory(members: _Members, name: str) -> tuple[Input, torch.Tensor]:
 
 
 def _view(item: Input, tensor: torch.Tensor, base: tuple[Input, torch.Tensor]) -> Input:
-    offset = (_ends(tensor)[0] - base[1].storage_offset() * base[1].itemsize) // tensor.itemsize
+    offset = (extent(tensor)[0] - base[1].storage_offset() * base[1].itemsize) // tensor.itemsize
     return dataclasses.replace(item, base=base[0].name, offset=offset, values=Values.SEEDED)
 
 
