@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -168,3 +169,30 @@ def test_the_summary_tells_what_a_baseline_did(model: Path) -> None:
     assert summary_of(checked(model), baseline=written) == (
         "no findings in 1 file, 4 findings written to known.json, 1.2 s\n"
     )
+
+
+def test_what_several_files_find_in_one_that_they_import_is_shown_once(model: Path) -> None:
+    shared = finding(model, span_of(MODEL, "x.double()"))
+    files = [
+        checked(
+            model.with_name(f"{name}.py"), shared, finding(model.with_name(f"{name}.py"), span(0, 0, 1), rule="rank")
+        )
+        for name in "abcdefg"
+    ]
+    files[2] = checked(files[2].path, dataclasses.replace(shared, message="float16 is not supported by mock"))
+
+    def shown(files: list[CheckedFile], *, verbose: bool = False, quiet: bool = True) -> str:
+        report = TextReport(places(model.parent, *files), Sources(), Styler(False), verbose=verbose, quiet=quiet)
+        return "".join([*map(report.file, files), report.end(result(*files))])
+
+    heads = [line for line in shown(files).splitlines() if line.startswith("model.py:5:13: warning[dtype]")]
+    assert heads == [
+        "model.py:5:13: warning[dtype] float64 is not supported by mock",
+        "model.py:5:13: warning[dtype] float16 is not supported by mock",
+        "model.py:5:13: warning[dtype] again, through 5 more files: b.py, d.py, e.py, f.py, …: all with --verbose",
+    ]
+    assert shown(files).count("warning[rank]") == 6
+    assert shown(files[:2]).splitlines()[-2] == "model.py:5:13: warning[dtype] again, through 1 more file: b.py"
+    assert shown(files[:2], quiet=False).splitlines()[-1].startswith("4 findings (4 warnings) in 2 files")
+    assert "again" not in shown(files[:1]) + shown(files, verbose=True)
+    assert shown([checked(model, shared, shared)]).count("float64 is not supported") == 2

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 
 from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
 
@@ -29,8 +31,20 @@ _WIDE = 110
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
+@dataclass(slots=True)
+class _Shared:
+    """A finding in a file that others import: the file it was shown of, and those that it was found through again."""
+
+    finding: Finding
+    first: str
+    again: dict[str, None] = field(default_factory=dict)
+
+
 class TextReport:
-    """Renders findings file by file as they come, and a summary at the end."""
+    """Renders findings file by file as they come, and a summary at the end.
+
+    What several files find in one that they import is shown once, of the first; the others are listed at the end.
+    """
 
     def __init__(
         self, places: Places, sources: Sources, styler: Styler, *, verbose: bool = False, quiet: bool = False
@@ -40,10 +54,11 @@ class TextReport:
         self._styler = styler
         self._verbose = verbose
         self._quiet = quiet
+        self._shared: dict[Hashable, _Shared] = {}
 
     def file(self, file: CheckedFile) -> str:
         """The findings of one file, and with `verbose` what each stage saw."""
-        blocks = [self._finding(finding) for finding in file.findings]
+        blocks = [self._finding(finding) for finding in file.findings if not self._is_known(finding, file)]
         if file.problem is not None:
             blocks.append(f"{printable(file.shown)}: {self._styler.paint('error', Role.ERROR)}: {file.problem}\n")
         if self._verbose:
@@ -51,20 +66,42 @@ class TextReport:
         return "".join(block + "\n" for block in blocks)
 
     def end(self, result: CheckResult) -> str:
-        """The summary line."""
+        """What was found again through other files, and the summary line."""
+        again = [self._again(shared) + "\n\n" for shared in self._shared.values() if shared.again]
         if self._quiet:
-            return ""
+            return "".join(again)
         line = summary(result)
-        return (self._styler.paint(line, Role.GOOD) if result.exit_code() is ExitCode.CLEAN else line) + "\n"
+        painted = self._styler.paint(line, Role.GOOD) if result.exit_code() is ExitCode.CLEAN else line
+        return "".join([*again, painted, "\n"])
+
+    def _is_known(self, finding: Finding, file: CheckedFile) -> bool:
+        """Whether the finding lies in an imported file and was shown of another file that imports it, too."""
+        if self._verbose or finding.path == file.path:
+            return False
+        key = (finding.rule, finding.severity, finding.path, finding.range, finding.message)
+        shared = self._shared.setdefault(key, _Shared(finding, file.shown))
+        if shared.first == file.shown:
+            return False
+        shared.again[file.shown] = None
+        return True
+
+    def _again(self, shared: _Shared) -> str:
+        """`helper.py:5:9: warning[dtype] again, through 2 more files: a.py, b.py`."""
+        names = [printable(name) for name in shared.again]
+        listed = ", ".join(names[:_FEW]) + (", …: all with --verbose" if len(names) > _FEW else "")
+        text = f"again, through {counted(len(names), 'more file')}: {listed}"
+        return f"{self._head(shared.finding)} {text}"
+
+    def _head(self, finding: Finding) -> str:
+        """`model.py:12:9: warning[dtype]`."""
+        kind = self._styler.paint(f"{finding.severity.value}[{finding.rule}]", role_of(finding.severity))
+        return f"{self._place(finding.path, finding.range)}: {kind}"
 
     def _finding(self, finding: Finding) -> str:
         role = role_of(finding.severity)
         headline, *more = split_message(printable(finding.message))
         gutter = self._gutter([finding.range, *(related.range for related in finding.related)])
-        lines = [
-            f"{self._place(finding.path, finding.range)}: "
-            f"{self._styler.paint(f'{finding.severity.value}[{finding.rule}]', role)} {headline}"
-        ]
+        lines = [f"{self._head(finding)} {headline}"]
         lines += self._excerpt(finding.path, finding.range, gutter, Snippet(self._styler, "^", role))
         lines += [row for line in more for row in self._remarks(line, gutter)]
         about = describe(finding)
