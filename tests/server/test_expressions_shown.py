@@ -327,6 +327,19 @@ async def test_lenses_follow_their_classes_and_invite_the_others(make_editor: Ma
         ]
 
 
+@pytest.mark.parametrize(
+    ("inferred", "offered"),
+    [(None, True), (Inferred(signature="x f32[4]"), True), (Inferred(reason="who knows"), False)],
+)
+async def test_graphs_and_comparisons_are_offered_of_what_can_run(
+    make_editor: Make, tmp_path: Path, inferred: Inferred | None, offered: bool
+) -> None:
+    commands = ["inductorDebug.showGraph", "inductorDebug.compare"]
+    editor, uri = await opened(make_editor, tmp_path, clientCommands=commands)
+    editor.engine.updates[uri] = update_of(inferred=inferred)
+    assert [command in {of for *_, of in await lenses(editor, uri)} for command in commands] == [offered, offered]
+
+
 async def test_a_file_that_fails_as_a_whole_says_so_over_its_first_module(make_editor: Make, tmp_path: Path) -> None:
     editor, uri = await opened(make_editor, tmp_path)
     report = FileReport(str(tmp_path / "model.py"), FileStatus.CRASHED, [], [CRASH])

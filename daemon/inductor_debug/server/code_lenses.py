@@ -47,6 +47,8 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         line = outline.line_of(target.name)
         line = min(target.line, last_line) if line is None else line
         lenses.append(_lens(line, target_title(target, update), uri))
+        if target.inferred is not None and target.inferred.reason:
+            continue  # without inputs there is nothing to run
         if SHOW_GRAPH in server.client.commands:
             lenses.append(_lens(line, "graph", uri, SHOW_GRAPH, [uri, target.name]))
         if COMPARE in server.client.commands:
