@@ -90,7 +90,12 @@ def _add_verdict(group: argparse._ArgumentGroup) -> None:
 def _add_output(group: argparse._ArgumentGroup) -> None:
     add_output(group, FORMATS)
     amount = group.add_mutually_exclusive_group()
-    amount.add_argument("-v", "--verbose", action="store_true", help="show every stage, every related place, and shared findings of every file")
+    amount.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show every stage, every related place, and shared findings with each file",
+    )
     amount.add_argument("-q", "--quiet", action="store_true", help="findings only: no progress, remarks and summary")
 
 
