@@ -112,6 +112,11 @@ export class Analyses implements vscode.Disposable {
   }
 }
 
+/** The targets that can be run; of others nobody knows the inputs. */
+export function readyTargets(analysis: Analysis | undefined): readonly TargetReport[] {
+  return (analysis?.targets ?? []).filter(({ inferred }) => !inferred?.reason);
+}
+
 /** Whether the document waits for its analysis or is being analysed. */
 export function isBusy(analysis: Analysis): boolean {
   return BUSY.has(analysis.notification.state);

@@ -42,7 +42,7 @@ async function bisect(context: Context, pages: ReportPages, given: unknown, name
     tellNothing(context, t("Bisecting {0}", subject.target), answer);
     return;
   }
-  pages.show(t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
+  pages.show(subject.uri, t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
   context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
 }
 
@@ -86,7 +86,7 @@ async function transfers(context: Context, pages: ReportPages, given: unknown, n
   }
   const path = answer.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
   const log = path === undefined ? "" : await readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
-  pages.show(t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
+  pages.show(subject.uri, t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
   if (log === "" && first.summary.transfers > 0) {
     context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", answer.notes[0] ?? t("artifacts are switched off")));
   }

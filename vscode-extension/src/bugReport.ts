@@ -97,7 +97,7 @@ export function rowsOf({ files, missing, redacted }: Pick<Gathered, "files" | "m
   const taken = Object.entries(redacted).sort();
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
   return [
-    { label: `$(save) ${t("Save…")}`, description: t("{0} files, {1} before they are packed", files.length, words.bytes(total)), alwaysShow: true, save: true },
+    { label: `$(save) ${t("Save…")}`, description: t("{0}, {1} before they are packed", words.files(files.length), words.bytes(total)), alwaysShow: true, save: true },
     separator(t("files")),
     ...files.map(({ name, bytes, about }): Row => ({ label: `$(file) ${name}`, description: [words.bytes(bytes), about].filter((part) => part !== "").join(" · ") })),
     ...(missing.length > 0 ? [separator(t("not there")), ...missing.map((what): Row => ({ label: `$(circle-slash) ${what}` }))] : []),

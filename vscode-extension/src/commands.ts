@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import { isBusy } from "./analyses.js";
 import type { Context } from "./context.js";
+import { messageOf } from "./orders.js";
 import { SessionState } from "./server/state.js";
 
 const { t } = vscode.l10n;
@@ -33,7 +34,7 @@ async function checkFile(context: Context): Promise<void> {
   try {
     await context.session.execute("inductorDebug.check", document.uri.toString());
   } catch (error) {
-    context.notifications.answer(t("The check could not be done: {0}", error instanceof Error ? error.message : String(error)));
+    context.notifications.answer(t("The check could not be done: {0}", messageOf(error)));
   }
 }
 

@@ -33,7 +33,7 @@ export function activate(context: Context): void {
   let on = context.extension.workspaceState.get<boolean>(MEMORY, false);
 
   const paint = (editor: vscode.TextEditor): void => {
-    const found = on ? known.get(editor.document.uri.fsPath) : undefined;
+    const found = on && editor.document.uri.scheme === "file" ? known.get(editor.document.uri.fsPath) : undefined; // not in an older version beside a diff
     styles.forEach((style, level) => {
       const lines = (found?.heat.lines ?? []).filter((line) => line.level === level && line.line < editor.document.lineCount);
       editor.setDecorations(style, found ? lines.map((line) => ({ range: editor.document.lineAt(line.line).range, hoverMessage: textOf(found, line) })) : []);
@@ -60,7 +60,7 @@ export function activate(context: Context): void {
     vscode.commands.registerCommand("inductorDebug.toggleErrorHeat", toggle),
     vscode.window.onDidChangeVisibleTextEditors(paintAll),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      const found = known.get(document.uri.fsPath);
+      const found = document.uri.scheme === "file" ? known.get(document.uri.fsPath) : undefined;
       if (!found) return;
       // The changes are in the order in which they can be applied one after the other.
       const lines = contentChanges.reduce(

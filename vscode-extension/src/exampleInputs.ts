@@ -42,7 +42,10 @@ async function setExampleInputs(context: Context, uri: string | undefined, name:
   if (inputs === undefined) return;
   const init = await askInit(chosen, inferred.init);
   if (init === undefined) return;
-  await write(document, chosen, inputs, init);
+  // The boxes stay open while the file is edited: the class may stand elsewhere by now, or have gone.
+  const now = classesOf(document.getText()).find((candidate) => candidate.name === chosen.name);
+  if (now) await write(document, now, inputs, init);
+  else context.notifications.answer(t("There is no class {0} in this file any more.", chosen.name));
 }
 
 /** What the daemon inferred for a class: a better start than our guess. */

@@ -20,9 +20,10 @@ export class ReportPages implements vscode.Disposable {
 
   constructor(private readonly extension: vscode.Uri) {}
 
-  /** Shows a page; `body` is HTML that `reportHtml.ts` has made. The keyboard stays where it is. */
-  show(title: string, body: string): void {
-    const panel = this.open.get(title) ?? this.panelFor(title);
+  /** Shows a page about a file; `body` is HTML that `reportHtml.ts` has made. The keyboard stays where it is. */
+  show(uri: string, title: string, body: string): void {
+    const key = `${uri}\n${title}`;
+    const panel = this.open.get(key) ?? this.panelFor(key, title);
     panel.webview.html = documentOf(title, body, randomUUID());
     panel.reveal(undefined, true);
   }
@@ -31,14 +32,14 @@ export class ReportPages implements vscode.Disposable {
     for (const disposable of [...this.commands, ...this.open.values()]) disposable.dispose();
   }
 
-  private panelFor(title: string): vscode.WebviewPanel {
+  private panelFor(key: string, title: string): vscode.WebviewPanel {
     const panel = vscode.window.createWebviewPanel(
       VIEW, title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       { enableScripts: false, enableFindWidget: true, enableCommandUris: [GO_TO_PLACE, COPY_TEXT], localResourceRoots: [] },
     );
     panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "view.svg");
-    this.open.set(title, panel);
-    panel.onDidDispose(() => { this.open.delete(title); });
+    this.open.set(key, panel);
+    panel.onDidDispose(() => { this.open.delete(key); });
     return panel;
   }
 }

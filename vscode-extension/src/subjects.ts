@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 
-import { dataOf, ruleNameOf } from "./analyses.js";
+import { dataOf, readyTargets, ruleNameOf } from "./analyses.js";
 import type { Context } from "./context.js";
 import type { Subject } from "./graph/panel.js";
 import { SessionState } from "./server/state.js";
@@ -37,9 +37,14 @@ export async function targetOf(context: Context, title: string, given: unknown, 
     return undefined;
   }
   if (document.isDirty) await document.save();
-  const names = [...new Set((context.analyses.get(document.uri)?.targets ?? []).map((target) => target.name))];
+  const analysis = context.analyses.get(document.uri);
+  const names = [...new Set(readyTargets(analysis).map((target) => target.name))];
   if (names.length === 0) {
-    context.notifications.answer(t("There is nothing to compile in this file, or its check is not through yet."));
+    const [unready] = analysis?.targets ?? [];
+    context.notifications.answer(
+      unready ? t("{0} has no inputs: {1}", unready.name, unready.inferred?.reason ?? "") : t("There is nothing to compile in this file, or its check is not through yet."),
+      ...(unready ? [{ title: t("Set Example Inputs"), run: () => vscode.commands.executeCommand("inductorDebug.setExampleInputs", uri, unready.name) }] : []),
+    );
     return undefined;
   }
   const target = names.length === 1 ? names[0] : await vscode.window.showQuickPick(names, { title, placeHolder: t("The target") });

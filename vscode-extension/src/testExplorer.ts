@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import { readyTargets } from "./analyses.js";
 import type { Context } from "./context.js";
 import { chooseBackend, rememberedBackend, USUAL } from "./kernelDiff/backends.js";
 import { CompareError, type Comparison } from "./kernelDiff/comparisons.js";
@@ -26,7 +27,7 @@ export function activate(context: Context): void {
 /** The file's entry, with those of its targets as they are now. Files without any have none. */
 function show({ analyses }: Context, controller: vscode.TestController, uri: vscode.Uri): void {
   const id = uri.toString();
-  const targets = analyses.get(uri)?.targets ?? [];
+  const targets = readyTargets(analyses.get(uri));
   if (uri.scheme !== "file" || targets.length === 0) {
     controller.items.delete(id);
     return;

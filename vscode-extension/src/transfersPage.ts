@@ -58,11 +58,11 @@ export function transfersPage({ target, accelerator, summary, problem, error }: 
   const changed = shown.filter((transfer) => transfer.round_trip === "changed");
   return [
     heading(1, t("Transfers of {0}", target)),
-    paragraph(plain(t("{0} transfers, {1} on the host, {2} on {3}.", transfers, words.bytes(host), words.bytes(device), accelerator))),
+    paragraph(plain(t("{0}, {1} on the host, {2} on {3}.", words.transfers(transfers), words.bytes(host), words.bytes(device), accelerator))),
     ...[problem, error].flatMap((text) => (text === null ? [] : [paragraph(`<strong>${plain(text)}</strong>`)])),
     ...(changed.length > 0 ? [heading(2, t("What does not come back as it was")), list(changed.map(changeLine))] : []),
     ...(shown.length > 0 ? [heading(2, t("All transfers")), table(HEAD(), shown.map(row))] : []),
-    ...(log.length > shown.length ? [paragraph(plain(t("{0} more are in the log.", log.length - shown.length)))] : []),
+    ...(log.length > shown.length ? [paragraph(plain(t("The log has more: {0}.", words.transfers(log.length))))] : []),
     ...(path === undefined ? [] : [paragraph(link(plain(t("The log: one JSON document a line")), { path, range: null }))]),
   ].join("\n");
 }

@@ -45,6 +45,14 @@ export function graphBreaks(count: number): string {
   return count === 1 ? t("1 graph break") : t("{0} graph breaks", count);
 }
 
+export function files(count: number): string {
+  return count === 1 ? t("1 file") : t("{0} files", count);
+}
+
+export function transfers(count: number): string {
+  return count === 1 ? t("1 transfer") : t("{0} transfers", count);
+}
+
 /** `512 B`, `4 KiB`, `1.5 MiB`. */
 export function bytes(count: number): string {
   const units = [t("B"), t("KiB"), t("MiB"), t("GiB")];

@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 import type { ToHost, ToPage } from "../../webview/shared/messages.js";
 import { isOutdated } from "../analyses.js";
 import type { Context } from "../context.js";
+import { messageOf } from "../orders.js";
 import { PageTab } from "../pages/tab.js";
 import { SessionState } from "../server/state.js";
 import { type Capture, capture, CaptureError, contentsOf } from "./captures.js";
@@ -31,7 +32,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private readonly uri: vscode.Uri;
 
   constructor(
-    private readonly context: Context,
+    context: Context,
     panel: vscode.WebviewPanel,
     readonly subject: Subject,
     private readonly texts: Texts,
@@ -76,7 +77,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
       if (this.running !== running) return;
       if (error instanceof vscode.CancellationError) this.say(t("Cancelled."), false);
       else {
-        this.say(error instanceof Error ? error.message : String(error), false);
+        this.say(messageOf(error), false);
         if (!(error instanceof CaptureError)) this.context.log.error(`graph: ${String(error)}`);
       }
     } finally {
@@ -98,7 +99,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   protected override async hear(message: Heard): Promise<void> {
     switch (message.type) {
       case "openText":
-        await this.texts.open(this.subject.target, message.text, this.panel.viewColumn ?? vscode.ViewColumn.Active);
+        await this.texts.open(this.subject, message.text, this.panel.viewColumn ?? vscode.ViewColumn.Active);
         return;
       case "save":
         await this.save(message.name, message.content);
@@ -122,7 +123,8 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     const { now, before } = this;
     if (now && this.ready) {
       const [newest, older] = await Promise.all([contentsOf(now.files), contentsOf(before?.files ?? [])]);
-      void this.send({ type: "documents", now: newest, before: older, complete: now.complete });
+      if (newest.length === 0 && this.now === now) this.now = undefined; // its files were cleaned away
+      else void this.send({ type: "documents", now: newest, before: older, complete: now.complete });
     }
     this.sendFindings();
   }
@@ -156,7 +158,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
       await writeFile(chosen.fsPath, content);
       this.say(t("Saved as {0}", chosen.fsPath), false);
     } catch (error) {
-      this.context.notifications.answer(t("The file could not be written: {0}", error instanceof Error ? error.message : String(error)));
+      this.context.notifications.answer(t("The file could not be written: {0}", messageOf(error)));
     }
   }
 

@@ -11,6 +11,7 @@ import * as vscode from "vscode";
 
 import type { TextToOpen } from "../../webview/shared/messages.js";
 import { sourceLink } from "../places.js";
+import type { Subject } from "./panel.js";
 
 const { t } = vscode.l10n;
 const TEXT_SCHEME = "inductor-debug-text";
@@ -43,8 +44,8 @@ export class Texts implements vscode.FileSystemProvider, vscode.DocumentLinkProv
   }
 
   /** Opens a text, or brings the tab to the front that has it already, with what is newest. */
-  async open(target: string, text: TextToOpen, column: vscode.ViewColumn): Promise<void> {
-    const uri = addressOf(target, text);
+  async open(subject: Subject, text: TextToOpen, column: vscode.ViewColumn): Promise<void> {
+    const uri = addressOf(subject, text);
     const before = this.known.get(uri.toString());
     const kept = { text, bytes: new TextEncoder().encode(text.text), time: Date.now() };
     this.known.set(uri.toString(), kept);
@@ -146,9 +147,9 @@ export class Texts implements vscode.FileSystemProvider, vscode.DocumentLinkProv
   }
 }
 
-/** One address per target and title; the ending tells VS Code the language. */
-export function addressOf(target: string, { title, language }: TextToOpen): vscode.Uri {
+/** One address per file, target and title; the ending tells VS Code the language. */
+export function addressOf({ uri, target }: Subject, { title, language }: TextToOpen): vscode.Uri {
   const name = title.replace(/[^\p{L}\p{N}._ ()-]+/gu, "_");
   const ending = ENDINGS[language] ?? "txt";
-  return vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${target}/${name.endsWith(`.${ending}`) ? name : `${name}.${ending}`}` });
+  return vscode.Uri.from({ scheme: TEXT_SCHEME, query: uri, path: `/${target}/${name.endsWith(`.${ending}`) ? name : `${name}.${ending}`}` });
 }

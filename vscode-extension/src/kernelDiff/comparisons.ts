@@ -51,6 +51,8 @@ export type Ask = (command: string, argument: Readonly<Record<string, unknown>>,
 
 export class Comparisons implements vscode.Disposable {
   private readonly known = new Map<string, Comparison>();
+  /** How often each target was compared: of two comparisons that go on, the later one counts. */
+  private readonly turns = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<Comparison>();
 
   private readonly grew = new vscode.EventEmitter<Growth>();
@@ -70,40 +72,53 @@ export class Comparisons implements vscode.Disposable {
 
   /** @throws CompareError, and what `ask` throws. */
   async compare(subject: Subject, options: CompareOptions, ask: Ask): Promise<Comparison | undefined> {
+    const key = keyOf(subject);
+    const turn = (this.turns.get(key) ?? 0) + 1;
+    this.turns.set(key, turn);
+    const isNewest = (): boolean => this.turns.get(key) === turn;
     let pieces = 0;
-    const piece: PieceListener = ({ document }) => { this.grew.fire({ subject, options, piece: document, first: (pieces += 1) === 1 }); };
+    const piece: PieceListener = ({ document }) => {
+      if (isNewest()) this.grew.fire({ subject, options, piece: document, first: (pieces += 1) === 1 });
+    };
     let comparison: Comparison | undefined;
     try {
       const answer = await ask("inductorDebug.diff", { ...subject, ...options, maps: true }, piece);
       if (!answer) return undefined;
       const pathOf = (type: string): string | undefined => answer.artifacts.find((artifact) => artifact.media_type === type)?.path;
       const report = pathOf(REPORT);
-      comparison = report === undefined ? undefined : await this.read({ subject, options, report, maps: pathOf(MAPS) });
+      comparison = report === undefined ? undefined : await load({ subject, options, report, maps: pathOf(MAPS) });
+      if (comparison && isNewest()) this.keep(comparison);
       if (!comparison) throw new CompareError(answer.reason ?? answer.notes[0] ?? t("Nothing was compared."));
       return comparison;
     } finally {
-      if (!comparison && pieces > 0) this.stopped.fire(subject);
+      if (!comparison && pieces > 0 && isNewest()) this.stopped.fire(subject);
     }
   }
 
   /** The comparison that a tab has kept; undefined where its files are gone. */
   async read({ subject, options, report, maps }: Kept): Promise<Comparison | undefined> {
-    if (report === undefined) return undefined;
-    try {
-      const document = JSON.parse(await readFile(report, "utf8")) as DiffDocument;
-      const comparison = { subject, options, document, report, maps };
-      const key = keyOf(subject);
-      this.known.delete(key); // so that it becomes the newest
-      this.known.set(key, comparison);
-      this.changed.fire(comparison);
-      return comparison;
-    } catch {
-      return undefined;
-    }
+    const comparison = report === undefined ? undefined : await load({ subject, options, report, maps });
+    if (comparison) this.keep(comparison);
+    return comparison;
+  }
+
+  private keep(comparison: Comparison): void {
+    const key = keyOf(comparison.subject);
+    this.known.delete(key); // so that it becomes the newest
+    this.known.set(key, comparison);
+    this.changed.fire(comparison);
   }
 
   dispose(): void {
     for (const emitter of [this.changed, this.grew, this.stopped]) emitter.dispose();
+  }
+}
+
+async function load(kept: Omit<Comparison, "document">): Promise<Comparison | undefined> {
+  try {
+    return { ...kept, document: JSON.parse(await readFile(kept.report, "utf8")) as DiffDocument };
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../context.js";
+import { messageOf } from "../orders.js";
 import { revealPlace } from "../places.js";
 import { type Page, pageOf } from "./page.js";
 
@@ -18,12 +19,14 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
   protected readonly disposables: vscode.Disposable[] = [];
 
   /** `kept` is what VS Code keeps of the tab over a restart. */
-  constructor(context: Context, protected readonly panel: vscode.WebviewPanel, page: Page, kept: unknown, private readonly closed: () => void) {
+  constructor(protected readonly context: Context, protected readonly panel: vscode.WebviewPanel, page: Page, kept: unknown, private readonly closed: () => void) {
     const { extensionUri } = context.extension;
     panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extensionUri, "out")] };
     panel.iconPath = vscode.Uri.joinPath(extensionUri, "media", "view.svg");
     this.disposables.push(
-      panel.webview.onDidReceiveMessage((message: FromPage | Common) => { void this.receive(message); }),
+      panel.webview.onDidReceiveMessage((message: FromPage | Common) => {
+        this.receive(message).catch((error: unknown) => { context.notifications.answer(`${panel.title}: ${messageOf(error)}`); });
+      }),
       panel.onDidDispose(() => { this.dispose(); }),
     );
     panel.webview.html = pageOf(panel.webview, context.extension, kept, page);

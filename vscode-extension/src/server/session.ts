@@ -236,7 +236,7 @@ export class Session implements vscode.Disposable {
   private fail(failure: Failure): void {
     this.failure = failure;
     this.set(SessionState.Failed);
-    this.tell(SUBJECT, failure);
+    if (!this.disposed) this.tell(SUBJECT, failure);
   }
 
   private tell(subject: string, failure: Failure): void {

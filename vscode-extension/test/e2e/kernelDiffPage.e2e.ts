@@ -166,6 +166,25 @@ test("the end of a comparison leaves the focus and the places where they are", a
   expect(await page.evaluate(() => scrollY)).toBe(before);
 });
 
+test("a comparison that did not end shows all that had come, also to a page that is loaded afterwards", async () => {
+  const { page } = await open(diff([output("old")], [], { target: "Before" }), maps(map("old", [4])));
+  await page.evaluate((said) => { for (const data of said) dispatchEvent(new MessageEvent("message", { data })); }, [
+    { type: "piece", piece: { ...diff([output("first")]), target: "After", partial: true }, first: true },
+    { type: "piece", piece: { outputs: [output("second")] }, first: false },
+    { type: "stopped" },
+  ]);
+  await page.locator("h1", { hasText: "After: spyre against eager" }).waitFor();
+  expect(await page.locator(".badge.unfinished").count()).toBe(1);
+  expect(await result(page, "second").count()).toBe(1);
+  expect(await result(page, "old").count()).toBe(0);
+});
+
+test("one of something is told as one", async () => {
+  const { page } = await open(diff([output("output")], [node(0)]), maps({ ...map("output", [8]), equal: 1 }));
+  await page.getByText("Seed 0, 1 run, 1 operation measured.").waitFor();
+  await page.getByText("1 element agrees exactly; in 0 only one side is a finite number.").waitFor();
+});
+
 test("names and sentences of other people are text", async () => {
   const evil = node(0, { op: EVIL, node: EVIL, module: EVIL, path: EVIL });
   const { page, faults } = await open(diff([output(EVIL, { why: EVIL, dtype: EVIL })], [evil], { target: EVIL, why: EVIL, notes: [EVIL], blame: [{ ...evil, nodes: [EVIL], why: EVIL }] }), maps(map(EVIL, [2])));

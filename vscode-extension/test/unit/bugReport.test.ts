@@ -19,6 +19,7 @@ test("every file is listed with its size and what it is, below the way to go on"
     "$(file) repro/repro.py: 1 KiB",
   ]);
   expect(rows.filter(({ save }) => save === true)).toHaveLength(1);
+  expect(words(rowsOf({ files: FILES.slice(1), missing: [], redacted: {} }))[0]).toContain(": 1 file, 1 KiB");
 });
 
 test("what is missing and what was taken out is told, too", () => {

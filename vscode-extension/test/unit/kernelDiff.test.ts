@@ -1,11 +1,13 @@
 /** KernelDiff in the editor: what is read of the daemon's files, how nodes are ordered, which lines are hot, what commands may say. */
 
 import { encode } from "@msgpack/msgpack";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { afterEdit, type HeatLine, heatOf, LEVELS } from "../../src/heatLines.js";
+import { type Ask, Comparisons } from "../../src/kernelDiff/comparisons.js";
 import { optionsIn } from "../../src/kernelDiff.js";
 import { colourOf } from "../../webview/kerneldiff/colours.js";
 import type { BlameRow, DiffDocument, NodeError, NodeRow, OutputResult, Piece } from "../../webview/kerneldiff/document.js";
@@ -151,6 +153,35 @@ test.each<[string, [number, number, number, number, string], number[]]>([
   ["joined lines are others", [4, 3, 5, 0, " "], [2, 8]],
 ])("%s", (_what, [startLine, startCharacter, endLine, endCharacter, text], lines) => {
   expect(afterEdit(HOT, { startLine, startCharacter, endLine, endCharacter, text }).map(({ line }) => line)).toEqual(lines);
+});
+
+test("of two comparisons of one target that go on, the later one counts, whichever ends first", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "comparisons-"));
+  const subject = { uri: "file:///model.py", target: "Net" };
+  const comparisons = new Comparisons();
+  const seen: unknown[] = [];
+  comparisons.onDidGrow(({ options, first }) => { seen.push(["grew", options.backend, first]); });
+  comparisons.onDidChange(({ options }) => { seen.push(["ended", options.backend]); });
+  const begin = (backend: string): { piece: () => void; end: () => Promise<unknown> } => {
+    let piece = (): void => undefined;
+    let answer: (value: Awaited<ReturnType<Ask>>) => void = () => undefined;
+    const path = join(folder, `${backend}.json`);
+    writeFileSync(path, JSON.stringify(diff([])));
+    const ended = comparisons.compare(subject, { backend }, (_command, _argument, listener) => {
+      piece = () => { listener({ target: "Net", document: {} }); };
+      return new Promise((resolve) => { answer = resolve; });
+    });
+    const artifacts = [{ kind: "reports" as const, path, bytes: 2, media_type: "application/json" }];
+    return { piece: () => { piece(); }, end: () => (answer({ uri: subject.uri, status: "clean", reason: null, notes: [], artifacts }), ended) };
+  };
+  const [older, newer] = [begin("inductor"), begin("spyre")];
+  newer.piece();
+  older.piece();
+  await newer.end();
+  expect(await older.end()).toMatchObject({ options: { backend: "inductor" } });
+  expect(seen).toEqual([["grew", "spyre", true], ["ended", "spyre"]]);
+  expect(comparisons.all().map(({ options }) => options.backend)).toEqual(["spyre"]);
+  rmSync(folder, { recursive: true });
 });
 
 test("a key binding may say how to compare; what it does not know is left out", () => {

@@ -74,10 +74,11 @@ describe("transfers", () => {
     expect(page).toContain("<strong>the model does not fit</strong>");
     expect(page).toContain("<strong>ValueError: no</strong>");
     expect(page).not.toContain("<table>");
+    expect(transfersPage({ ...SUMMARY, summary: { ...SUMMARY.summary, transfers: 1 } }, [], undefined)).toContain("<p>1 transfer, ");
   });
 
   test("a log of thousands is cut, and says so", () => {
-    expect(transfersPage(SUMMARY, Array.from({ length: 1500 }, () => TRANSFER), undefined)).toContain("500 more are in the log.");
+    expect(transfersPage(SUMMARY, Array.from({ length: 1500 }, () => TRANSFER), undefined)).toContain("The log has more: 1500 transfers.");
   });
 
   test("a line that is broken costs that line only", () => {

@@ -2,7 +2,7 @@ import type * as vscode from "vscode";
 import { describe, expect, test } from "vitest";
 
 import type { AnalysisNotification, StageReport, TargetReport } from "../../../shared_schema/generated/wire.js";
-import { Analyses } from "../../src/analyses.js";
+import { Analyses, readyTargets } from "../../src/analyses.js";
 import type { Session } from "../../src/server/session.js";
 import { type Node, stageWords, TargetsProvider } from "../../src/tree.js";
 import { Diagnostic, EventEmitter, Range, Uri } from "./vscode.js";
@@ -100,6 +100,7 @@ describe("the view shows targets, stages and findings", () => {
       "  Other: no findings",
       "    inputs: forward wants a tokenizer",
     ]);
+    expect(session.analyses.all().flatMap(readyTargets).map(({ name }) => name)).toEqual(["Model"]);
   });
 
   test("a stage that failed or was left out says so", () => {

@@ -51,6 +51,7 @@ export class App {
         this.pending ??= setTimeout(() => { this.drawGrowing(); }, message.first ? 0 : PACE);
         return;
       case "stopped":
+        this.take(); // what came last may not be drawn yet
         this.growing = undefined;
         keepingPlaces(this.main, () => { this.draw(); });
     }
@@ -58,12 +59,17 @@ export class App {
 
   /** What has come of a comparison that goes on. The place that the user has scrolled to, and the focus, stay. */
   private drawGrowing(): void {
-    this.pending = undefined;
-    if (!this.growing) return; // it has ended meanwhile
-    const first = this.document?.partial !== true;
-    this.document = this.growing;
-    if (first) this.maps = [];
+    this.take();
     keepingPlaces(this.main, () => { this.draw(); });
+  }
+
+  /** What has come until now is what is shown from now on. */
+  private take(): void {
+    clearTimeout(this.pending);
+    this.pending = undefined;
+    if (!this.growing) return;
+    if (this.document?.partial !== true) this.maps = [];
+    this.document = this.growing;
   }
 
   private show(shown: DiffDocument, maps: ArrayBuffer | undefined): void {
@@ -307,7 +313,11 @@ function facts(shown: Shown): HTMLElement {
   const repeated = deterministic === null ? "" : deterministic ? t("The reference gives the same each time.") : t("The reference itself gives other results each time.");
   const total = seconds["total"];
   const lines = [
-    t("Seed {0}, {1} runs, {2} operations measured.", shown.seed, shown.runs, numberText(shown.nodes.length)),
+    [
+      t("Seed {0}", shown.seed),
+      shown.runs === 1 ? t("1 run") : t("{0} runs", shown.runs),
+      shown.nodes.length === 1 ? t("1 operation measured") : t("{0} operations measured", numberText(shown.nodes.length)),
+    ].join(", ") + ".",
     shown.weights === "" ? "" : t("Weights: {0}.", shown.weights),
     repeated,
     shown.first_divergent === null ? "" : t("Errors begin to grow at {0}.", shown.first_divergent),

@@ -42,7 +42,7 @@ export function growthChart(nodes: readonly Ranked[], choose: (node: Ranked) => 
     const part = Math.max(0, Math.min(1, (Math.log10(value) - bottom) / (top - bottom)));
     return EDGE.top + (1 - part) * (HEIGHT - EDGE.top - EDGE.bottom);
   };
-  const drawing = canvas(t("Relative error of {0} operations in the order of the graph, from {1} to {2}", nodes.length, short(low), short(high)));
+  const drawing = canvas(nodes.length === 1 ? t("Relative error of 1 operation, from {0} to {1}", short(low), short(high)) : t("Relative error of {0} operations in the order of the graph, from {1} to {2}", nodes.length, short(low), short(high)));
   for (const tick of ticks) {
     const height = y(10 ** tick);
     drawing.append(
@@ -122,7 +122,8 @@ function* chunked(values: readonly number[], of: (...some: number[]) => number):
 /** How many elements have an error of which size. */
 export function histogramChart(map: ErrorMap): HTMLElement {
   const { counts, firstDecade, binsPerDecade } = map;
-  const beside = t("{0} elements agree exactly; in {1} only one side is a finite number.", numberText(map.equal), numberText(map.invalid));
+  const agree = map.equal === 1 ? t("1 element agrees exactly") : t("{0} elements agree exactly", numberText(map.equal));
+  const beside = t("{0}; in {1} only one side is a finite number.", agree, numberText(map.invalid));
   const note = element("p", { class: "pale" }, beside);
   if (counts.length === 0) return element("div", {}, note);
   const most = counts.reduce((all, count) => Math.max(all, count), 1);
