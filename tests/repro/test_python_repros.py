@@ -45,7 +45,10 @@ def divided(x, by):
     return x / (1 // by)
 """
 BREAKS = {
-    "a print": ("print('mean', x.mean() * self.scale)", "print('mean', x.mean() * scale)"),
+    "a print": (
+        "scale = x.mean()\n        print('mean', scale * self.scale)",  # one name, two values
+        "print('mean', scale * scale_2)",
+    ),
     "an item": ("x = x * int(x.sum().item())", "x = x * int(x.sum().item())"),
     "a branch": ("if self.layer(x).sum() > 0:\n            x = x + 1", "if layer(x).sum() > 0:"),
     "a helper": ("x = clipped(x, math.pi)", "    print(x)"),
@@ -164,20 +167,20 @@ def test_what_cannot_stand_alone_is_refused_by_name(tmp_path: Path) -> None:
 
 RAISES = {
     "itself": ('raise ValueError(f"{x.shape[0]} is not what is wanted")', "raise ValueError"),
-    "a lookup": ("x = x * {'four': 4}[self.names[1]]", "x = x * {'four': 4}[names[1]]"),
+    "a lookup": ("x = x * self.numbers[self.names[1]]", "x = x * numbers[names[1]]"),
     "a helper": ("x = divided(x, 0)", "    return x / (1 // by)"),
 }
 
 
 @pytest.mark.parametrize(("statement", "line"), RAISES.values(), ids=RAISES.keys())
 def test_what_python_code_raises_becomes_the_statement_that_raises(statement: str, line: str, tmp_path: Path) -> None:
-    source = model(statement, 'self.names = ["four", "five"]', DIVIDED)
+    source = model(statement, 'self.names, self.numbers = ["four", "five"], {"four": 4}', DIVIDED)
     found = reproduce(tmp_path, source, rule="capture-error")
     assert line in found.script
     assert not found.why
     assert found.status() == 0
     mended = (
-        found.script.replace("raise ValueError", "print").replace("'four': 4", "'five': 5").replace("by)\n", "1)\n")
+        found.script.replace("raise ValueError", "print").replace('"four": 4', '"five": 5').replace("by)\n", "1)\n")
     )
     assert found.status(mended) == 1
 

@@ -6,6 +6,7 @@ import builtins
 import dataclasses
 import keyword
 import re
+from collections.abc import Iterable
 
 from inductor_debug.repro.program import Kind, Program, Ref, Step, mapped
 
@@ -19,10 +20,10 @@ _LONGEST = 40
 
 
 class Names:
-    """Names given out so far."""
+    """Names given out so far; those that are `taken` already never are."""
 
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken: dict[str, int] = dict.fromkeys(taken, 1)
 
     def take(self, wanted: str) -> str:
         """An identifier as near to `wanted` as can be: `encoder.0.weight` gives `encoder_0_weight`."""

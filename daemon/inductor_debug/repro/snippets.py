@@ -67,13 +67,15 @@ def _contains(node: ast.stmt, line: int, column: int) -> bool:
 class Extraction(ast.NodeTransformer):
     """Rewrites a piece of source so that it stands alone. `values` are the names known around it.
 
+    `own` are the names that it binds, `plain` all names that it has: attributes that become arguments get others.
+
     Raises (from `visit`):
         NotReproducibleError: it needs something that cannot be written down.
     """
 
-    def __init__(self, values: Mapping[str, Any], own: frozenset[str] = frozenset()) -> None:
+    def __init__(self, values: Mapping[str, Any], own: frozenset[str], plain: frozenset[str]) -> None:
         self._values, self._own = values, own
-        self._taken = Names()
+        self._taken = Names(own | plain)
         self._known: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
         self.definitions: dict[str, str] = {}
@@ -172,6 +174,8 @@ def _is_argument(value: Any) -> bool:
         return type(value).__module__.startswith("torch.nn.modules") and not list(value.children())
     if isinstance(value, (list, tuple)):
         return all(map(_is_argument, value))
+    if type(value) is dict:
+        return all(isinstance(key, (str, int)) and _is_argument(item) for key, item in value.items())
     return value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *_CONSTANTS))
 
 
@@ -201,6 +205,8 @@ def constructed(name: str, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         inner = ", ".join(constructed(name, item) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{source_of(key)}: {constructed(name, item)}" for key, item in value.items()) + "}"
     return source_of(value)
 
 
@@ -243,7 +249,8 @@ def snippet_of(
             raise NotReproducibleError(f"the code has a `{type(node).__name__.lower()}`, which stands for itself alone")
     memory: dict[int, Any] = {}
     nodes = copy.deepcopy(nodes, memory)
-    extraction = Extraction(values, stored_names(nodes))
+    plain = {node.id for outer in (*nodes, *decorators) for node in ast.walk(outer) if isinstance(node, ast.Name)}
+    extraction = Extraction(values, stored_names(nodes), frozenset((*plain, *arguments)))
     for name in arguments:
         extraction._named(name, values[name], ast.Load())
     body = [ast.fix_missing_locations(extraction.visit(node)) for node in nodes]
