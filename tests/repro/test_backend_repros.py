@@ -46,6 +46,20 @@ def source(model: str, backend: str = "") -> str:
     return HEAD + model + backend
 
 
+def fails_at(operation: str, statement: str, name: str) -> str:
+    """A backend that runs `statement` where a graph has the operation."""
+    return f"""
+@wrong("{name}")
+def {name}(graph, inputs):
+    import os, signal
+    if any("{operation}" in str(node.target) for node in graph.graph.nodes):
+        {statement}
+    return graph.forward
+
+
+"""
+
+
 def test_a_crash_becomes_the_operation_that_the_backend_crashes_on(tmp_path: Path) -> None:
     found = reproduce(tmp_path, source(NET), backend="relu_compile_error_TESTING_ONLY")
     assert found.lines == ["relu = torch.relu(x)"]
@@ -62,7 +76,8 @@ def test_a_crash_inside_of_inductor_names_its_own_exception(tmp_path: Path, monk
         raise ValueError("no lowering of relu 7 today")
 
     monkeypatch.setitem(lowering.lowerings, torch.ops.aten.relu.default, refuse)
-    small = NET.replace("range(6)", "range(1)").replace("index == 3", "index == 0")
+    # Every attempt has the relu, so that Inductor never gets as far as building something.
+    small = "class Model(nn.Module):\n    def forward(self, x):\n        return torch.relu(x).sum(-1)\n"
     found = reproduce(tmp_path, source(small), rule="capture-error", stage="inductor")
     assert found.lines == ["relu = torch.relu(x)"]
     assert "raises LoweringException" in found.script
@@ -95,18 +110,10 @@ def test_an_unknown_backend_is_said_to_be_unknown(tmp_path: Path) -> None:
     assert "there is no backend 'nonsense'" in reproduce(tmp_path, source(NET), backend="nonsense").why
 
 
-KILLS = """
-@wrong("kills")
-def kills(graph, inputs):
-    import os, signal
-    if any("relu" in str(node.target) for node in graph.graph.nodes):
-        os.kill(os.getpid(), signal.SIGSEGV)
-    return graph.forward
-"""
-
-
 def test_a_backend_that_kills_its_process_is_survived(tmp_path: Path) -> None:
-    found = reproduce(tmp_path, source(NET, KILLS), backend="kills")
+    found = reproduce(
+        tmp_path, source(NET, fails_at("relu", "os.kill(os.getpid(), signal.SIGSEGV)", "kills")), backend="kills"
+    )
     assert found.lines == ["relu = torch.relu(x)"]
     assert "SIGSEGV" in found.script
 
@@ -134,8 +141,43 @@ def backward(graph, inputs):
 def test_a_failure_of_the_backward_pass_is_found_by_running_it(tmp_path: Path) -> None:
     found = reproduce(tmp_path, source(NET, BACKWARD), backend="backward")
     assert found.document["nodes_after"] <= 3
-    assert ".backward()" in found.script
+    assert "autograd.backward(" in found.script
     assert "requires_grad_()" in found.script
+
+
+LOSES = {
+    "gradients": ("with torch.no_grad(): return graph.forward(*args)", "1, 0.0001 allowed"),
+    "a tensor": ("return (*graph.forward(*args)[:-1], None)", "tensors that come back: 1, wanted: 2"),
+    "a dtype": (
+        "return tuple(out.to(torch.float64) if out.isreal().all() else out for out in graph.forward(*args))",
+        "float64 in place of torch.float32",
+    ),
+    "a sign": ("return [out.conj().resolve_conj() for out in graph.forward(*args)]", "allowed"),
+}
+
+
+@pytest.mark.parametrize(("statement", "words"), LOSES.values(), ids=LOSES.keys())
+def test_a_backend_that_loses_something_is_wrong(statement: str, words: str, tmp_path: Path) -> None:
+    text = f"""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        return torch.softmax(x * self.weight, -1), torch.complex(x, x)
+
+
+@wrong("loses")
+def loses(graph, inputs):
+    def run(*args):
+        {statement}
+    return run
+"""
+    found = reproduce(tmp_path, HEAD + text, backend="loses")
+    assert words in found.script
+    assert found.status() == 0
+    assert found.status(found.script.replace(statement, "return graph.forward(*args)")) == 1
 
 
 VALUES = """
@@ -239,7 +281,8 @@ class Model(nn.Module):
 
 
 def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) -> None:
-    found = reproduce(tmp_path, source(BRANCH, REFUSES_BRANCHES), backend="refuses_branches")
+    refuses = fails_at("cond", 'raise NotImplementedError("no branch")', "refuses")
+    found = reproduce(tmp_path, source(BRANCH, refuses), backend="refuses")
     assert "cond" in found.why
     (name,) = found.files
     assert name.endswith(".pt2")
@@ -247,15 +290,6 @@ def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) 
     assert "torch.export keeps it beside the script" in found.script
     assert found.status() == 0
     assert found.status(found.script.replace('raise NotImplementedError("no branch")', "pass")) == 1
-
-
-REFUSES_BRANCHES = """
-@wrong("refuses_branches")
-def refuses_branches(graph, inputs):
-    if any("cond" in str(node.target) for node in graph.graph.nodes):
-        raise NotImplementedError("no branch")
-    return graph.forward
-"""
 
 
 def test_a_graph_that_is_no_code_and_does_nothing_wrong_is_said_to_be_right(tmp_path: Path) -> None:
@@ -299,33 +333,16 @@ def test_a_file_that_defines_a_library_of_operators_is_loaded_more_than_once(tmp
 def test_an_operator_of_the_projects_own_has_a_stand_in_for_backends_too(tmp_path: Path) -> None:
     found = reproduce(tmp_path, source(OWN_OPERATOR), backend="relu_compile_error_TESTING_ONLY")
     assert found.lines == ["relu = torch.relu(x)"]
-    refuses = """
-@wrong("refuses")
-def refuses(graph, inputs):
-    if any("twice" in str(node.target) for node in graph.graph.nodes):
-        raise NotImplementedError("there is no kernel")
-    return graph.forward
-
-
-"""
+    refuses = fails_at("twice", 'raise NotImplementedError("there is no kernel")', "refuses")
     # A file is executed once for each way of building its targets, and its backends are registered each time.
     found = reproduce(tmp_path, HEAD + refuses + OWN_OPERATOR, backend="refuses")
     assert found.lines == ["twice = torch.ops.repro_backend_tests.twice.default(x)"]
     assert "stand-in" in found.script
 
 
-FLAKY = """
-@wrong("flaky")
-def flaky(graph, inputs):
-    import os
-    if os.urandom(1)[0] < 170 and any("relu" in str(node.target) for node in graph.graph.nodes):
-        raise RuntimeError("not today")
-    return graph.forward
-"""
-
-
 def test_the_script_of_a_flaky_failure_looks_for_it_more_than_once(tmp_path: Path) -> None:
-    found = reproduce(tmp_path, source(NET, FLAKY), backend="flaky")
+    sometimes = 'if os.urandom(1)[0] < 170: raise RuntimeError("not today")'
+    found = reproduce(tmp_path, source(NET, fails_at("relu", sometimes, "flaky")), backend="flaky")
     assert "flaky" in found.why
     if found.document["script"]:
         assert "any(reproduces() for _ in range(10))" in found.script
@@ -410,5 +427,5 @@ class Model(nn.Module):
 
 def test_gradients_that_flow_on_to_an_earlier_graph_are_compared(tmp_path: Path) -> None:
     found = reproduce(tmp_path, source(AFTER_A_BREAK, BACKWARD), backend="backward")
-    assert ".backward()" in found.script
+    assert "autograd.backward(" in found.script
     assert found.document["nodes_after"] <= 2

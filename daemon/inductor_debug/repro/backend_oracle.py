@@ -67,7 +67,7 @@ class Symptom:
         if self.kind == "raises":
             return f"{self.exception}: {self.message}"
         if self.kind == "differs":
-            return f"relative error {self.error:.3g}, {self.bound:.3g} allowed"
+            return self.message or f"relative error {self.error:.3g}, {self.bound:.3g} allowed"
         return {"dies": f"the process was {self.signal}", "hangs": "it did not end"}.get(self.kind, "nothing is wrong")
 
     def same(self, other: Symptom) -> bool:
@@ -183,11 +183,13 @@ def outcome(function: Any, values: list[Any], manner: Manner, seed: int = 0) -> 
     if not manner.backward:
         tensors += [value for value in values if manner.writes and isinstance(value, torch.Tensor)]
         return [item.detach() for item in tensors]
-    losses = [item.sum() for item in tensors if item.requires_grad and item.dtype.is_floating_point]
-    if losses:
-        torch.stack([loss.to(torch.float64) for loss in losses]).sum().backward()  # type: ignore[no-untyped-call]
+    wanted = [item for item in tensors if item.requires_grad and item.dtype.is_floating_point]
+    if wanted:
+        # Factors that differ: the plain sum of a softmax, or of what is normalised, has no gradient at all.
+        factors = [torch.arange(item.numel(), device=item.device).reshape(item.shape) % 11 + 1 for item in wanted]
+        torch.autograd.backward(wanted, [(f / 16).to(item.dtype) for item, f in zip(wanted, factors, strict=True)])
     given = [value for value in values if isinstance(value, torch.Tensor)]
-    grads = [value.grad for value in given if value.grad is not None]
+    grads = [torch.zeros_like(item) if item.grad is None else item.grad for item in given if item.requires_grad]
     return [item.detach() for item in (*tensors, *grads, *(given if manner.writes else []))]
 
 
@@ -205,15 +207,16 @@ def _exact(function: Any, given: Callable[[], list[Any]], eager: list[Any], mann
 
 
 def _compared(eager: list[Any], exact: list[Any], actual: list[Any]) -> dict[str, Any]:
-    worst: dict[str, Any] = {"kind": ""}
-    for want, seen, near in zip(exact, actual, eager, strict=False):
-        floor = FLOORS.get(near.dtype, 1e-4)
-        bound = max(FACTOR * relative_error(near, want), floor)
+    if len(actual) != len(eager):
+        return {"kind": "differs", "message": f"tensors that come back: {len(actual)}, wanted: {len(eager)}"}
+    for want, seen, near in zip(exact, actual, eager, strict=True):
+        if seen.dtype is not near.dtype:
+            return {"kind": "differs", "message": f"{seen.dtype} in place of {near.dtype}"}
+        bound = max(FACTOR * relative_error(near, want), FLOORS.get(near.dtype, 1e-4))
         error = relative_error(seen, want)
         if not error <= bound:
-            worst = {"kind": "differs", "error": min(error, 1e30), "bound": bound}
-            break
-    return worst
+            return {"kind": "differs", "error": min(error, 1e30), "bound": bound}
+    return {"kind": ""}
 
 
 def _wide(value: Any) -> Any:
@@ -226,12 +229,19 @@ def relative_error(actual: torch.Tensor, expected: torch.Tensor) -> float:
     """Root mean square of the difference over that of the expected values; infinite where NaNs do not match."""
     if actual.shape != expected.shape:
         return math.inf
-    left, right = actual.detach().to(torch.float64), expected.detach().to(torch.float64)
+    left, right = _real(actual), _real(expected)
     if not bool((torch.isnan(left) == torch.isnan(right)).all()):
         return math.inf
     left, right = torch.nan_to_num(left), torch.nan_to_num(right)
     size = float(right.norm())
     return float((left - right).norm()) / (size or 1.0)
+
+
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    """The values in float64, of complex numbers both parts."""
+    tensor = tensor.detach()
+    parts = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    return parts.to(torch.float64)
 
 
 def innermost(error: BaseException) -> BaseException:
