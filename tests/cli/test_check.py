@@ -56,6 +56,19 @@ def test_exit_codes(command: Command, write: Write, text: str, words: list[str],
     assert command("check", "model.py", *words).code == code
 
 
+def test_a_report_is_a_check_with_a_page(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    ran = command("report", "model.py", "-o", "report.html")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("inductor-debug: 1 finding (1 warning) in 1 file, ")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "y = x.double()" in page
+    assert "A tensor has a dtype that the accelerator does not support." in page
+    document = json.loads(command("report", "model.py", "--format", "json").out)
+    assert document["summary"]["findings"] == 1
+
+
 def test_strict_makes_constraint_violations_errors_and_nothing_else(command: Command, write: Write) -> None:
     write("model.py", "y = x.double()\nz = y  # graph break\n")
     out = command("check", "model.py", "--strict").out

@@ -1,15 +1,17 @@
-"""The documents that machines read: JSON, SARIF, GitHub's commands and JUnit."""
+"""The documents to pass on: JSON, SARIF, GitHub's commands, JUnit and the HTML page."""
 
 from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from inductor_debug.report.github import GithubReport
+from inductor_debug.report.html_report import HtmlReport
 from inductor_debug.report.json_report import JsonReport
 from inductor_debug.report.junit import JunitReport
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult
@@ -281,3 +283,61 @@ def test_no_document_shows_what_a_baseline_hides(model: Path) -> None:
     shown.append(JsonReport(places(folder)).end(outcome))
     shown.append(JunitReport(places(folder), Sources()).end(outcome))
     assert not any("known one" in text for text in shown)
+
+
+class Seen(HTMLParser):
+    """The tags of a page, and its text without style and markup."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model: Path) -> None:
+    page = HtmlReport(places(model.parent.parent, *outcome.files), Sources(), page_of).end(outcome)
+    seen = Seen(page)
+    text = " ".join(" ".join(seen.words).split())
+    assert seen.open == []
+    assert "5 findings (2 errors, 2 warnings, 1 hint) in 2 of 6 files" in text
+    for file in outcome.files:
+        assert file.shown in text
+    assert [attributes["class"] for tag, attributes in seen.tags if tag == "article"] == [
+        finding.severity.value for _, finding in outcome.findings()
+    ]
+    assert "^^^^^^^^^^" in page  # the excerpt of `x.double()`
+    assert "Model mock done 41 2 1 0.75" in text
+    assert "a device was redirected" in text
+    assert "Permission denied" in text
+    assert "About dtype." in text
+    rules = {attributes["id"] for tag, attributes in seen.tags if tag == "details"}
+    assert {str(attributes["href"]) for tag, attributes in seen.tags if tag == "a"} == {f"#{rule}" for rule in rules}
+
+
+def test_the_page_loads_and_runs_nothing_whatever_names_say(model: Path) -> None:
+    evil = "<script>alert('x')</script><img src=x onerror=alert(1)>&amp;\x1b[31m"
+    bad = finding(
+        model, span_of(TEXT, "x.double()"), message=evil, op=evil, module=evil, target=evil, link=f"javascript:{evil}",
+        related=[related(model, span(0, 0, 1), evil)],
+    )  # fmt: skip
+    outcome = result(checked(model, bad, shown=evil, targets=[target(evil)], problem=evil))
+    page = HtmlReport(places(model.parent, *outcome.files), Sources(), lambda rule: Page(rule, evil, evil)).end(outcome)
+    seen = Seen(page)
+    assert {tag for tag, _ in seen.tags}.isdisjoint({"script", "img", "iframe", "link", "object", "form"})
+    assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on") or name == "src"]
+    assert not [1 for _, attributes in seen.tags if str(attributes.get("href", "#")).startswith("javascript:")]
+    assert "default-src 'none'" in page

@@ -14,7 +14,7 @@ from inductor_debug.report.styles import Styler
 if TYPE_CHECKING:
     from inductor_debug.rules.registry import Page
 
-FORMATS = ("text", "json", "sarif", "github", "junit")
+FORMATS = ("text", "json", "html", "sarif", "github", "junit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,10 @@ def renderer(view: View, places: Places) -> Renderer:
         from inductor_debug.report.json_report import JsonReport
 
         return JsonReport(places)
+    if view.format == "html":
+        from inductor_debug.report.html_report import HtmlReport
+
+        return HtmlReport(places, sources, _page)
     if view.format == "sarif":
         from inductor_debug.report.sarif import SarifReport
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
     "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),
+    "report": Command("inductor_debug.cli.report", "check, and put what was found into one page to pass on"),
     "list": Command("inductor_debug.cli.listing", "list the artifacts that were kept"),
     "clean": Command("inductor_debug.cli.clean", "remove artifacts that were kept"),
     "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),

@@ -1,0 +1,180 @@
+"""The report as one page for people who have neither the tool nor the files: what was checked, what was found, and why.
+
+It loads nothing and runs nothing; files have the names that `Places` gives them. Whatever comes from elsewhere is text
+and never markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+from inductor_debug_schema import Finding, Range, Related, StageReport
+
+from inductor_debug.report.cells import printable
+from inductor_debug.report.model import CheckedFile, CheckResult, summary
+from inductor_debug.report.places import Places
+from inductor_debug.report.snippet import Snippet
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Role, Styler
+from inductor_debug.report.text import describe, split_message
+from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.registry import Page
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --pale: #808080; --bad: #c72e0f; --odd: #a66300; }
+@media (prefers-color-scheme: dark) { :root { --bad: #f47067; --odd: #d7a14a; } }
+body { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.2rem 4rem; font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 0.6rem; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; margin: 0; font-weight: 600; overflow-wrap: anywhere; }
+table { border-collapse: collapse; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+article { border-left: 3px solid var(--line); padding-left: 0.9rem; margin: 1.3rem 0; }
+article.error { border-color: var(--bad); } article.warning { border-color: var(--odd); }
+pre { overflow-x: auto; margin: 0.4rem 0; padding: 0.5rem 0.7rem; border: 1px solid var(--line); border-radius: 4px; }
+pre, code { font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
+.about, .place { color: var(--pale); } p { margin: 0.35rem 0; overflow-wrap: anywhere; }
+.related { margin: 0.5rem 0 0 1rem; } summary { cursor: pointer; }
+"""
+_TITLE = "inductor-debug"
+
+
+class HtmlReport:
+    """One HTML page for the whole run. `page_of` gives a rule's page, or None for an unknown rule."""
+
+    def __init__(self, places: Places, sources: Sources, page_of: Callable[[str], Page | None]) -> None:
+        self._places = places
+        self._sources = sources
+        self._page_of = page_of
+
+    def file(self, file: CheckedFile) -> str:
+        """Nothing: the page is written at the end."""
+        return ""
+
+    def end(self, result: CheckResult) -> str:
+        """The page."""
+        rules = sorted({finding.rule for _, finding in result.findings()})
+        body = [
+            f"<h1>{_text(summary(result))}</h1>",
+            f'<p class="about">{_text(_versions(result))}</p>',
+            _table(("File", "Result", "Findings", "Targets"), [self._overview(file) for file in result.files]),
+            *(self._section(file) for file in result.files if file.findings or file.report.targets or file.problem),
+            *self._rules(rules),
+        ]
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{_text(f'{_TITLE}: {summary(result)}')}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+            + "\n".join(body)
+            + "\n</body>\n</html>\n"
+        )
+
+    def _overview(self, file: CheckedFile) -> tuple[str, str, str, str]:
+        state = "not analysed" if file.unanalysed() else file.report.status.value
+        targets = ", ".join(target.name for target in file.report.targets)
+        return file.shown, state, counted(len(file.findings), "finding"), targets
+
+    def _section(self, file: CheckedFile) -> str:
+        rows = [(target.name, *_cells(stage)) for target in file.report.targets for stage in target.stages]
+        notes = [
+            f"<p>{_text(f'{stage.stage.value}: {note}'.replace(file.path, file.shown))}</p>"
+            for target in file.report.targets
+            for stage in target.stages
+            for note in stage.notes
+        ]
+        headers = ("Target", "Stage", "State", "Ops", "Graphs", "Graph breaks", "Seconds")
+        return "\n".join(
+            [
+                f"<section>\n<h2>{_text(file.shown)}</h2>",
+                *([f"<p>{_text(file.problem)}</p>"] if file.problem is not None else []),
+                *([_table(headers, rows, numeric=3)] if rows else []),
+                *notes,
+                *(self._finding(finding) for finding in file.findings),
+                "</section>",
+            ]
+        )
+
+    def _finding(self, finding: Finding) -> str:
+        headline, *more = split_message(finding.message)
+        about = describe(finding)
+        link = finding.link or ""
+        return "\n".join(
+            [
+                f'<article class="{finding.severity.value}">',
+                f"<h3>{_text(f'{finding.severity.value}: {headline}')} "
+                f'<a href="#{_text(finding.rule)}"><code>{_text(finding.rule)}</code></a></h3>',
+                f'<p class="place">{_text(self._place(finding.path, finding.range))}</p>',
+                self._excerpt(finding.path, finding.range, "^"),
+                *(f"<p>{_text(line)}</p>" for line in more),
+                *([f'<p class="about">{_text(about)}</p>'] if about else []),
+                *([f'<p><a href="{_text(link)}">{_text(link)}</a></p>'] if link.startswith("https://") else []),
+                *(self._related(related) for related in finding.related),
+                "</article>",
+            ]
+        )
+
+    def _related(self, related: Related) -> str:
+        place = self._place(related.path, related.range)
+        return (
+            f'<div class="related"><p>{_text(related.message)} <span class="place">{_text(place)}</span></p>\n'
+            f"{self._excerpt(related.path, related.range, '-')}</div>"
+        )
+
+    def _place(self, path: str, area: Range) -> str:
+        line, column = self._sources.shown_position(path, area.start)
+        return f"{self._places.shown(path)}:{line}:{column}"
+
+    def _excerpt(self, path: str, area: Range, mark: str) -> str:
+        gutter = len(str(area.end.line + 1)) + 1
+        lines = Snippet(Styler(False), mark, Role.INFORMATION).render(self._sources.of(path), area, gutter)
+        return f"<pre>{_text(chr(10).join(lines))}</pre>" if lines else ""
+
+    def _rules(self, rules: Sequence[str]) -> Iterable[str]:
+        """What each rule that was broken means, so that nobody needs the tool to read the page."""
+        if rules:
+            yield "<h2>Rules</h2>"
+        for rule in rules:
+            page = self._page_of(rule)
+            about = f": {page.summary}" if page is not None else ""
+            head = f"<summary><code>{_text(rule)}</code>{_text(about)}</summary>"
+            text = f"<pre>{_text(page.text)}</pre>" if page is not None else ""
+            yield f'<details id="{_text(rule)}">{head}{text}</details>'
+
+
+def _text(text: str) -> str:
+    """Text that shows as it is."""
+    return escape(printable(text))
+
+
+def _versions(result: CheckResult) -> str:
+    tool = result.tool
+    parts = [
+        f"accelerator {result.accelerator}" if result.accelerator else "",
+        f"{tool.name} {tool.version}",
+        f"torch {tool.torch}" if tool.torch else "",
+        f"Python {tool.python}" if tool.python else "",
+        result.started.strftime("%Y-%m-%d %H:%M UTC"),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _cells(stage: StageReport) -> tuple[str, str, str, str, str, str]:
+    amounts = (f"{stage.ops:,}", f"{stage.graphs:,}", f"{stage.graph_breaks:,}", f"{stage.seconds:.2f}")
+    return stage.stage.value, stage.state.value, *amounts
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: int = 99) -> str:
+    """A table; from the column `numeric` on, cells are numbers."""
+    head = "".join(f'<th scope="col">{_text(header)}</th>' for header in headers)
+    lines = [
+        "<tr>"
+        + "".join(
+            f'<td class="number">{_text(cell)}</td>' if column >= numeric else f"<td>{_text(cell)}</td>"
+            for column, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    ]
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
