@@ -21,6 +21,7 @@ def test_every_command_has_help_with_examples(command: Command, name: str) -> No
     ran = command(name, "--help")
     assert ran.code == 0
     assert ran.out.startswith(f"usage: inductor-debug {name}")
+    assert f"\nexamples:\n  inductor-debug {name}" in ran.out
 
 
 def test_no_command_is_bad_usage(command: Command) -> None:

@@ -18,6 +18,11 @@ Runs the language server that an editor starts and talks to. Without --tcp it sp
 and everything else, the log included, goes to standard error.
 """
 EPILOG = """\
+examples:
+  inductor-debug serve                          as editors start it
+  inductor-debug serve --tcp 2087               for an editor that connects to a port of this machine
+  inductor-debug serve --log-file server.log --log-level debug
+
 The server ends with code 0 after `shutdown` and `exit`, and with 1 when the client is gone or says `exit` only.
 Settings come from the editor (`inductorDebug.*`), the environment and pyproject.toml, in this order.
 """

@@ -44,7 +44,14 @@ transformers.
 
 benchmarks:
 """ + "\n".join(f"  {name:{max(map(len, BENCHMARKS))}}  {known.summary}" for name, known in BENCHMARKS.items())
-EPILOG = "exit codes: 0 every promise was kept, 1 one was not, 2 it could not be measured"
+EPILOG = """\
+examples:
+  inductor-debug bench latency
+  inductor-debug bench latency --models mlp,bert --repeat 30
+  inductor-debug bench kerneldiff --format json
+
+exit codes: 0 every promise was kept, 1 one was not, 2 it could not be measured
+"""
 
 
 FAILURES = ()
