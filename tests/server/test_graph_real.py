@@ -1,4 +1,4 @@
-"""The graph command with real workers: what it names is there, and says what the model does."""
+"""The graph and report commands with real workers: what they name is there, and says what the model does."""
 
 from __future__ import annotations
 
@@ -49,4 +49,11 @@ async def test_graphs_of_a_file_are_kept_and_named(serve: Callable[..., Awaitabl
     assert {GraphKind.FORWARD, GraphKind.BACKWARD} <= {graph.kind for graph in document.graphs}
     statistics = json.loads(kept["statistics", "application/json"].read_bytes())
     assert statistics["memory"]["parameter"] == {"tensors": 2, "bytes": (8 * 16 + 16) * 4}
+    params = {"command": "inductorDebug.report", "arguments": [{"uri": path.as_uri()}]}
+    [kept_report] = (await client.request("workspace/executeCommand", params))["result"]["artifacts"]
+    assert (kept_report["kind"], kept_report["media_type"]) == ("reports", "text/html")
+    page = Path(kept_report["path"]).read_text(encoding="utf-8")
+    assert "<h2>net.py</h2>" in page
+    assert "no findings in 1 file" in page
+    assert str(tmp_path) not in page
     assert statistics["flops"] - statistics["backward_flops"] == 2 * 4 * 8 * 16

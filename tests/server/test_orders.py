@@ -61,6 +61,14 @@ async def test_graph_answers_with_references_and_the_state_of_every_stage(start_
     assert editor.messages.of("$/progress") == [], "no token, no progress"
 
 
+async def test_a_report_of_no_known_format_is_refused_before_anything_runs(start_editor: Make) -> None:
+    editor = await start_editor()
+    params = {"command": "inductorDebug.report", "arguments": [{"uri": URI, "format": "pdf"}]}
+    response = await editor.answer(editor.ask("workspace/executeCommand", params))
+    assert response["error"]["message"] == "`format` must be one of html, json."
+    assert editor.engine.calls == []
+
+
 async def test_progress_goes_to_the_token_of_the_request(start_editor: Make) -> None:
     editor = await start_editor()
     editor.engine.events = [StageStarted("Net", Stage.MOCK), Progressed("half", 1, 2), Progressed("back", 1, 9)]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inductor_debug.report.model import Renderer
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Styler
-
-if TYPE_CHECKING:
-    from inductor_debug.rules.registry import Page
 
 FORMATS = ("text", "json", "html", "sarif", "github", "junit")
 
@@ -36,12 +32,14 @@ def renderer(view: View, places: Places) -> Renderer:
         return JsonReport(places)
     if view.format == "html":
         from inductor_debug.report.html_report import HtmlReport
+        from inductor_debug.rules.registry import known_page
 
-        return HtmlReport(places, sources, _page)
+        return HtmlReport(places, sources, known_page)
     if view.format == "sarif":
         from inductor_debug.report.sarif import SarifReport
+        from inductor_debug.rules.registry import known_page
 
-        return SarifReport(places, sources, _page)
+        return SarifReport(places, sources, known_page)
     if view.format == "github":
         from inductor_debug.report.github import GithubReport
 
@@ -53,12 +51,3 @@ def renderer(view: View, places: Places) -> Renderer:
     from inductor_debug.report.text import TextReport
 
     return TextReport(places, sources, view.styler, verbose=view.verbose, quiet=view.quiet)
-
-
-def _page(rule: str) -> Page | None:
-    from inductor_debug.rules import registry
-
-    try:
-        return registry.find(rule).page
-    except registry.UnknownRuleError:
-        return None

@@ -14,7 +14,7 @@ from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.rules import catalog
 from inductor_debug.rules.base import Constraint, Page, Rule
 
-__all__ = ["Page", "UnknownRuleError", "all_rules", "constraints", "find", "page"]
+__all__ = ["Page", "UnknownRuleError", "all_rules", "constraints", "find", "known_page", "page"]
 
 
 class UnknownRuleError(LookupError):
@@ -52,6 +52,14 @@ def page(rule_id: str) -> str:
         UnknownRuleError: no rule has that id.
     """
     return find(rule_id).page.text
+
+
+def known_page(rule_id: str) -> Page | None:
+    """The page of a rule; None for a rule that is not ours."""
+    try:
+        return find(rule_id).page
+    except UnknownRuleError:
+        return None
 
 
 def _rule_in(name: str) -> Rule:

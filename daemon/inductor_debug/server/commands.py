@@ -14,7 +14,14 @@ from inductor_debug_schema import FileReport, Severity
 from lsprotocol import types
 
 from inductor_debug.engine.settings import ConfigurationError
-from inductor_debug.server import bisect_commands, bug_report_commands, diff_commands, graph_commands, repro_commands
+from inductor_debug.server import (
+    bisect_commands,
+    bug_report_commands,
+    diff_commands,
+    graph_commands,
+    report_commands,
+    repro_commands,
+)
 from inductor_debug.server.ordering import Token
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
@@ -104,6 +111,7 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.bisect": bisect_commands.bisect,
     "inductorDebug.transfers": bisect_commands.transfers,
     "inductorDebug.bugReport": bug_report_commands.bug_report,
+    "inductorDebug.report": report_commands.report,
     "inductorDebug.cancel": cancel,
     "inductorDebug.restart": restart,
     "inductorDebug.explain": explain,
