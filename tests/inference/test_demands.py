@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -104,6 +105,146 @@ WRITTEN |= {
     """,
 }
 
+WRITTEN |= {
+    "(24, 'cpu')": """
+        class Model(nn.Module):
+            def __init__(self, width, device): ...
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--device", default="auto")
+            args = parser.parse_args()
+            Model(24, torch.device(args.device))  # which raises a RuntimeError
+    """,
+    "(__import__('numpy').array([1, 2]), 3)": """
+        class Model(nn.Module):
+            def __init__(self, sizes, depth): ...
+        def main():
+            for depth in (3, 4):
+                Model(np.array([1, 2]), depth)
+    """,
+    "([1, 2], 5, 64)": """
+        class Model(nn.Module):
+            def __init__(self, widths, depth, size): ...
+        def main():
+            widths, sizes = [], []
+            for width in range(1, 9):
+                if width > 2:
+                    depth = 5
+                    break
+                widths.append(width)
+            while unknown():
+                sizes.append(1)
+            Model(widths, depth, len(sizes))
+    """,
+    "(30, 2, 7)": """
+        class Model(nn.Module):
+            def __init__(self, width, depth, classes): ...
+            @classmethod
+            def from_settings(cls, settings, *, classes):
+                return cls(settings["width"], depth=settings["depth"], classes=classes)
+            @classmethod
+            def tiny(cls):
+                return cls.from_settings({"width": 30, "depth": 2}, classes=7)
+    """,
+    "(300, 10)": """
+        MODELS = {}
+        def register(kind):
+            MODELS[kind.__name__] = kind
+            return kind
+        @register
+        class Model(nn.Module):
+            def __init__(self, width, classes): ...
+        def build(name, **rest):
+            return MODELS[name](**rest)
+        def main():
+            build("Model", width=300, classes=10)
+    """,
+    "(12, 3)": """
+        class Registry:
+            def __init__(self):
+                self.known = {}
+            def register(self, kind):
+                self.known[kind.__name__] = kind
+                return kind
+            def build(self, config):
+                config = dict(config)
+                return self.known[config.pop("type")](**config)
+        MODELS = Registry()
+        @MODELS.register
+        class Model(nn.Module):
+            def __init__(self, width, depth): ...
+        def main():
+            MODELS.build(dict(type="Model", width=12, depth=3))
+    """,
+    "(64, 128, torch.nn.Conv2d(64, 128, 1, 2))": """
+        class Model(nn.Module):
+            def __init__(self, inputs, planes, down): ...
+        class Whole(nn.Module):
+            def __init__(self, block, widths):
+                super().__init__()
+                self.inputs = widths[0]
+                self.first = self.stage(block, widths[1], 2)
+            def stage(self, block, planes, stride):
+                return block(self.inputs, planes, nn.Conv2d(self.inputs, planes, 1, stride))
+        def whole():
+            return Whole(Model, [64, 128])
+    """,
+    "(96, 12)": """
+        class click:
+            command = option = staticmethod(lambda *args, **rest: lambda function: function)
+        class Model(nn.Module):
+            def __init__(self, width, classes): ...
+        @click.command()
+        @click.option("--hidden-dim", default=96)
+        @click.option("--out", "classes", default=12)
+        def main(hidden_dim, classes):
+            Model(hidden_dim, classes)
+    """,
+    "(72, 'gelu')": """
+        class flags:
+            FLAGS = None
+            DEFINE_integer = DEFINE_enum = staticmethod(lambda *args: None)
+        flags.DEFINE_integer("width", 72, "how wide")
+        flags.DEFINE_enum("kind", "gelu", ["relu", "gelu"], "which")
+        class Model(nn.Module):
+            def __init__(self, width, kind): ...
+        def main(argv):
+            Model(flags.FLAGS.width, flags.FLAGS.kind)
+    """,
+    "(80, __import__('functools').partial(torch.nn.LayerNorm, eps=1e-06))": """
+        from functools import partial
+        class typer:
+            Option = staticmethod(lambda *args, **rest: args[0])
+        class Model(nn.Module):
+            def __init__(self, width, norm): ...
+        def main(width: int = typer.Option(80, help="how wide")):
+            Model(width, norm=partial(nn.LayerNorm, eps=1e-6))
+    """,
+    "(Settings(4, 9),)": """
+        import dataclasses
+        @dataclasses.dataclass
+        class Settings:
+            width: int
+            depth: int = 1
+        class Model(nn.Module):
+            def __init__(self, settings): ...
+        def main():
+            Model(dataclasses.replace(Settings(4), depth=9))
+    """,
+}
+
+ANNOTATED = {
+    "Kind": "Kind.FIRST",
+    "Optional[Kind]": "Kind.FIRST",
+    "'Kind | None'": "Kind.FIRST",
+    "Path": "__import__('pathlib').Path('.')",
+    "Row": "Row(width=64, depth=2)",
+    "List[Row]": "[Row(width=64, depth=2), Row(width=64, depth=2)]",
+    "Tuple['Row', Kind]": "(Row(width=64, depth=2), Kind.FIRST)",
+    "Type[Encoder]": "Encoder",
+    "Encoder": "Encoder()",
+}
+
 ASKED = {
     "a list where it is walked through": ("for width in given: pass", "[32, 64, 128]"),
     "a pair where it is unpacked": ("height, width = given", "(64, 64)"),
@@ -125,7 +266,8 @@ def first(tmp_path: Path, text: str) -> str:
     from inductor_debug.capture.inference.construction import constructions
     from inductor_debug.capture.inference.rendering import arguments_of
 
-    path, module = str(tmp_path / "model.py"), ModuleType("model")
+    path, module = str(tmp_path / "model.py"), ModuleType("model_under_test")
+    module.__file__, sys.modules[module.__name__] = path, module
     text = HEAD + dedent(text)
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     exec(compile(text, path, "exec"), vars(module))
@@ -148,6 +290,87 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"
+
+
+@pytest.mark.parametrize("annotation", ANNOTATED)
+def test_arguments_are_what_annotations_say(annotation: str, tmp_path: Path) -> None:
+    text = f"""
+        import enum
+        from pathlib import Path
+        from typing import List, NamedTuple, Optional, Tuple, Type
+        class Kind(enum.Enum):
+            FIRST, SECOND = "first", "second"
+        class Row(NamedTuple):
+            width: int
+            depth: int
+        class Encoder(nn.Module): pass
+        class Model(nn.Module):
+            def __init__(self, given: {annotation}): super().__init__()
+    """
+    assert first(tmp_path, text) == f"({ANNOTATED[annotation]},)"
+
+
+def test_a_module_is_taken_for_what_an_argument_is_called_after(tmp_path: Path) -> None:
+    text = """
+        class ImageEncoder(nn.Module): pass
+        class Decoder(nn.Module): pass
+        class Model(nn.Module):
+            def __init__(self, encoder: nn.Module, text_decoder, decoder_name):
+                self.decoder, self.name = text_decoder, decoder_name.lower()
+            def forward(self, x):
+                return self.decoder(x)
+    """
+    assert first(tmp_path, text) == "(ImageEncoder(), Decoder(), 'same')"
+
+
+def test_calls_of_another_class_with_the_same_name_say_nothing(tmp_path: Path) -> None:
+    call = "def main(): Model(7)\n"
+    (tmp_path / "other.py").write_text("class Model: pass\n" + call)
+    text = "class Model(nn.Module):\n    def __init__(self, width): super().__init__()\n"
+    assert first(tmp_path, text) == "(64,)"
+    (tmp_path / "train.py").write_text("from model import Model\n" + call)
+    assert first(tmp_path, text) == "(7,)"
+
+
+TOO_MUCH = (
+    "'a' * 10 ** 10",
+    "list(range(10 ** 9))",
+    "dict(zip(range(10 ** 7), range(10 ** 7)))",
+    "2 ** 10 ** 8",
+    "math.factorial(10 ** 6)",
+    "np.ones((30000, 30000))",
+    "'{:>1000000000}'.format(1)",
+    "any(item for item in range(10 ** 9))",
+    "round(5, -10 ** 9)",
+    "+".join(["1"] * 700),
+    "deep(1)",
+    "[doubled, [doubled := doubled + doubled for _ in range(60)]]",
+    "grown([1] * 100)",
+    "squared(7)",
+)
+
+
+@pytest.mark.parametrize("written", TOO_MUCH, ids=lambda text: text[:40])
+def test_what_would_take_long_or_much_memory_has_no_value(written: str, tmp_path: Path) -> None:
+    text = f"""
+        import math
+        doubled = [1]
+        def deep(number):
+            return deep(number + 1)
+        def grown(items):
+            for _ in range(100):
+                items.extend(items)
+            return len(items)
+        def squared(number):
+            for _ in range(100):
+                number = number * number
+            return number
+        class Model(nn.Module):
+            def __init__(self, width): super().__init__()
+        def main():
+            Model({written})
+    """
+    assert first(tmp_path, text) == "(64,)"
 
 
 CALLED = """

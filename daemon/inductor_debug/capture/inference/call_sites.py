@@ -7,86 +7,183 @@ by their text. The function around a call is gone through as well, with what it 
 from __future__ import annotations
 
 import ast
+import builtins
+import collections
 import itertools
 import os
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.following import Definition, Follower
-from inductor_debug.capture.inference.made import UnknownError, is_known
+from inductor_debug.capture.inference.made import UnknownError, is_same
+from inductor_debug.capture.inference.options import options_of
 from inductor_debug.capture.inference.plain_values import Names
+from inductor_debug.capture.inference.syntax import Function
 
 Call = tuple[list[Any], dict[str, Any]]
 """Positional and keyword arguments; what is not plain is `UnknownError`."""
 
 _MOST_CALLERS = 2
 _MOST_TIMES = 3
-_FURTHEST = 3
-_SECONDS = 0.15
+_MOST_COMPUTED = 60
+_FURTHEST = 4
+_SECONDS = 1.0
+_SECONDS_IN_PROJECT = 0.15
 _MOST_FILES = 400
 _LARGEST = 400_000
 _FOREIGN = frozenset(("site-packages", "node_modules", "__pycache__", "venv", "env", "build", "dist"))
 
 
-def calls_in(tree: ast.Module, name: str, namespace: Mapping[str, Any], depth: int = 0) -> Iterator[Call]:
-    """The calls of `name`, except for those inside the class itself."""
-    options = options_of(tree, namespace)
-    for node, around in _calls(tree, name):
-        functions = [item for item in around if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
-        owner = functions[-1] if functions else tree
-        for given in _given(owner, around, tree, namespace, depth):
-            yield from _harvest(node, owner, given, Follower(namespace, options))
+@dataclass(frozen=True)
+class _Site:
+    """A call and the definitions around it, outermost first."""
+
+    node: ast.Call
+    around: tuple[Any, ...]
+
+    @property
+    def owner(self) -> Function | None:
+        """The function that the call stands in; None for the file itself."""
+        return next((item for item in reversed(self.around) if isinstance(item, Function)), None)
 
 
-def _harvest(node: ast.Call, owner: Any, given: Names, follower: Follower) -> Iterator[Call]:
-    """What one call is given, each time that it is reached in going through the function around it."""
-    found: list[Call] = []
+@dataclass(frozen=True)
+class _Reached:
+    """What a call is given when it is reached; `callee` is what is called, `receiver` what that is looked up on."""
 
-    def look(part: ast.AST, names: Names) -> None:
-        if len(found) < _MOST_TIMES and any(item is node for item in ast.walk(part)):
-            try:
-                call = follower.arguments(node, names)
-            except (UnknownError, ArithmeticError, LookupError, TypeError, ValueError):
-                return
-            if call not in found:
-                found.append(call)
-
-    follower.look = look
-    try:
-        names = {**(follower.defaults(owner) if not isinstance(owner, ast.Module) else {}), **given}
-        follower.run(owner.body, names)
-    except (UnknownError, RecursionError):
-        pass
-    yield from found
+    args: list[Any]
+    kwargs: dict[str, Any]
+    callee: Any
+    receiver: Any
 
 
-def _given(
-    owner: Any, around: list[ast.AST], tree: ast.Module, namespace: Mapping[str, Any], depth: int
-) -> Iterator[Names]:
-    """What the function around a call is given by those who call it, one after the other; at least nothing."""
-    found = False
-    if not isinstance(owner, ast.Module) and depth < _FURTHEST and owner.args.args:
-        parameters = [item.arg for item in owner.args.args]
-        called, itself = owner.name, {}
-        if owner.name == "__init__":
-            classes = [item for item in around if isinstance(item, ast.ClassDef)]
-            called = classes[-1].name if classes else called
-            itself = {parameters.pop(0): SimpleNamespace()}
-        for args, kwargs in itertools.islice(calls_in(tree, called, namespace, depth + 1), _MOST_CALLERS):
-            given = {**dict(zip(parameters, args, strict=False)), **kwargs}
-            known = {name: value for name, value in given.items() if name in parameters and is_known(value)}
-            if known:
+class CallSites:
+    """The calls in one file. What is read of them is bounded in processor time, whatever the load.
+
+    Args:
+        tree: the file.
+        namespace: what its names stand for.
+    """
+
+    def __init__(self, tree: ast.Module, namespace: Mapping[str, Any]) -> None:
+        self._tree, self._namespace = tree, namespace
+        self.options = options_of(tree, Follower(namespace, {}))
+        self._named: dict[str, list[_Site]] = {}
+        self._computed: list[_Site] = []
+        self._left = _SECONDS
+        self._collect()
+
+    def of(self, name: str) -> Iterator[Call]:
+        """The calls of `name`, except for those inside of what is called so."""
+        for reached in self._calls_of(name, 0):
+            yield reached.args, reached.kwargs
+
+    def computed(self, kind: Any) -> Iterator[Call]:
+        """The calls of `kind` under other names: `cls(...)`, `MODELS[name](...)`, `block(...)`."""
+        for site in self._computed[:_MOST_COMPUTED]:
+            for reached in self._reached(site, 0):
+                if reached.callee is kind:
+                    yield reached.args, reached.kwargs
+
+    def _collect(self) -> None:
+        pending: collections.deque[tuple[tuple[Any, ...], ast.AST]] = collections.deque([((), self._tree)])
+        while pending:
+            around, node = pending.popleft()
+            if isinstance(node, Function | ast.ClassDef):
+                around = (*around, node)
+            if isinstance(node, ast.Call):
+                called, site = node.func, _Site(node, around)
+                if isinstance(called, ast.Attribute | ast.Name):
+                    name = called.attr if isinstance(called, ast.Attribute) else called.id
+                    self._named.setdefault(name, []).append(site)
+                known = isinstance(called, ast.Name) and (called.id in self._namespace or hasattr(builtins, called.id))
+                if not isinstance(called, ast.Attribute) and not known:
+                    self._computed.append(site)
+            pending += [(around, child) for child in ast.iter_child_nodes(node)]
+
+    def _calls_of(self, name: str, depth: int) -> Iterator[_Reached]:
+        for site in self._named.get(name, ()):
+            inside = any(item.name == name for item in site.around)
+            if not inside or (site.owner is not None and site.owner.name != name and _is_of_class(site.owner)):
+                yield from self._reached(site, depth)
+
+    def _reached(self, site: _Site, depth: int) -> Iterator[_Reached]:
+        """What one call is given, for each who calls the function around it."""
+        if self._left > 0:
+            for given in self._given(site, depth):
+                yield from self._harvest(site, given)
+
+    def _harvest(self, site: _Site, given: Names) -> Iterator[_Reached]:
+        """What one call is given, each time that it is reached in going through the function around it."""
+        found: list[_Reached] = []
+        follower, started = Follower(self._namespace, self.options), time.process_time()
+
+        def look(part: ast.AST, names: Names) -> None:
+            if len(found) < _MOST_TIMES and any(item is site.node for item in ast.walk(part)):
+                called = site.node.func
+                try:
+                    args, kwargs = follower.arguments(site.node, names)
+                except UnknownError:
+                    return
+                receiver = follower.or_unknown(called.value, names) if isinstance(called, ast.Attribute) else None
+                reached = _Reached(args, kwargs, follower.or_unknown(called, names), receiver)
+                if not any(is_same([item.args, item.kwargs], [args, kwargs]) for item in found):
+                    found.append(reached)
+
+        follower.look = look
+        owner = site.owner
+        try:
+            names = {**(follower.defaults(owner) if owner is not None else {}), **given}
+            follower.run((owner or self._tree).body, names)
+        except UnknownError:
+            pass
+        self._left -= time.process_time() - started
+        yield from found
+
+    def _given(self, site: _Site, depth: int) -> Iterator[Names]:
+        """What the function around a call is given by those who call it, one after the other; at least nothing."""
+        owner, found = site.owner, False
+        if owner is None or depth >= _FURTHEST:
+            yield {}
+            return
+        around = site.around[: site.around.index(owner)]
+        home = around[-1] if around and isinstance(around[-1], ast.ClassDef) else None
+        called, itself = owner.name, ""
+        if home is not None and owner.args.args and "staticmethod" not in _decorators(owner):
+            itself = owner.args.args[0].arg
+            called = home.name if called == "__init__" else called
+        own = self._namespace.get(home.name, UnknownError) if home is not None and _is_of_class(owner) else None
+        for reached in itertools.islice(self._calls_of(called, depth + 1), _MOST_CALLERS):
+            if any(value is not UnknownError for value in (*reached.args, *reached.kwargs.values())):
                 found = True
-                yield {**itself, **known}
-    if not found:
-        yield {}
+                first = [own or _instance(reached, called, owner)] if itself else []
+                follower = Follower(self._namespace, self.options)
+                yield follower.bound(owner, [*first, *reached.args], reached.kwargs)
+        if not found:
+            yield {itself: own or SimpleNamespace()} if itself else {}
+
+
+def _is_of_class(function: Function) -> bool:
+    """Whether a function is called on the class."""
+    return bool({"classmethod", "staticmethod"} & _decorators(function))
+
+
+def _decorators(function: Function) -> set[str]:
+    return {item.id for item in function.decorator_list if isinstance(item, ast.Name)}
+
+
+def _instance(reached: _Reached, called: str, owner: Function) -> Any:
+    """What a method is called on, as far as it is known."""
+    known = called == owner.name and reached.receiver is not None and reached.receiver is not UnknownError
+    return reached.receiver if known else SimpleNamespace()
 
 
 def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
-    """The same for the other files of the project; bounded in files and processor time whatever the load."""
-    deadline = time.process_time() + _SECONDS
+    """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load."""
+    deadline = time.process_time() + _SECONDS_IN_PROJECT
     marker = f"{name}("
     for number, file in enumerate(_files(root)):
         if number >= _MOST_FILES or time.process_time() > deadline:
@@ -98,7 +195,9 @@ def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
                 text = stream.read()
             if marker in text:
                 tree = ast.parse(text)
-                yield from calls_in(tree, name, _names_of(tree))
+                if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
+                    continue  # it has something of its own that is called so
+                yield from CallSites(tree, _names_of(tree)).of(name)
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
 
@@ -123,55 +222,3 @@ def _names_of(tree: ast.Module) -> Names:
             if value is not UnknownError:
                 found[node.targets[0].id] = value
     return found
-
-
-def _calls(tree: ast.Module, name: str) -> Iterator[tuple[ast.Call, list[ast.AST]]]:
-    """The calls of a name, each with the definitions around it."""
-    pending: list[tuple[list[ast.AST], ast.AST]] = [([], tree)]
-    while pending:
-        around, node = pending.pop(0)
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
-            continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            around = [*around, node]
-        if isinstance(node, ast.Call):
-            called = node.func
-            last = (
-                called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-            )
-            if last == name:
-                yield node, around
-        pending += [(around, child) for child in ast.iter_child_nodes(node)]
-
-
-def options_of(tree: ast.Module, namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the command line's options that are plain, by name: their defaults, flags, first choices."""
-    found: dict[str, Any] = {}
-    follower = Follower(namespace, {})
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        if node.func.attr == "add_argument":
-            flags = [item.value for item in node.args if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-            said = {item.arg: item.value for item in node.keywords}
-            named = said.get("dest")
-            if isinstance(named, ast.Constant) and isinstance(named.value, str):
-                flags = [named.value]
-            value = _option(follower, said)
-            long = [flag for flag in flags if flag.startswith("--")] or flags[-1:]
-            if long and value is not UnknownError:
-                found[long[0].lstrip("-").replace("-", "_")] = value
-        elif node.func.attr == "set_defaults":
-            found.update({item.arg: follower.or_unknown(item.value, {}) for item in node.keywords if item.arg})
-    return {name: value for name, value in found.items() if value is not UnknownError}
-
-
-def _option(follower: Follower, said: Mapping[str | None, ast.expr]) -> Any:
-    """What an option is where nobody gives it."""
-    if "default" in said:
-        return follower.or_unknown(said["default"], {})
-    action = said.get("action")
-    if isinstance(action, ast.Constant) and action.value in ("store_true", "store_false"):
-        return action.value == "store_false"
-    choices = follower.or_unknown(said["choices"], {}) if "choices" in said else ()
-    return next(iter(choices), UnknownError) if isinstance(choices, list | tuple) else UnknownError

@@ -6,24 +6,28 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePath
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference import naming, signatures
-from inductor_debug.capture.inference.call_sites import calls_in, calls_in_project, options_of
+from inductor_debug.capture.inference import annotated, signatures
+from inductor_debug.capture.inference.call_sites import CallSites, calls_in_project
 from inductor_debug.capture.inference.demands import Demand, demands
+from inductor_debug.capture.inference.given_sizes import numbers_in
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.made import Made, Options, UnknownError, fresh, is_known, made, text_of
 from inductor_debug.capture.inference.specs import Argument, ConstantSpec
 
 _DEEPEST = 6
+_SHORTEST = 4
+"""Letters of a name that tells something."""
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
 
@@ -66,18 +70,20 @@ def constructions(
     kind: type, module: ModuleType, tree: ast.Module, path: str, project_root: str
 ) -> Iterator[Construction]:
     """Ways to build `kind`, most trustworthy first."""
-    try:
-        parameters = signatures.parameters(kind)
-    except (TypeError, ValueError):
+    parameters = signatures.parameters(kind)
+    if parameters is None:
         yield Construction()
         return
-    builder = _Builder(module, tree, kind)
+    sites = CallSites(tree, vars(module))
+    builder = _Builder(module, sites, kind)
     required = [item for item in parameters if item.default is inspect.Parameter.empty]
-    for args, kwargs in calls_in(tree, kind.__name__, vars(module)):
+    for args, kwargs in sites.of(kind.__name__):
         yield builder.bound(parameters, args, kwargs, "a call in this file")
     if not required:
-        yield Construction(numbers=_numbers({item.name: item.default for item in parameters}))
+        yield Construction(numbers=numbers_in({item.name: item.default for item in parameters}))
         return
+    for args, kwargs in sites.computed(kind):
+        yield builder.bound(parameters, args, kwargs, "a call in this file")
     for args, kwargs in calls_in_project(project_root, path, kind.__name__):
         yield builder.bound(parameters, args, kwargs, "a call in the project")
     yield builder.bound(parameters, [], {}, "names and annotations")
@@ -89,8 +95,8 @@ def constructions(
 class _Builder:
     """Fills in what a call of `kind` leaves open."""
 
-    def __init__(self, module: ModuleType, tree: ast.Module, kind: Callable[..., Any], depth: int = 0) -> None:
-        self.module, self.tree, self.kind, self.depth = module, tree, kind, depth
+    def __init__(self, module: ModuleType, sites: CallSites, kind: Callable[..., Any], depth: int = 0) -> None:
+        self.module, self.sites, self.kind, self.depth = module, sites, kind, depth
         self.alternative = 0
         self._demands: dict[str, Demand] | None = None
 
@@ -121,18 +127,23 @@ class _Builder:
             known[item.name] = value
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
             arguments.append(Argument(item.name, spec, by_name))
-        return Construction(tuple(arguments), tuple(invented), source, _numbers(known))
+        return Construction(tuple(arguments), tuple(invented), source, numbers_in(known))
 
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
-        """A value for one argument that nobody wrote down: a configuration, or one by annotation, code and name."""
-        name, annotation = parameter.name, self._annotation(parameter)
-        kind = annotation if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else None
+        """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
+        name, said = parameter.name, annotated.said_by(parameter.annotation, vars(self.module))
+        if said.is_class and annotated.is_of_project(said.kind):
+            return self._constant(said.kind)
+        if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
+            return self._several(said, name, known)
+        kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
         demand = self._demand(name)
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
-        own = kind if kind is not None and issubclass(kind, nn.Module) else self._namesake(name) if not kind else None
-        if own is not None:
+        if kind is not None and self._is_asked_for(kind):
+            return self._instance(kind, name)
+        if kind is None and (own := self._namesake(name, demand)) is not None:
             return self._module(own)
         text = (
             parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
@@ -141,6 +152,34 @@ class _Builder:
         if isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles:
             return MadeSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value, guessed=True)
         return self._constant(value)
+
+    def _is_asked_for(self, kind: type) -> bool:
+        """Whether an annotation with this class leaves no doubt about what is given."""
+        if issubclass(kind, Enum | PurePath):
+            return len(getattr(kind, "__members__", "_")) > 0
+        own = annotated.is_of_project(kind) and not issubclass(kind, dict)
+        return issubclass(kind, nn.Module) or (own and not inspect.isabstract(kind))
+
+    def _instance(self, kind: type, name: str) -> ConstantSpec:
+        """An instance of an annotated class."""
+        if issubclass(kind, Enum):
+            members = list(kind)
+            return self._constant(members[min(self.alternative, len(members) - 1)])
+        if issubclass(kind, PurePath):
+            return self._constant(kind("."))
+        if issubclass(kind, nn.Module):
+            named = self._namesake(name, Demand(["module"])) if kind is nn.Module else None
+            return self._module(named or kind)
+        return self._built(Made(kind), True)
+
+    def _several(self, said: annotated.Said, name: str, known: dict[str, Any]) -> ConstantSpec:
+        """A list or a tuple of instances."""
+        single = inspect.Parameter(name.rstrip("s") or name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        specs = [self.invent(single.replace(annotation=item), known) for item in said.items]
+        shape = said.shape or list
+        inside = ", ".join(spec.text for spec in specs)
+        text = f"[{inside}]" if shape is list else f"({inside}{',' if len(specs) == 1 else ''})"
+        return MadeSpec(text, UnknownError, make=lambda: shape(map(_fresh, specs)), guessed=True)
 
     def _constant(self, value: Any) -> ConstantSpec:
         return ConstantSpec(text_of(value, vars(self.module)), value)
@@ -162,12 +201,6 @@ class _Builder:
         if self._demands is None:
             self._demands = demands(self.kind)
         return self._demands.get(name, Demand())
-
-    def _annotation(self, parameter: inspect.Parameter) -> Any:
-        annotation = parameter.annotation
-        if isinstance(annotation, str):
-            return vars(self.module).get(annotation.strip("'\"").partition("|")[0].strip())
-        return annotation
 
     def _configuration(self, name: str, kind: type | None, demand: Demand) -> ConstantSpec | None:
         """A configuration class that needs no arguments: the annotated one, or the one that the file defines."""
@@ -191,11 +224,11 @@ class _Builder:
                 return MadeSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
             if signatures.needs_nothing(found):
                 return MadeSpec(f"{found.__name__}()", Made(found), make=found)
-            if dataclasses.is_dataclass(found):
+            if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
                 return self._built(Made(found), True)
         asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
-            return self._fields(demand, options_of(self.tree, vars(self.module)))
+            return self._fields(demand, self.sites.options)
         return None
 
     def _has_fields(self, kind: Any, demand: Demand) -> bool:
@@ -226,27 +259,34 @@ class _Builder:
             return SimpleNamespace(**{key: self._field(key, inner) for key, inner in demand.fields.items()})
         return constructor_value(name, "", {}, self.alternative, demand)
 
-    def _namesake(self, name: str) -> type[nn.Module] | None:
-        """The class of the file that an argument is called after: `encoder` after `Encoder`."""
+    def _namesake(self, name: str, demand: Demand) -> type[nn.Module] | None:
+        """The class of the file that an argument is called after: `encoder` after `Encoder`.
+
+        After `ImageEncoder` only what is used as a module.
+        """
         plain = name.replace("_", "").lower()
-        for kind in vars(self.module).values():
-            own = isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == self.module.__name__
-            if own and kind.__name__.lower() == plain and kind is not self.kind:
-                found: type[nn.Module] = kind
-                return found
-        return None
+        own = {
+            kind.__name__.lower(): kind
+            for kind in vars(self.module).values()
+            if isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == self.module.__name__
+            if kind is not self.kind
+        }
+        if plain in own or not {"module", "callable"} & set(demand.roles) or demand.texts or len(plain) < _SHORTEST:
+            return own.get(plain)
+        like = [kind for key, kind in own.items() if key.endswith(plain)]
+        like += [kind for key, kind in own.items() if plain.endswith(key) and len(key) >= _SHORTEST]
+        return like[0] if like else None
 
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""
-        if kind is nn.Module or self.depth > 3:
+        if kind.__module__.startswith("torch.") or inspect.isabstract(kind) or self.depth > 3:
             return MadeSpec("torch.nn.Identity()", UnknownError, make=nn.Identity, guessed=True)
-        calls = calls_in(self.tree, kind.__name__, vars(self.module))
-        args, kwargs = next(calls, ([], {}))
+        args, kwargs = next(self.sites.of(kind.__name__), ([], {}))
         return self._built(Made(kind, tuple(args), kwargs), True)
 
     def _built(self, value: Made, own: bool) -> ConstantSpec:
         """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
-        builder = _Builder(self.module, self.tree, value.kind, self.depth + 1)
+        builder = _Builder(self.module, self.sites, value.kind, self.depth + 1)
         builder.alternative = self.alternative
         parameters = signatures.known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
         if parameters is not None:
@@ -267,25 +307,3 @@ class _Builder:
             make=lambda: made(value, *inner.given()),
             guessed=guessed,
         )
-
-
-def _numbers(known: dict[str, Any], deepest: int = 2) -> tuple[int, ...]:
-    """Integers among the arguments, and in configurations among them, that say how large an input is."""
-    found = []
-    for name, given in sorted(known.items(), key=lambda item: not naming.is_surely_of_image(item[0])):
-        value = given[0] if isinstance(given, tuple | list) and given else given
-        if isinstance(value, int) and not isinstance(value, bool) and naming.is_extent(name) and value > 1:
-            found += [item for item in given if type(item) is int] if isinstance(given, tuple | list) else [value]
-        elif deepest:
-            found += _numbers(_parts_of(given), deepest - 1)
-    return tuple(found)
-
-
-def _parts_of(value: Any) -> dict[str, Any]:
-    """What a configuration is made of, as far as that is written down."""
-    if isinstance(value, Made):
-        parameters = {item.name: item.default for item in signatures.known_parameters(value.kind) or []}
-        return {**parameters, **dict(zip(parameters, value.args, strict=False)), **value.kwargs, **value.attributes}
-    if isinstance(value, SimpleNamespace) or dataclasses.is_dataclass(value):
-        return vars(value)
-    return {key: item for key, item in value.items() if isinstance(key, str)} if type(value) is dict else {}

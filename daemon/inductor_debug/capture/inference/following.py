@@ -14,12 +14,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.made import Made, UnknownError, is_known
-from inductor_debug.capture.inference.plain_values import Names, PlainValues, bind
-from inductor_debug.capture.inference.pure_calls import combined
+from inductor_debug.capture.inference.options import default_of, takes_options
+from inductor_debug.capture.inference.plain_calls import PlainCalls
+from inductor_debug.capture.inference.plain_values import Budget, Names, bind
+from inductor_debug.capture.inference.pure_calls import CHANGING, truth
 from inductor_debug.capture.inference.syntax import Function, function_tree
 
 _DEEPEST = 6
 _MOST_ROUNDS = 200
+_LEAVE = (ast.Return, ast.Break, ast.Continue)
+_LEFT_ALONE = (ast.While, ast.Match, ast.AsyncFor, ast.AsyncWith)
+"""Statements that are not gone through as Python would."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,15 @@ class _ReturnedError(Exception):
         self.value = value
 
 
-class Follower(PlainValues):
+class _LeftError(Exception):
+    """A `break` or a `continue` was reached."""
+
+    def __init__(self, *, whole: bool) -> None:
+        super().__init__()
+        self.whole = whole
+
+
+class Follower(PlainCalls):
     """Goes through statements.
 
     Args:
@@ -52,17 +65,20 @@ class Follower(PlainValues):
         namespace: Mapping[str, Any],
         options: Mapping[str, Any],
         look: Callable[[ast.AST, Names], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
-        super().__init__(namespace, options)
-        self.look, self.depth = look, 0
+        super().__init__(namespace, options, budget)
+        self.look, self.depth, self.doubts = look, 0, 0
 
     def followed(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What a function of the project gives, by its text."""
+        if inspect.ismethod(function):
+            function, args = function.__func__, [function.__self__, *args]
         tree = function.node if isinstance(function, Definition) else _project_function(function)
         if tree is None or self.depth >= _DEEPEST:
             raise UnknownError
-        inner = Follower(getattr(function, "__globals__", self.namespace), self.options)
-        inner.depth, inner.steps = self.depth + 1, self.steps
+        inner = Follower(getattr(function, "__globals__", self.namespace), self.options, budget=self.budget)
+        inner.depth = self.depth + 1
         try:
             names = inner.bound(tree, args, kwargs)
             inner.run(tree.body, names)
@@ -70,8 +86,6 @@ class Follower(PlainValues):
             if not is_known(returned.value) and not isinstance(returned.value, Made):
                 raise UnknownError from None
             return returned.value
-        finally:
-            self.steps = inner.steps
         return None
 
     def bound(self, tree: Function, args: list[Any], kwargs: dict[str, Any]) -> Names:
@@ -92,18 +106,18 @@ class Follower(PlainValues):
         plain = [*tree.args.posonlyargs, *tree.args.args]
         names: Names = {item.arg: UnknownError for item in (*plain, *tree.args.kwonlyargs)}
         for item, default in zip(reversed(plain), reversed(tree.args.defaults), strict=False):
-            names[item.arg] = self.or_unknown(default, {})
+            names[item.arg] = self.or_unknown(default_of(default), {})
         for item, value in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True):
             if value is not None:
-                names[item.arg] = self.or_unknown(value, {})
+                names[item.arg] = self.or_unknown(default_of(value), {})
+        if takes_options(tree):
+            names.update({name: self.options[name] for name in names if name in self.options})
         return names
 
     def run(self, body: list[ast.stmt], names: Names) -> None:
         """Goes through statements in order."""
         for node in body:
-            self.steps -= 1
-            if self.steps < 0:
-                raise UnknownError
+            self.budget.spend()
             if isinstance(node, ast.If):
                 self.branch(node, names)
             elif isinstance(node, ast.For):
@@ -116,16 +130,31 @@ class Follower(PlainValues):
                 self.run(node.body, names)
             elif isinstance(node, ast.Try):
                 self.run([*node.body, *node.orelse, *node.finalbody], names)
-            elif isinstance(node, ast.While):
-                self.unknown(node, names)
-                if self.look is not None:
-                    self.run(node.body, names)
+            elif isinstance(node, _LEFT_ALONE):
+                self.left_alone(node, names)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 if node.name not in self.namespace:
                     names[node.name] = UnknownError if isinstance(node, ast.ClassDef) else Definition(node)
             else:
                 self.seen(node, names, [node])
                 self.simple(node, names)
+
+    def left_alone(self, node: Any, names: Names) -> None:
+        """What such a statement may set is not known; what calls in it are given is."""
+        if any(isinstance(item, ast.Return) for item in ast.walk(node)) and self.look is None:
+            raise UnknownError
+        self.unknown(node, names)
+        if self.look is not None:
+            for body in [case.body for case in node.cases] if isinstance(node, ast.Match) else [node.body]:
+                self.doubtful(body, names)
+
+    def doubtful(self, body: list[ast.stmt], names: Names) -> None:
+        """Goes through statements that may not be reached: they end no loop."""
+        self.doubts += 1
+        try:
+            self.run(body, names)
+        finally:
+            self.doubts -= 1
 
     def seen(self, node: ast.AST, names: Names, parts: list[Any]) -> None:
         """Tells of a statement, or of expressions of it."""
@@ -136,19 +165,21 @@ class Follower(PlainValues):
     def branch(self, node: ast.If, names: Names) -> None:
         """Takes the branch that is known to be taken; where that is not known, what either sets is not known."""
         self.seen(node, names, [node.test])
-        test = self.or_unknown(node.test, names)
-        known = is_known(test) and not isinstance(test, Made)
+        try:
+            test, known = truth(self.value(node.test, names)), True
+        except UnknownError:
+            test, known = False, False
         if self.look is not None:
             taken, other = (node.body, node.orelse) if not known or test else (node.orelse, node.body)
             apart = dict(names)
-            self.run(other, apart)
-            self.run(taken, names)
+            self.doubtful(other, apart)
+            (self.run if known else self.doubtful)(taken, names)
             for name, value in apart.items():
                 if names.get(name, UnknownError) is UnknownError:
                     names[name] = value
         elif known:
             self.run(node.body if test else node.orelse, names)
-        elif any(isinstance(item, ast.Return) for item in ast.walk(node)):
+        elif any(isinstance(item, _LEAVE) for item in ast.walk(node)):
             raise UnknownError
         else:
             self.unknown(node, names)
@@ -160,22 +191,34 @@ class Follower(PlainValues):
         try:
             for number, inner in enumerate(self.rounds(rounds, names)):
                 if number >= _MOST_ROUNDS:
-                    break
-                self.run(node.body, inner)
-        except (UnknownError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
-            if self.look is None and any(isinstance(item, ast.Return) for item in ast.walk(node)):
-                raise UnknownError from None
-            self.unknown(node, names)
-            if self.look is not None:
-                self.run(node.body, names)
+                    raise UnknownError
+                try:
+                    self.run(node.body, inner)
+                except _LeftError as left:
+                    if left.whole:
+                        return
+            self.run(node.orelse, names)
+        except UnknownError:
+            self.left_alone(node, names)
 
     def unknown(self, node: ast.AST, names: Names) -> None:
-        """Forgets what a statement that cannot be followed may set."""
+        """Forgets what a statement that cannot be followed may set or change."""
         for item in ast.walk(node):
-            if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+            if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store | ast.Del):
                 names[item.id] = UnknownError
             elif isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store):
                 self.store(item, UnknownError, names)
+            elif isinstance(item, ast.Subscript) and isinstance(item.ctx, ast.Store):
+                self.forget(item.value, names)
+            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr in CHANGING:
+                self.forget(item.func.value, names)
+
+    def forget(self, changed: ast.expr, names: Names) -> None:
+        """A list or dict is not known any more."""
+        if isinstance(changed, ast.Name) and changed.id in names:
+            names[changed.id] = UnknownError
+        elif isinstance(changed, ast.Attribute):
+            self.store(changed, UnknownError, names)
 
     def simple(self, node: ast.stmt, names: Names) -> None:
         """Goes through one statement that has no others in it."""
@@ -184,18 +227,15 @@ class Follower(PlainValues):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self.store(target, value, names)
         elif isinstance(node, ast.AugAssign):
-            read: Any = ast.parse(ast.unparse(node.target), mode="eval").body
-            try:
-                value = combined(node.op, self.value(read, names), self.value(node.value, names))
-            except (UnknownError, ArithmeticError, LookupError, TypeError, ValueError):
-                value = UnknownError
-            self.store(node.target, value, names)
+            self.store(node.target, self.or_unknown(ast.BinOp(node.target, node.op, node.value), names), names)
         elif isinstance(node, ast.Return) and self.look is None:
             raise _ReturnedError(self.value(node.value, names) if node.value is not None else None)
         elif isinstance(node, ast.Raise) and self.look is None:
             raise UnknownError
-        elif isinstance(node, ast.Expr):
-            self.or_unknown(node.value, names)
+        elif isinstance(node, ast.Break | ast.Continue) and not self.doubts:
+            raise _LeftError(whole=isinstance(node, ast.Break))
+        elif not isinstance(node, ast.Expr) or self.or_unknown(node.value, names) is UnknownError:
+            self.unknown(node, names)
 
     def store(self, target: ast.expr, value: Any, names: Names) -> None:
         """Sets a name, an attribute of something that was made here, or an item of a list or dict."""
@@ -211,7 +251,7 @@ class Follower(PlainValues):
                 setattr(owner, target.attr, value)
         elif isinstance(target, ast.Subscript):
             owner, index = self.or_unknown(target.value, names), self.or_unknown(target.slice, names)
-            if isinstance(owner, dict | list) and isinstance(index, str | int):
+            if type(owner) in (dict, list) and isinstance(index, str | int):
                 try:
                     owner[index] = value
                 except IndexError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,6 +57,17 @@ def is_known(value: Any) -> bool:
     if type(value) is dict:
         return all(map(is_known, value.values()))
     return all(map(is_known, vars(value).values())) if isinstance(value, SimpleNamespace) else True
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values are the same as far as can be told without running anybody's code."""
+    if type(left) is not type(right):
+        return False
+    if type(left) in (list, tuple):
+        return len(left) == len(right) and all(map(is_same, left, right))
+    if type(left) is dict:
+        return list(left) == list(right) and all(map(is_same, left.values(), right.values()))
+    return left is right or (isinstance(left, int | float | str) and bool(left == right))
 
 
 def fresh(value: Any) -> Any:
@@ -108,6 +121,10 @@ def text_of(value: Any, names: Mapping[str, Any]) -> str:
         return f"__import__('types').SimpleNamespace({_arguments([], vars(value), text)})"
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return _name_of(value)
+    if isinstance(value, Enum):
+        return f"{_name_of(type(value))}.{value.name}"
+    if isinstance(value, PurePath):
+        return f"{_name_of(type(value).__bases__[0])}({str(value)!r})"
     if isinstance(value, torch.device):
         return f"torch.device({str(value)!r})"
     numpy = sys.modules.get("numpy")
@@ -126,5 +143,7 @@ def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[
 
 def _name_of(kind: Any) -> str:
     owner = getattr(kind, "__module__", "") or ""
+    if owner.partition(".")[0] in ("pathlib", "functools", "collections"):
+        return f"__import__({owner.partition('.')[0]!r}).{kind.__name__}"
     prefix = "torch.nn." if owner.startswith("torch.nn.modules") else "torch." if owner.startswith("torch") else ""
     return f"{prefix}{getattr(kind, '__name__', repr(kind))}"

@@ -1,43 +1,55 @@
 """What expressions give, by their text: literals, constants of the module, and what is plainly made of them.
 
 Of the file's own code only constructors of classes are called, as for the model itself, and only to look at an
-attribute of the instance; functions are followed by their text (`following`), never called. Of libraries a few
-functions that have no effects are called, on plain values.
+attribute of the instance. What calls give says `plain_calls`.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import collections
-import copy
-import functools
+import inspect
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
-from torch import nn
 
-from inductor_debug.capture.inference.made import Made, Options, UnknownError, fresh, is_known, own_copy, text_of
+from inductor_debug.capture.inference.made import Made, UnknownError, fresh, own_copy
 from inductor_debug.capture.inference.pure_calls import (
-    METHODS,
     OF_ARRAYS,
     OPERATORS,
+    calculated,
     combined,
     guarded,
     is_array,
-    is_namespace,
-    is_pure,
     listed,
-    result_of,
     seen,
+    truth,
 )
 
 Names = dict[str, Any]
 """What local names stand for; `UnknownError` for those that are not known."""
 
-_COPIES = (copy.copy, copy.deepcopy)
+_SECONDS = 0.3
+
+
+@dataclass
+class Budget:
+    """How many more expressions and statements are read for one question, and until when: processor time."""
+
+    steps: int = 4000
+    until: float = 0.0
+
+    def spend(self) -> None:
+        """Takes one step; raises `UnknownError` where none is left."""
+        self.until = self.until or time.process_time() + _SECONDS
+        self.steps -= 1
+        if self.steps < 0 or time.process_time() > self.until:
+            raise UnknownError
 
 
 class PlainValues:
@@ -46,35 +58,34 @@ class PlainValues:
     Args:
         namespace: what the module's names stand for.
         options: defaults of the command line's options, by name.
+        budget: what there is left to spend.
     """
 
-    def __init__(self, namespace: Mapping[str, Any], options: Mapping[str, Any], steps: int = 4000) -> None:
-        self.namespace, self.options, self.steps = namespace, options, steps
-
-    def followed(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """What a function of the project gives, by its text."""
-        raise UnknownError
+    def __init__(self, namespace: Mapping[str, Any], options: Mapping[str, Any], budget: Budget | None = None) -> None:
+        self.namespace, self.options, self.budget = namespace, options, budget or Budget()
 
     def or_unknown(self, node: ast.expr, names: Names) -> Any:
         """The value of an expression, `UnknownError` where it is not plain."""
         try:
             return self.value(node, names)
-        except (UnknownError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        except UnknownError:
             return UnknownError
 
     def value(self, node: ast.expr, names: Names) -> Any:
         """The value of an expression.
 
         Raises:
-            UnknownError: it is not plain; other exceptions where Python would raise them.
+            UnknownError: it is not plain, or Python would raise.
         """
-        self.steps -= 1
-        if self.steps < 0:
-            raise UnknownError
+        self.budget.spend()
         reader = _READERS.get(type(node))
         if reader is None:
             raise UnknownError
-        return reader(self, node, names)
+        try:
+            return reader(self, node, names)
+        except Exception:
+            # Whatever operations and functions of libraries raise: `torch.device("auto")` has no value either.
+            raise UnknownError from None
 
     def _constant(self, node: Any, names: Names) -> Any:
         return node.value
@@ -104,7 +115,7 @@ class PlainValues:
     def _unary(self, node: Any, names: Names) -> Any:
         if type(node.op) not in OPERATORS:
             raise UnknownError
-        return OPERATORS[type(node.op)](seen(self.value(node.operand, names)))
+        return calculated(OPERATORS[type(node.op)], seen(self.value(node.operand, names)))
 
     def _binary(self, node: Any, names: Names) -> Any:
         return combined(node.op, self.value(node.left, names), self.value(node.right, names))
@@ -115,7 +126,7 @@ class PlainValues:
             right = seen(self.value(comparator, names))
             if type(kind) not in OPERATORS:
                 raise UnknownError
-            if not OPERATORS[type(kind)](left, right):
+            if not truth(calculated(OPERATORS[type(kind)], left, right)):
                 return False
             left = right
         return True
@@ -123,14 +134,18 @@ class PlainValues:
     def _either(self, node: Any, names: Names) -> Any:
         for item in node.values:
             value = self.value(item, names)
-            if bool(seen(value)) is isinstance(node.op, ast.Or):
+            if truth(value) is isinstance(node.op, ast.Or):
                 return value
         return value
 
     def _choice(self, node: Any, names: Names) -> Any:
-        return self.value(node.body if bool(seen(self.value(node.test, names))) else node.orelse, names)
+        return self.value(node.body if truth(self.value(node.test, names)) else node.orelse, names)
 
     def _text(self, node: Any, names: Names) -> Any:
+        if any(
+            isinstance(item, ast.FormattedValue) and (item.format_spec or item.conversion >= 0) for item in node.values
+        ):
+            raise UnknownError
         written = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
         parts = [self.value(item, names) for item in written]
         if not all(isinstance(item, str | int | float) for item in parts):
@@ -146,7 +161,7 @@ class PlainValues:
             index = self.value(node.slice, names)
         if isinstance(owner, Made):
             owner = self.looked_at(owner)
-        return _checked(owner[index])
+        return _checked(owner[index] if type(owner) in (list, tuple, dict, str) else guarded(lambda: owner[index]))
 
     def _comprehension(self, node: Any, names: Names) -> Any:
         rounds = self.rounds(node.generators, dict(names))
@@ -163,17 +178,16 @@ class PlainValues:
         first, *rest = generators
         for item in listed(self.value(first.iter, names)):
             bind(first.target, item, names)
-            if all(seen(self.value(test, names)) for test in first.ifs):
+            if all(truth(self.value(test, names)) for test in first.ifs):
                 yield from self.rounds(rest, names)
 
     def _attribute(self, node: Any, names: Names) -> Any:
         try:
-            owner = self.value(node.value, names)
+            return self.attribute(self.value(node.value, names), node.attr)
         except UnknownError:
             if node.attr in self.options:
                 return self.options[node.attr]
             raise
-        return self.attribute(owner, node.attr)
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a value; of an instance that is still to be made, as its class makes it."""
@@ -183,8 +197,10 @@ class PlainValues:
             owner = self.looked_at(owner)
         if isinstance(owner, SimpleNamespace):
             return _checked(vars(owner).get(name, UnknownError))
-        if isinstance(owner, ModuleType | type):
+        if isinstance(owner, ModuleType):
             return _checked(vars(owner).get(name, UnknownError))
+        if isinstance(owner, type):
+            return _checked(_of_class(owner, name))
         if is_array(owner) and name in OF_ARRAYS[:3]:
             return getattr(owner, name)
         if name.startswith("__") or isinstance(owner, int | float | str | list | tuple | set | torch.Tensor):
@@ -199,81 +215,9 @@ class PlainValues:
             raise UnknownError
         return guarded(lambda: fresh(value))
 
-    def _call(self, node: Any, names: Names) -> Any:
-        if isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("parse_args", "parse_known_args"):
-                options = Options(**self.options)
-                return options if node.func.attr == "parse_args" else (options, [])
-            if node.func.attr == "is_available":
-                return False
-            known = self._method(node, names)
-            if known is not UnknownError:
-                return known
-        function = self.value(node.func, names)
-        args, kwargs = self.arguments(node, names)
-        return self.called(function, args, kwargs, node)
-
-    def arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of a call, `UnknownError` for those that are not plain.
-
-        Raises:
-            UnknownError: nobody can tell how many there are.
-        """
-        args: list[Any] = []
-        for item in node.args:
-            if isinstance(item, ast.Starred):
-                args += listed(self.value(item.value, names))
-            else:
-                args.append(self.or_unknown(item, names))
-        kwargs: dict[str, Any] = {}
-        for named in node.keywords:
-            if named.arg is not None:
-                kwargs[named.arg] = self.or_unknown(named.value, names)
-            else:
-                more = self.or_unknown(named.value, names)
-                kwargs.update(more if isinstance(more, dict) else vars(more) if type(more) is SimpleNamespace else {})
-        return args, kwargs
-
-    def called(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:
-        """What a call gives, by what is known of the function."""
-        if function in _COPIES and len(args) == 1:
-            return own_copy(args[0])
-        if is_namespace(function):
-            return SimpleNamespace(**kwargs)
-        if isinstance(function, functools.partial):
-            return self.called(function.func, [*function.args, *args], {**function.keywords, **kwargs}, node)
-        if function is functools.partial:
-            raise UnknownError
-        if is_pure(function):
-            return result_of(function, args, kwargs)
-        if function is collections.OrderedDict:
-            return dict(*args, **kwargs)
-        if isinstance(function, type):
-            if function in (object, type) or issubclass(function, BaseException | ModuleType):
-                raise UnknownError
-            return Made(function, tuple(args), kwargs)
-        value = self.followed(function, args, kwargs)
-        if isinstance(value, Made) and value.attributes and not value.text and isinstance(node.func, ast.Name):
-            given = [*(text_of(item, self.namespace) for item in args)]
-            given += [f"{name}={text_of(item, self.namespace)}" for name, item in kwargs.items()]
-            value.text = f"{node.func.id}({', '.join(given)})"
-        return value
-
-    def _method(self, node: ast.Call, names: Names) -> Any:
-        """What a method of a plain value gives; unknown where it is none."""
-        assert isinstance(node.func, ast.Attribute)
-        owner, name = self.or_unknown(node.func.value, names), node.func.attr
-        module = isinstance(owner, Made) and isinstance(owner.kind, type) and issubclass(owner.kind, nn.Module)
-        if module and name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "apply"):
-            return owner
-        if is_array(owner) and name in OF_ARRAYS[3:]:
-            return getattr(owner, name)(*(self.value(item, names) for item in node.args))
-        if name not in METHODS.get(type(owner), ()):
-            return UnknownError
-        args, kwargs = self.arguments(node, names)
-        if isinstance(owner, str) and not all(map(is_known, args)):
-            raise UnknownError
-        return getattr(owner, name)(*args, **kwargs)
+    def call(self, node: ast.Call, names: Names) -> Any:
+        """What a call gives."""
+        raise UnknownError
 
 
 def bind(target: ast.expr, value: Any, names: Names) -> None:
@@ -285,6 +229,16 @@ def bind(target: ast.expr, value: Any, names: Names) -> None:
         fits = len(items) == len(target.elts) and not any(isinstance(item, ast.Starred) for item in target.elts)
         for index, item in enumerate(target.elts):
             bind(item, items[index] if fits else UnknownError, names)
+
+
+def _of_class(owner: type, name: str) -> Any:
+    """An attribute of a class, found without running anybody's code."""
+    if issubclass(owner, Enum):
+        return owner.__members__.get(name, UnknownError)
+    found = inspect.getattr_static(owner, name, UnknownError)
+    if isinstance(found, classmethod | staticmethod):
+        return found.__get__(None, owner)
+    return UnknownError if isinstance(found, property) else own_copy(found)
 
 
 def _builtin(name: str) -> Any:
@@ -316,5 +270,5 @@ _READERS: dict[type, Callable[[PlainValues, Any, Names], Any]] = {
     ast.SetComp: PlainValues._comprehension,
     ast.DictComp: PlainValues._comprehension,
     ast.Attribute: PlainValues._attribute,
-    ast.Call: PlainValues._call,
+    ast.Call: lambda reader, node, names: reader.call(node, names),
 }

@@ -8,12 +8,32 @@ from typing import Any
 
 from torch import nn
 
+_FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
-def parameters(kind: type) -> list[inspect.Parameter]:
-    """The named parameters of a constructor; raises TypeError or ValueError where it has no signature."""
-    signature = inspect.signature(kind)
-    skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [item for item in signature.parameters.values() if item.kind not in skipped]
+
+def parameters(kind: Any) -> list[inspect.Parameter] | None:
+    """The named parameters of a constructor; None where it has no signature."""
+    every = _parameters(kind)
+    return [item for item in every if item.kind not in _FREE] if every is not None else None
+
+
+def known_parameters(kind: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a constructor, if it has a signature and takes nothing but those."""
+    every = _parameters(kind)
+    return every if every is not None and not any(item.kind in _FREE for item in every) else None
+
+
+def by_name(kind: Any) -> dict[str, inspect.Parameter]:
+    """What a constructor takes by name."""
+    positional = inspect.Parameter.POSITIONAL_ONLY
+    return {item.name: item for item in parameters(kind) or [] if item.kind is not positional}
+
+
+def _parameters(kind: Any) -> list[inspect.Parameter] | None:
+    try:
+        return list(inspect.signature(kind).parameters.values())
+    except (TypeError, ValueError):
+        return None
 
 
 def spelled(annotation: Any) -> str:
@@ -43,13 +63,3 @@ def needs_nothing(kind: type) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def known_parameters(kind: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a constructor, if it has a signature and takes nothing but those."""
-    try:
-        every = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return None if any(item.kind in free for item in every) else list(every)
