@@ -280,20 +280,53 @@ class Model(nn.Module):
 """
 
 
-def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) -> None:
+def test_an_operation_of_a_branch_is_shown_without_the_branch(tmp_path: Path) -> None:
+    looks_inside = """
+@wrong("looks_inside")
+def looks_inside(graph, inputs):
+    if any("relu" in part.code for part in graph.modules() if isinstance(part, torch.fx.GraphModule)):
+        raise NotImplementedError("no relu")
+    return graph.forward
+"""
+    found = reproduce(tmp_path, source(BRANCH, looks_inside), backend="looks_inside")
+    assert found.lines == ["relu = torch.relu(x)"]
+    assert found.status() == 0
+
+
+def test_a_failure_that_needs_branches_has_them_as_functions(tmp_path: Path) -> None:
     refuses = fails_at("cond", 'raise NotImplementedError("no branch")', "refuses")
     found = reproduce(tmp_path, source(BRANCH, refuses), backend="refuses")
-    assert "cond" in found.why
+    assert "    def cond_true_0(" in found.script
+    assert "    cond = torch.ops.higher_order.cond(" in found.script
+    assert not found.files
+    assert found.status() == 0
+    assert found.status(found.script.replace('raise NotImplementedError("no branch")', "pass")) == 1
+
+
+SCAN = """
+from torch._higher_order_ops.scan import scan
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return scan(lambda total, row: (total + row, torch.relu(total * row)), x[0], x)[1]
+"""
+
+
+def test_what_cannot_be_written_as_code_is_exported_and_said_so(tmp_path: Path) -> None:
+    refuses = fails_at("scan", 'raise NotImplementedError("no loop")', "refuses")
+    found = reproduce(tmp_path, source(SCAN, refuses), backend="refuses")
+    assert "does not take from code" in found.why
     (name,) = found.files
     assert name.endswith(".pt2")
     assert name.removesuffix(".pt2") in found.script
     assert "torch.export keeps it beside the script" in found.script
     assert found.status() == 0
-    assert found.status(found.script.replace('raise NotImplementedError("no branch")', "pass")) == 1
+    assert found.status(found.script.replace('raise NotImplementedError("no loop")', "pass")) == 1
 
 
 def test_a_graph_that_is_no_code_and_does_nothing_wrong_is_said_to_be_right(tmp_path: Path) -> None:
-    assert "does nothing wrong" in reproduce(tmp_path, source(BRANCH), backend="eager").why
+    assert "does nothing wrong" in reproduce(tmp_path, source(SCAN), backend="eager").why
 
 
 OWN_OPERATOR = """

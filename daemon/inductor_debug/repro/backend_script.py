@@ -18,6 +18,7 @@ from pathlib import Path
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.backend_checks import backend_check
 from inductor_debug.repro.backend_oracle import BackendOracle, Compiler, Manner, Symptom, symptom_of
+from inductor_debug.repro.bodies import has_bodies
 from inductor_debug.repro.capturing import CapturedGraph, Whole, graphs_of, whole_of
 from inductor_debug.repro.carrying import Carried
 from inductor_debug.repro.checks import Check
@@ -81,7 +82,7 @@ class BackendScript:
         for number, graph in enumerate(captured):
             self._progress(f"trying graph {number} of {self._target.name} on {self._backend}")
             try:
-                whole = whole_of(graph)
+                whole = self._whole(graph)
             except UnprintableError as refusal:
                 made = self._unprintable(graph, refusal, header, name)
                 if made is not None:
@@ -93,7 +94,25 @@ class BackendScript:
                 made = self._of(whole, manner, header, name)
                 if made is not None:
                     return made
+            if has_bodies(whole.program):
+                called = UnprintableError("a higher-order operator, to which nothing is done where code calls it")
+                made = self._unprintable(graph, called, header, name)
+                if made is not None:
+                    return made
         return None
+
+    def _whole(self, graph: CapturedGraph) -> Whole:
+        """The graph as a program.
+
+        Raises:
+            UnprintableError: it has no form as ordinary code.
+        """
+        whole = whole_of(graph)
+        if has_bodies(whole.program):
+            refused = symptom_of(whole.program, "eager", whole.values, Manner())
+            if refused.kind:
+                raise UnprintableError(f"a higher-order operator that Dynamo does not take from code ({refused.words})")
+        return whole
 
     def _unprintable(self, graph: CapturedGraph, refusal: UnprintableError, header: Header, name: str) -> Made | None:
         """The script that loads the graph from a file; None where the backend does nothing wrong to it."""

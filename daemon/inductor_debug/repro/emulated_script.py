@@ -20,6 +20,7 @@ from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.repro.attempts import Ending, attempt
 from inductor_debug.repro.backend_oracle import ATTEMPT_SECONDS, Manner, Symptom, made
 from inductor_debug.repro.backend_script import BackendScript
+from inductor_debug.repro.bodies import has_bodies
 from inductor_debug.repro.capturing import CapturedGraph, Whole
 from inductor_debug.repro.carrying import known_to_torch
 from inductor_debug.repro.checks import Check
@@ -88,6 +89,12 @@ class EmulatedScript(BackendScript):
         )
         unseen = [f"the profile also has {self._numbers.unseen}"] if self._numbers.unseen else []
         return super().run(dataclasses.replace(header, notes=[*header.notes, note, *unseen]), name)
+
+    def _whole(self, graph: CapturedGraph) -> Whole:
+        whole = super()._whole(graph)
+        if has_bodies(whole.program):
+            raise UnprintableError("a higher-order operator, which no emulated arithmetic can run")
+        return whole
 
     def _unprintable(self, graph: CapturedGraph, refusal: UnprintableError, header: Header, name: str) -> Made | None:
         why = f"the graph cannot be written as code because of {refusal}; it is exported instead"

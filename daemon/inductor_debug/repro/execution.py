@@ -19,7 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.repro.from_recording import operator
-from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Spec, Step, mapped, row_major
+from inductor_debug.repro.program import Body, Code, Input, Kind, Program, Ref, Spec, Step, mapped, row_major
 from inductor_debug.repro.sharing import view_of
 
 Recorded = Mapping[str, torch.Tensor]
@@ -114,7 +114,21 @@ def run(
 def _given(item: Any, values: dict[str, Any]) -> Any:
     if isinstance(item, Ref):
         return values[item.name]
+    if isinstance(item, Body):
+        return _Function(item)
     return evaluated(item.text) if isinstance(item, Code) else item
+
+
+class _Function:
+    """A body as something to call."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def __call__(self, *args: Any) -> Any:
+        values = dict(zip((item.name for item in self._body.program.inputs), args, strict=True))
+        run(self._body.program, values)
+        return mapped(self._body.result, lambda leaf: _given(leaf, values))
 
 
 def _bind(step: Step, result: Any, values: dict[str, Any]) -> None:

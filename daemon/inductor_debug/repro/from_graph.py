@@ -1,8 +1,8 @@
 """Graphs that Dynamo or a backend holds as programs: every node a step, every constant an input.
 
-Bodies of higher-order operators that run once are taken in line. What has no form as ordinary code (branches, loops,
-objects among the arguments) is refused with its name. Private names: `example_value` and `val` in the metadata of
-nodes, torch 2.11 to 2.13.
+Bodies of higher-order operators that run once are taken in line, others become functions among the arguments. What has
+no form as ordinary code (objects among the arguments) is refused with its name. Private names: `example_value` and
+`val` in the metadata of nodes, torch 2.11 to 2.13.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from inductor_debug.capture.graph_arguments import Argument
 from inductor_debug.repro.execution import named, spec_of
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.naming import Names
-from inductor_debug.repro.program import Code, Input, Kind, Program, Ref, Step
+from inductor_debug.repro.program import Body, Code, Input, Kind, Program, Ref, Step
 
 _RUNS_BODY_ONCE = frozenset({"tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "invoke_subgraph"})
 _HOMES = ("torch", "torch.nn.functional", "torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special")
@@ -92,7 +92,7 @@ class _Conversion:
             if node.op == "get_attr":
                 self._constant(node, graph_module)
             elif node.op != "placeholder":
-                self._call(node, graph_module)
+                self._step(node)
         return []
 
     def _constant(self, node: Node, graph_module: GraphModule) -> None:
@@ -106,13 +106,15 @@ class _Conversion:
         self._values[node] = Ref(name)
         self._inputs.append(_input(name, node, value, f"constant {name}"))
 
-    def _call(self, node: Node, graph_module: GraphModule) -> None:
+    def _step(self, node: Node) -> None:
         if isinstance(node.target, HigherOrderOperator):
             self._higher_order(node)
-            return
-        kind, target = _target(node)
-        args = tuple(self._given(item) for item in node.args)
-        kwargs = tuple((name, self._given(item)) for name, item in node.kwargs.items())
+        else:
+            self._call(node, *_target(node))
+
+    def _call(self, node: Node, kind: Kind, target: str) -> None:
+        args = tuple(self._as_argument(item) for item in node.args)
+        kwargs = tuple((name, self._as_argument(item)) for name, item in node.kwargs.items())
         name = self._taken.take(node.name)
         self._values[node] = Ref(name)
         example = _example(node)
@@ -124,9 +126,19 @@ class _Conversion:
 
     def _higher_order(self, node: Node) -> None:
         name = str(node.target)
+        if name not in _RUNS_BODY_ONCE:
+            target = f"torch.ops.higher_order.{name}"
+            try:
+                known = named(target) is node.target
+            except LookupError:
+                known = False
+            if not known:
+                raise UnprintableError(f"the higher-order operator {name}")
+            self._call(node, Kind.FUNCTION, target)
+            return
         bodies = [item for item in map(self._given, node.args) if isinstance(item, GraphModule)]
-        if name not in _RUNS_BODY_ONCE or len(bodies) != 1:
-            raise UnprintableError(f"the higher-order operator {name}, whose body runs under conditions")
+        if len(bodies) != 1:
+            raise UnprintableError(f"the higher-order operator {name}")
         placeholders = [item for item in bodies[0].graph.nodes if item.op == "placeholder"]
         operands = [item for item in map(self._given, node.args) if not isinstance(item, (GraphModule, str))]
         if len(operands) != len(placeholders):
@@ -134,6 +146,12 @@ class _Conversion:
         self._values.update(zip(placeholders, operands, strict=True))
         outputs = self._body(bodies[0])
         self._values[node] = tuple(Ref(item) for item in outputs)
+
+    def _as_argument(self, value: Any) -> Any:
+        """What a call is given: graphs as functions."""
+        if isinstance(value, Node) and isinstance(self._values[value], GraphModule):
+            return _function(self._taken.take(value.name), self._values[value])
+        return self._given(value)
 
     def _given(self, value: Any) -> Any:
         if isinstance(value, Node):
@@ -144,6 +162,21 @@ class _Conversion:
         if isinstance(value, dict):
             return {name: self._given(item) for name, item in value.items()}
         return literal_of(value)
+
+
+def _function(name: str, graph_module: GraphModule) -> Body:
+    """A graph as a function, which has nothing but its arguments.
+
+    Raises:
+        UnprintableError: it has constants of its own, or a node without a form as ordinary code.
+    """
+    conversion = _Conversion()
+    program = conversion.run(graph_module, (), ())
+    placeholders = [node for node in graph_module.graph.nodes if node.op == "placeholder"]
+    if len(placeholders) != len(program.inputs):
+        raise UnprintableError(f"the body {name} of a higher-order operator, which takes more than it says")
+    (output,) = [node for node in graph_module.graph.nodes if node.op == "output"]
+    return Body(name, program, conversion._given(output.args[0]))
 
 
 def _target(node: Node) -> tuple[Kind, str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from inductor_debug.repro.program import Code, Ref
+from inductor_debug.repro.program import Body, Code, Ref
 
 
 class UnprintableError(ValueError):
@@ -23,7 +23,7 @@ def source_of(value: Any, name: Callable[[str], str] = str) -> str:
     Raises:
         UnprintableError: it is none of these.
     """
-    if isinstance(value, Ref):
+    if isinstance(value, (Ref, Body)):
         return name(value.name)
     if isinstance(value, Code):
         return value.text

@@ -15,6 +15,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
+from inductor_debug.repro.bodies import inlined
 from inductor_debug.repro.bypassing import bypasses
 from inductor_debug.repro.layers import modules
 from inductor_debug.repro.memo import Memo
@@ -87,7 +88,7 @@ class Minimiser:
         return Minimised(self._best, self.attempts, self._for_nodes, neighbour, self._verdict, flaky, finished)
 
     def _reduce(self, program: Program) -> None:
-        best = self._steps(self._apart(program))
+        best = self._steps(self._inlined(self._apart(program)))
         while True:
             smaller = self._bypassed(best)
             if len(smaller.steps) == len(best.steps):
@@ -102,6 +103,13 @@ class Minimiser:
         """Memory of its own for each input, where the failure does not need them to share it."""
         candidate = unlinked(program)
         return self._take(candidate) if candidate != program and self._fails(candidate) else program
+
+    def _inlined(self, program: Program) -> Program:
+        """The steps of branches and loops in place of these, where the failure does not need them."""
+        for candidate in inlined(program):
+            if self._fails(candidate):
+                return self._inlined(self._take(candidate))
+        return program
 
     # Steps.
 

@@ -6,9 +6,9 @@ import builtins
 import dataclasses
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from inductor_debug.repro.program import Kind, Program, Ref, Step, mapped
+from inductor_debug.repro.program import Body, Kind, Program, Ref, Step, mapped
 
 _RESERVED = frozenset(
     {"torch", "functional", "sys", "math", "operator", "traceback", "seed", "function", "inputs", "failing", "check"}
@@ -41,7 +41,13 @@ class Names:
 
 def tidied(program: Program) -> Program:
     """The same program with its values named afresh: inputs after what they were, results after their operators."""
-    names, taken = {}, Names()
+    return _tidied(program)[0]
+
+
+def _tidied(program: Program) -> tuple[Program, dict[str, str]]:
+    """The program, and the new names by the old ones."""
+    names: dict[str, str] = {}
+    taken = Names()
     for item in program.inputs:
         names[item.name] = taken.take(item.origin.split(" ", 1)[1] if " " in item.origin else "x")
     for step in program.steps:
@@ -50,7 +56,10 @@ def tidied(program: Program) -> Program:
                 names[name] = taken.take(_plain(step))
 
     def change(item: object) -> object:
-        return Ref(names.get(item.name, item.name)) if isinstance(item, Ref) else item
+        if isinstance(item, Body):
+            program, inner = _tidied(item.program)
+            return Body(taken.take(item.name), program, mapped(item.result, lambda leaf: _renamed(leaf, inner)))
+        return _renamed(item, names)
 
     def named(all_names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(names.get(name, name) for name in all_names)
@@ -68,7 +77,11 @@ def tidied(program: Program) -> Program:
         )
         for step in program.steps
     )
-    return Program(inputs, steps, named(program.outputs))
+    return Program(inputs, steps, named(program.outputs)), names
+
+
+def _renamed(item: object, names: Mapping[str, str]) -> object:
+    return Ref(names.get(item.name, item.name)) if isinstance(item, Ref) else item
 
 
 def _plain(step: Step) -> str:

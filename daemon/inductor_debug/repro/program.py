@@ -29,6 +29,18 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Body:
+    """Stands in arguments for a function of that name, which a higher-order operator runs.
+
+    Its parameters are the program's inputs; `result` is what it returns, references in tuples and lists.
+    """
+
+    name: str
+    program: Program
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """A tensor without its values. `stride` is in elements; `dtype` has no `torch.` prefix."""
 

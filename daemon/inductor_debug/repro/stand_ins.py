@@ -6,6 +6,7 @@ anything, which is enough where the operator itself is what is complained of.
 
 from __future__ import annotations
 
+from inductor_debug.repro.bodies import all_steps
 from inductor_debug.repro.from_recording import operator
 from inductor_debug.repro.program import Kind, Program, Spec, Step
 
@@ -15,7 +16,7 @@ _OWN = frozenset({"aten", "prims", "prim", "quantized", "mkldnn", "_c10d_functio
 def stand_ins(program: Program) -> list[str]:
     """Definitions for the script, one for each operator that is not torch's own."""
     found: dict[str, Step] = {}
-    for step in program.steps:
+    for step in all_steps(program):
         if step.kind is Kind.OPERATOR and step.target.split(".")[0] not in _OWN:
             found.setdefault(step.target, step)
     return [_definition(step) for step in found.values()]

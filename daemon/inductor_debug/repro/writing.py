@@ -7,17 +7,19 @@ large ones in a `.safetensors` file beside it.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill, indent
 
 import torch
 
 import inductor_debug
+from inductor_debug.repro.bodies import bodies_of
 from inductor_debug.repro.checks import Check
+from inductor_debug.repro.from_recording import operator
 from inductor_debug.repro.literals import source_of
 from inductor_debug.repro.naming import tidied
-from inductor_debug.repro.program import Input, Program, Spec, Step, Values, row_major
+from inductor_debug.repro.program import Body, Input, Program, Spec, Step, Values, refs, row_major
 from inductor_debug.repro.safetensors import encode, mark_of
 from inductor_debug.repro.sharing import text_of
 from inductor_debug.repro.spelling import assignment, spelled
@@ -143,15 +145,26 @@ def function_source(program: Program) -> str:
     Raises:
         UnprintableError: a step has no form as Python code.
     """
-    unused = _unused(program)
     lines = ["def failing(", *(f"    {item.name},{_remark(_about(item))}" for item in program.arguments), "):"]
+    outputs = ", ".join(program.outputs) or "None"
+    return "\n".join([*lines, *_lines(program, _unused(program)), f"    return {outputs}"])
+
+
+def _lines(program: Program, unused: set[str]) -> Iterator[str]:
+    """The steps, each behind the functions that it is given."""
     bound = {item.name for item in program.arguments}
     for step in program.steps:
-        lines.append("    " + _line(step, program, bound, unused))
+        for body in bodies_of(step):
+            yield indent(_function(body), "    ")
+        yield "    " + _line(step, program, bound, unused)
         bound.update(name for name in step.outputs if name)
-    outputs = ", ".join(program.outputs)
-    lines.append(f"    return {outputs}" if outputs else "    return None")
-    return "\n".join(lines)
+
+
+def _function(body: Body) -> str:
+    inner = body.program
+    unused = _unused(inner).difference(ref.name for ref in refs(body.result))
+    head = f"def {body.name}({', '.join(item.name for item in inner.inputs)}):"
+    return "\n".join([head, *_lines(inner, unused), f"    return {source_of(body.result)}"])
 
 
 def _line(step: Step, program: Program, bound: set[str], unused: set[str]) -> str:
@@ -173,8 +186,6 @@ def _line(step: Step, program: Program, bound: set[str], unused: set[str]) -> st
 
 
 def _longer(step: Step, width: int) -> bool:
-    from inductor_debug.repro.from_recording import operator
-
     function = operator(step.target) if step.kind.value == "operator" else None
     return function is not None and len(function._schema.returns) > max(width, 1)
 
