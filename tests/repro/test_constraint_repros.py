@@ -158,6 +158,9 @@ def test_an_operator_of_the_users_own_is_replaced_by_a_stand_in(tmp_path: Path) 
     found = reproduce(tmp_path, source, rule="dtype")
     assert "stand-in" in found.script
     assert len(found.lines) == 1
+    assert found.status() == 0
+    fake = "from torch._subclasses import FakeTensorMode\n    FakeTensorMode().__enter__()\n    values = make_inputs()"
+    assert found.status(found.script.replace("values = make_inputs()", fake)) == 0
 
 
 def test_what_an_operator_raises_is_shown_by_the_operator_alone(tmp_path: Path) -> None:

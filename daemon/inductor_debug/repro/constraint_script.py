@@ -33,7 +33,7 @@ def constraint_script(
     *,
     trial: bool = True,
 ) -> Made:
-    """The script for a finding of the recording, tried in a forked child unless `trial` is False.
+    """The script for a finding of the recording, tried in a forked child where it can be, unless `trial` is False.
 
     Raises:
         NotReproducibleError: the recording does not have the finding.
@@ -48,6 +48,7 @@ def constraint_script(
     neighbour = neighbour_of(found, profile)
     if neighbour:
         notes.append(f"the failure goes when {neighbour}")
+    trial = trial and not is_foreign(found.program)
     made: Made | None = None
     for fake in (False, True) if _bytes(found.program) <= LARGEST_REAL else (True,):
         text = script(
