@@ -65,6 +65,13 @@ def test_one_operation_among_many_is_found_by_halving() -> None:
     assert found.for_nodes <= 12
 
 
+def test_of_very_many_operations_no_half_is_tried_where_one_alone_fails() -> None:
+    judge = Judge(lambda candidate: Pattern(("torch.relu",)).holds(shape_of_program(candidate)))
+    whole = chain(*["sin"] * 3000, "relu", *["tanh"] * 3000)
+    assert targets(Minimiser(judge).run(whole)) == ["relu"]
+    assert [len(tried.steps) for tried in judge.seen if len(tried.steps) > 1] == [6001]
+
+
 def test_operations_that_must_be_linked_stay_linked() -> None:
     whole = chain("sin", "relu", *["tanh"] * 20, "exp", "abs")
     found = Minimiser(PatternOracle(Pattern(("torch.relu", "torch.exp"), linked=True))).run(whole)
