@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     GraphDocument,
     GraphKind,
     GraphNode,
+    Inferred,
     JobRequest,
     Loaded,
     Location,
@@ -41,8 +42,8 @@ from inductor_debug_schema import (
 class FakePool:
     """Finds one `dtype` warning for every `.double()` in a text.
 
-    A text with the words "no target", "crash", "timeout", "raise", "graph break" or "wait" does what they say; with
-    "cut short" time is up when there are graphs already.
+    A text with the words "no target", "no inputs", "crash", "timeout", "raise", "graph break" or "wait" does what they
+    say; with "cut short" time is up when there are graphs already.
     """
 
     closed: ClassVar[int] = 0
@@ -75,6 +76,11 @@ class FakePool:
             return JobEnd(Outcome.TIMEOUT)
         found = [] if "no target" in text else [TargetFound("Model", 0, "directive")]
         on_event(Loaded(found, [], [], 0.01))
+        if "no inputs" in text:
+            report = StageReport(Stage.PREVIEW, StageState.SKIPPED, 0.0)
+            on_event(StageFinished("Model", report, [], Inferred(reason="Inputs could not be inferred")))
+            on_event(Finished(FileStatus.NO_TARGET))
+            return JobEnd(Outcome.FINISHED)
         failed = "raise" in text
         if found:
             findings = [_raised(request.path)] if failed else _findings(request.path, text)

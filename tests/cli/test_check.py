@@ -84,6 +84,14 @@ def test_a_named_file_without_targets_is_mentioned(command: Command, write: Writ
     assert command("check", "model.py", "--quiet").err == ""
 
 
+def test_a_named_file_whose_classes_cannot_be_given_inputs_says_why(command: Command, write: Write) -> None:
+    write("model.py", "x = 1  # no inputs\n")
+    ran = command("check", "model.py")
+    assert ran.code == 0
+    assert "model.py: Model: Inputs could not be inferred" in ran.err
+    assert "nothing in it to compile" not in ran.err
+
+
 def test_a_folder_with_files_without_targets_is_no_error(command: Command, write: Write) -> None:
     write("pkg/setup.py", "x = 1  # no target\n")
     write("pkg/model.py", DOUBLE)

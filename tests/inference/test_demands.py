@@ -233,6 +233,30 @@ WRITTEN |= {
     """,
 }
 
+WRITTEN |= {
+    "(12, 2)": """
+        class Kind(type):
+            def __call__(cls, *args, **kwargs):
+                return super().__call__(*args, **kwargs)
+        class Model(nn.Module, metaclass=Kind):
+            def __init__(self, width, depth): ...
+        def main():
+            Model(12, 2)
+    """,
+    "(7, 3)": """
+        class Model(nn.Module):
+            def __init__(self, *widths): ...
+        def main():
+            Model(7, 3)
+    """,
+    "{'width': 5, 'depth': 2}": """
+        class Model(nn.Module):
+            def __init__(self, width, **rest): ...
+        def main():
+            Model(width=5, depth=2)
+    """,
+}
+
 ANNOTATED = {
     "Kind": "Kind.FIRST",
     "Optional[Kind]": "Kind.FIRST",

@@ -118,6 +118,7 @@ def test_a_finding_says_that_it_rests_on_inferred_inputs(tmp_path: Path) -> None
 REFUSED = {
     "constructor did not end": "def __init__(self):\n        super().__init__()\n        while True: pass",
     "touches the world": "def __init__(self):\n        super().__init__()\n        open('made', 'w')",
+    "os._exit is not done": "def __init__(self):\n        import os\n        os._exit(3)",
     "constructor raised": "def __init__(self):\n        super().__init__()\n        open('missing.bin')",
     "not written": "n = 0\n    def forward(self, x):\n        open('made', 'w')",
     "no inputs were found": "def forward(self, x):\n        raise ValueError('never')",
@@ -174,6 +175,53 @@ def test_made_up_sizes_are_never_blamed(tmp_path: Path) -> None:
     text = "class Model(nn.Module):\n    def forward(self, x, y):\n        return torch.cat([x * y, y])[1:]\n"
     job = job_of(tmp_path, text)
     assert not {finding.rule for finding in job.findings} & {"alignment", "memory", "recompile", "capture-error"}
+
+
+def test_what_one_class_makes_of_torchs_defaults_is_not_told_of_another(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        class First(nn.Module):
+            def __init__(self):
+                super().__init__()
+                torch.set_default_dtype(torch.float64)
+            def forward(self, x):
+                return x + 1
+        class Second(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 4)
+            def forward(self, x):
+                return self.layer(x)
+        """,
+    )
+    assert [finding for finding in job.findings if finding.target == "Second"] == []
+
+
+def test_the_nodes_of_a_tree_end(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        from dataclasses import dataclass, field
+        @dataclass
+        class Node:
+            value: torch.Tensor
+            children: list["Node"] = field(default_factory=list)
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.leaf, self.merge = nn.Linear(32, 32), nn.Linear(64, 32)
+            def forward(self, tree: Node):
+                h = self.leaf(tree.value)
+                for child in tree.children:
+                    h = self.merge(torch.cat([h, self.forward(child)], dim=-1))
+                return h
+        """,
+    )
+    inner = "Node(value: f32[s0, s1, 32])"
+    signature = f"tree Node(value: f32[s0, s1, 32], children: [{inner}, {inner}])"
+    assert inferred(job)["Model"].signature == signature
+    assert job.status is FileStatus.CLEAN
 
 
 COPIES = """

@@ -136,7 +136,9 @@ class _Check:
 
     def _remark(self, file: CheckedFile) -> None:
         if file.explicit and file.report.status is FileStatus.NO_TARGET and not self._arguments.quiet:
-            console.say(f"{file.shown}: {NO_TARGET}")
+            refused = [f"{item.name}: {item.inferred.reason}" for item in file.report.targets if item.inferred]
+            for why in refused or [NO_TARGET]:
+                console.say(f"{file.shown}: {why}")
 
     def _view(self) -> View:
         arguments = self._arguments

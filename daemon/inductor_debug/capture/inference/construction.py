@@ -127,7 +127,17 @@ class _Builder:
             known[item.name] = value
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
             arguments.append(Argument(item.name, spec, by_name))
+        arguments += self._more([item.name for item in parameters], args, kwargs, by_name)
         return Construction(tuple(arguments), tuple(invented), source, numbers_in(known))
+
+    def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[Argument]:
+        """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
+        positional, named = signatures.takes_more(self.kind)
+        rest = {name: value for name, value in kwargs.items() if name not in known and value is not UnknownError}
+        if named and rest:
+            return [Argument(name, self._written(name, value), True) for name, value in rest.items()]
+        told = positional and not by_name and not any(item is UnknownError for item in args)
+        return [Argument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
 
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
         """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
@@ -158,7 +168,8 @@ class _Builder:
         if issubclass(kind, Enum | PurePath):
             return len(getattr(kind, "__members__", "_")) > 0
         own = annotated.is_of_project(kind) and not issubclass(kind, dict)
-        return issubclass(kind, nn.Module) or (own and not inspect.isabstract(kind))
+        abstract = inspect.isabstract(kind) or getattr(kind, "_is_protocol", False)
+        return issubclass(kind, nn.Module) or (own and not abstract)
 
     def _instance(self, kind: type, name: str) -> ConstantSpec:
         """An instance of an annotated class."""
@@ -189,12 +200,10 @@ class _Builder:
         if isinstance(value, Options):
             return self._fields(self._demand(name), vars(value))
         if isinstance(value, Made):
-            return self._built(value, self._is_own(value.kind))
+            owner = str(getattr(value.kind, "__module__", "torch"))
+            return self._built(value, not owner.startswith(("torch.", "builtins", "collections")))
         text = text_of(value, vars(self.module))
         return MadeSpec(text, value, make=lambda: fresh(value), guessed=not is_known(value))
-
-    def _is_own(self, kind: Any) -> bool:
-        return not str(getattr(kind, "__module__", "torch")).startswith(("torch.", "builtins", "collections"))
 
     def _demand(self, name: str) -> Demand:
         """What the class asks of one argument."""

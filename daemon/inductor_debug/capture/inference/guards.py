@@ -1,7 +1,8 @@
 """Keeps guessing from hurting: code that runs only to be looked at may neither hang nor touch the world.
 
-Reading files is allowed; writing them, connecting, starting processes and asking for input are not. The audit hook
-cannot be taken away again, so it is put in once for the process and sleeps outside of `harmless`.
+Reading files is allowed; writing them, connecting, starting and ending processes and asking for input are not. What
+torch takes for granted (the default dtype, gradients) is afterwards what it was. The audit hook cannot be taken away
+again, so it is put in once for the process and sleeps outside of `harmless`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -26,6 +27,8 @@ _REFUSED = frozenset(
         *("os.symlink", "os.kill", "shutil.rmtree", "shutil.move", "shutil.copyfile", "builtins.input"),
     )
 )
+_UNHEARD: tuple[tuple[Any, str], ...] = ((torch, "save"), (os, "_exit"), (os, "abort"), (signal, "raise_signal"))
+"""What no audit event tells of: `torch.save` opens its file without Python's knowing, the others end the process."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -56,18 +59,25 @@ def harmless() -> Iterator[None]:
         sys.addaudithook(_audit)
         _State.installed = True
     before, _State.active = _State.active, True
-    save = torch.save
-    torch.save = _refuse_to_save
+    kept = [(owner, name, getattr(owner, name)) for owner, name in _UNHEARD]
+    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    for owner, name, _ in kept:
+        setattr(owner, name, _refusing(f"{owner.__name__}.{name}"))
     try:
         yield
     finally:
-        torch.save = save
+        for owner, name, function in kept:
+            setattr(owner, name, function)
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(gradients)
         _State.active = before
 
 
-def _refuse_to_save(*_: Any, **__: Any) -> None:
-    """Stands in for `torch.save`, which opens its file without Python's knowing."""
-    raise SideEffectError("torch.save is not done while inputs are inferred")
+def _refusing(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise SideEffectError(f"{name} is not done while inputs are inferred")
+
+    return refuse
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -105,6 +106,7 @@ class _Reader:
             document += "\n\n" + (type(owner).__doc__ or "")
         self.comments = comments_of(source_lines(function))
         self.document = document
+        self.within: list[tuple[Any, Usage]] = []
         self.annotations = self._annotations()
         self.namespace = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__globals__", {})
 
@@ -269,17 +271,18 @@ class _Reader:
         finally:
             self.document = whole
 
-    def _objects(self, usage: Usage) -> list[Spec]:
+    def _objects(self, usage: Usage) -> Iterator[Spec]:
         """Instances of a class of the project, or of nothing in particular, for what has attributes of its own."""
-        found: list[Spec] = []
         for kind in objects.kinds_for(usage, self.namespace):
+            leaf = objects.is_within(kind, usage, self.within)
+            self.within.append((kind, usage))
             items = []
-            for name in objects.given_to(kind, usage):
+            for name in objects.given_to(kind, usage, leaf=leaf):
                 part = usage.fields.get(name, Usage())
-                constant = objects.constant(kind, name, part)
-                items.append((name, constant or self._element(name, part)))
-            found.append(ObjectSpec(kind, tuple(items)))
-        return found
+                known = (objects.ending(part) if leaf else None) or objects.constant(kind, name, part)
+                items.append((name, known or self._element(name, part)))
+            self.within.pop()
+            yield ObjectSpec(kind, tuple(items))
 
     def _item(self, name: str, index: int, usage: Usage) -> Spec:
         part = usage.parts.get(index, usage.parts.get(0, Usage()))
@@ -289,8 +292,9 @@ class _Reader:
         return self._element("", part)
 
     def _element(self, name: str, usage: Usage) -> Spec:
-        containers = [*self._objects(usage), *self._containers(name, usage, "")]
-        return containers[0] if containers else self._tensors(name, usage, None, "")[0]
+        containers = itertools.chain(self._objects(usage), self._containers(name, usage, ""))
+        found = next(containers, None)
+        return found if found is not None else self._tensors(name, usage, None, "")[0]
 
 
 def _with_names(spec: TensorSpec, usage: Usage, reader: _Reader) -> TensorSpec:

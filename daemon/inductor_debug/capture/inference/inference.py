@@ -176,7 +176,7 @@ class Inference:
         for number, way in enumerate(self._ways()):
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
-            if time.perf_counter() - started > CONSTRUCTION_SECONDS:
+            if number and time.perf_counter() - started > CONSTRUCTION_SECONDS:
                 lasting = False
                 break
             try:

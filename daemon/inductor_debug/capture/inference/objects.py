@@ -5,15 +5,16 @@ Goes by annotations, and by the names of attributes where there are none. Nothin
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference import signatures
+from inductor_debug.capture.inference import naming, signatures
 from inductor_debug.capture.inference.constants import constants
-from inductor_debug.capture.inference.specs import ConstantSpec
+from inductor_debug.capture.inference.specs import ConstantSpec, SequenceSpec, Spec
 from inductor_debug.capture.inference.usage import Usage, own_class
 
 
@@ -32,23 +33,38 @@ def kinds_for(usage: Usage, namespace: Mapping[str, Any]) -> Iterator[Any]:
         yield SimpleNamespace
 
 
-def given_to(kind: Any, usage: Usage) -> list[str]:
-    """What an instance is given: all that it must be, and whatever of the rest is asked of it."""
+def is_within(kind: Any, usage: Usage, around: list[tuple[Any, Usage]]) -> bool:
+    """Whether an object stands in another of its kind, as the nodes of a tree do: there the tree ends."""
+    if kind is not SimpleNamespace:
+        return any(outer is kind for outer, _ in around)
+    return any(outer is kind and usage.fields.keys() & above.fields.keys() for outer, above in around)
+
+
+def ending(usage: Usage) -> Spec | None:
+    """What a node of a tree has in place of others below it; None for anything else."""
+    if usage.iterated or usage.count is not None or any(isinstance(key, int) for key in usage.parts):
+        return SequenceSpec((), True)
+    return ConstantSpec("None", None) if usage.fields else None
+
+
+def given_to(kind: Any, usage: Usage, *, leaf: bool = False) -> list[str]:
+    """What an instance is given: all that it must be, and, but for the `leaf` of a tree, what is asked of it."""
     if kind is SimpleNamespace:
         return list(usage.fields)
     parameters = signatures.by_name(kind)
-    return [name for name, item in parameters.items() if item.default is item.empty or name in usage.fields]
+    return [
+        name
+        for name, item in parameters.items()
+        if item.default is item.empty or (name in usage.fields and not (leaf and ending(usage.fields[name])))
+    ]
 
 
 def constant(kind: Any, name: str, usage: Usage) -> ConstantSpec | None:
-    """The value of a field that is said to be no tensor: `near: float`."""
-    item = signatures.by_name(kind).get(name)
-    text = (
-        ""
-        if item is None or item.annotation is item.empty
-        else str(getattr(item.annotation, "__name__", item.annotation))
-    )
-    if item is None or text not in ("int", "float", "bool", "str"):
+    """The value of a field that is no tensor, as it is said (`near: float`) or as the code shows."""
+    item = signatures.by_name(kind).get(name) or inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
+    text = "" if item.annotation is item.empty else str(getattr(item.annotation, "__name__", item.annotation))
+    shown = {"number", "text", "flag"} & set(usage.roles) or naming.constants_for(name)
+    if text not in ("int", "float", "bool", "str") and not shown:
         return None
     found = constants(item.replace(default=item.empty), usage, text)
     return next((spec for spec in found if isinstance(spec, ConstantSpec)), None)

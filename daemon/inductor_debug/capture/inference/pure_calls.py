@@ -27,7 +27,7 @@ _HUGEST = 1 << 2048
 _LONGEST = 10_000
 _MOST_ELEMENTS = {"numpy": 1 << 24, "torch": 1 << 28}
 """Of tensors that are made: numpy's have memory of their own."""
-_SECONDS_TO_LOOK = 0.5
+_SECONDS_TO_LOOK = 0.2
 OPERATORS: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -23,6 +23,12 @@ def known_parameters(kind: Any) -> list[inspect.Parameter] | None:
     return every if every is not None and not any(item.kind in _FREE for item in every) else None
 
 
+def takes_more(kind: Any) -> tuple[bool, bool]:
+    """Whether a constructor takes any number of arguments by position, and by name, that it has no names for."""
+    kinds = {item.kind for item in _parameters(kind) or ()}
+    return _FREE[0] in kinds, _FREE[1] in kinds
+
+
 def by_name(kind: Any) -> dict[str, inspect.Parameter]:
     """What a constructor takes by name."""
     positional = inspect.Parameter.POSITIONAL_ONLY
@@ -31,9 +37,13 @@ def by_name(kind: Any) -> dict[str, inspect.Parameter]:
 
 def _parameters(kind: Any) -> list[inspect.Parameter] | None:
     try:
-        return list(inspect.signature(kind).parameters.values())
+        found = list(inspect.signature(kind).parameters.values())
+        if isinstance(kind, type) and found and all(item.kind in _FREE for item in found):
+            # A metaclass that hands on what it is given, perhaps: the constructor says more.
+            found = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
     except (TypeError, ValueError):
         return None
+    return found
 
 
 def spelled(annotation: Any) -> str:
