@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +112,24 @@ def test_an_unknown_backend_is_said_to_be_unknown(tmp_path: Path) -> None:
     assert "there is no backend 'nonsense'" in reproduce(tmp_path, source(NET), backend="nonsense").why
 
 
-def test_a_backend_that_kills_its_process_is_survived(tmp_path: Path) -> None:
+def test_a_backend_that_kills_its_process_is_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = reproduce(
         tmp_path, source(NET, fails_at("relu", "os.kill(os.getpid(), signal.SIGSEGV)", "kills")), backend="kills"
     )
     assert found.lines == ["relu = torch.relu(x)"]
     assert "SIGSEGV" in found.script
+    assert found.status() == 0
+    commands: list[list[str]] = []
+
+    def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 2)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    namespace = {"__name__": "script", "__file__": "script.py"}
+    exec(compile(found.script, "script.py", "exec"), namespace)
+    assert not namespace["reproduces"]()
+    assert commands == [[sys.executable, "script.py", "--run"]]  # which finds torch where this process does
 
 
 BACKWARD = """

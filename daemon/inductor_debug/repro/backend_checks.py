@@ -168,7 +168,8 @@ if "--run" in sys.argv:
     {_compiled(backend, manner)}
 {_calls(manner, "    ")}
     sys.exit(0)
-command = [sys.executable, "-I", __file__, "--run"]  # a process of its own, for it {"hangs" if hangs else "dies"}
+# A process of its own, for it {"hangs" if hangs else "dies"}; it finds torch where this one does.
+command = [sys.executable, *["-I"] * sys.flags.isolated, __file__, "--run"]
 """
     if hangs:
         body += """\
@@ -181,7 +182,7 @@ return False"""
         body += """\
 status = subprocess.run(command).returncode
 print(f"the process ended with status {status}")
-return status < 0"""
+return not 0 <= status <= 255  # a signal, or an exception of Windows"""
     seeks = f"backend {backend.name} " + ("does not end" if hangs else f"kills the process ({symptom.signal})")
     code = [outcome_text(manner)] if manner.backward else []
     return _check(backend, seeks, code, body, ("import subprocess",))
