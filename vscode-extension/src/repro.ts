@@ -90,14 +90,14 @@ function tellNone(context: Context, answer: ReproAnswer): void {
 /** `repro_model_dtype.py`, as the script's own header calls it. */
 export function nameOf({ uri, rule }: Pick<FindingSubject, "uri" | "rule">): string {
   const stem = basename(vscode.Uri.parse(uri).fsPath).replace(/\.py$/u, "");
-  const parts = ["repro", stem, rule].map((part) => part.replace(/[^\w-]+/gu, "_").replace(/^_+|_+$/gu, ""));
+  const parts = ["repro", stem, rule].map((part) => part.replace(/\W+/gu, "_").replace(/^_+|_+$/gu, ""));
   return `${parts.filter((part) => part !== "").join("_")}.py`;
 }
 
-/** The files with values that the script reads: it looks for them by a mark in their names. */
+/** The files with values or graphs that the script reads: it looks for them by a mark in their names. */
 export function besideIn({ artifacts }: Pick<Outcome, "artifacts">, text: string): string[] {
-  const marks = [...text.matchAll(/glob\("\*(\w+)\*\.safetensors"\)/gu)].map((match) => match[1] ?? "");
-  return artifacts.map(({ path }) => path).filter((path) => path.endsWith(".safetensors") && marks.some((mark) => basename(path).includes(mark)));
+  const marks = [...text.matchAll(/glob\("\*(\w+)\*\.(?:safetensors|pt2)"\)/gu)].map((match) => match[1] ?? "");
+  return artifacts.map(({ path }) => path).filter((path) => /\.(?:safetensors|pt2)$/u.test(path) && marks.some((mark) => basename(path).includes(mark)));
 }
 
 /** `Verified: …`, or why it is not. */

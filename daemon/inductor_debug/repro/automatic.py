@@ -21,6 +21,7 @@ from inductor_debug.capture.graph_recording import GraphRecording
 from inductor_debug.repro.clean_process import prove_all
 from inductor_debug.repro.constraint_script import constraint_script
 from inductor_debug.repro.made import NotReproducibleError
+from inductor_debug.repro.naming import file_name
 from inductor_debug.repro.writing import Header
 
 MOST = 3
@@ -68,7 +69,7 @@ def _script(recorded: GraphRecording, profile: Profile, finding: Finding, note: 
     line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
     place = f"{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}"
     header = Header(f"[{finding.rule}] {finding.message}", place, line, finding.target, [note] if note else [])
-    name = f"repro_{finding.rule.replace('-', '_')}.py"
+    name = file_name("", finding.rule)
     try:
         with without_modes():
             made = constraint_script(recorded.recording, profile, finding, recorded.fallback, header, name, trial=False)

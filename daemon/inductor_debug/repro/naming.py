@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import keyword
+import os
 import re
 from collections.abc import Iterable, Mapping
 
@@ -37,6 +38,13 @@ class Names:
         if count == 0:
             return name
         return self.take(f"{name}_{count + 1}")
+
+
+def file_name(source: str, subject: str) -> str:
+    """What the script about `subject`, made of the file `source`, is called. The name needs no quotes anywhere."""
+    stem = os.path.splitext(os.path.basename(source))[0]
+    words = (re.sub(r"\W+", "_", word, flags=re.ASCII).strip("_") for word in ("repro", stem, subject))
+    return "_".join(filter(None, words)) + ".py"
 
 
 def tidied(program: Program) -> Program:

@@ -33,6 +33,7 @@ from inductor_debug.repro.emulated_checks import Numbers
 from inductor_debug.repro.emulated_script import EmulatedScript
 from inductor_debug.repro.literals import UnprintableError
 from inductor_debug.repro.made import Made, NotReproducibleError
+from inductor_debug.repro.naming import file_name
 from inductor_debug.repro.observing import observe
 from inductor_debug.repro.python_script import break_script, eager_script, raise_script, recompile_script
 from inductor_debug.repro.raising_script import raised_by_operation, raising_script
@@ -150,7 +151,7 @@ class Search:
             return None
         header = self._header(finding, target)
         place = header.place.rsplit(":", 1)[0].rsplit("/", 1)[-1]
-        name = self._name(finding)
+        name = file_name(finding.path, finding.rule)
         try:
             if raised_by_operation(seen):
                 return raising_script(seen, header, name, place=place)
@@ -195,7 +196,7 @@ class Search:
             return None
         make = PYTHON[finding.rule]
         try:
-            header, name = self._header(finding, target), self._name(finding)
+            header, name = self._header(finding, target), file_name(finding.path, finding.rule)
             return make(target, self._sources, finding, header, name, self._workshop.eagerly)
         except UnprintableError as error:
             raise NotReproducibleError(f"what the code sees cannot be written down: {error}") from error
@@ -207,8 +208,9 @@ class Search:
         if finding is None:
             return None
         header = self._header(finding, target)
+        name = file_name(finding.path, finding.rule)
         try:
-            return constraint_script(recording, self._profile, finding, target.location, header, self._name(finding))
+            return constraint_script(recording, self._profile, finding, target.location, header, name)
         except UnprintableError as error:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
 
@@ -224,16 +226,15 @@ class Search:
         shown = f"{os.path.basename(where.path)}:{where.range.start.line + 1}"
         memo = str(self._request.options.get("memo") or "")
         remembered = Path(memo) if memo else None
-        stem = os.path.splitext(os.path.basename(where.path))[0]
         header = Header("", shown, "", real.name)
         if numbers is None:
             named = named_in_script(backend, own, load, self._sources)
             script = BackendScript(real, named, remembered, self._progress, self._keep, own)
-            made = script.run(header, f"repro_{stem}_{backend}.py")
+            made = script.run(header, file_name(where.path, backend))
             fine = f"backend {backend} does nothing wrong to {real.name}"
         else:
             script = EmulatedScript(real, numbers, remembered, self._progress, self._keep)
-            made = script.run(header, f"repro_{stem}_{numbers.accelerator}.py")
+            made = script.run(header, file_name(where.path, numbers.accelerator))
             fine = (
                 f"the arithmetic of {numbers.accelerator}, emulated, is no worse on {real.name} than the "
                 f"{numbers.compute.mantissa_bits} mantissa bits of {numbers.compute.name} explain"
@@ -277,7 +278,3 @@ class Search:
         line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
         place = f"{shown}:{start.line + 1}:{start.character + 1}"
         return Header(f"[{finding.rule}] {finding.message}", place, line, target.name)
-
-    def _name(self, finding: Finding) -> str:
-        stem = os.path.splitext(os.path.basename(finding.path))[0]
-        return f"repro_{stem}_{finding.rule.replace('-', '_')}.py"

@@ -32,7 +32,7 @@ describe("what is said of a reproducer", () => {
   });
 
   test.each([
-    ["file:///work/model.py", "graph-break", "repro_model_graph-break.py"],
+    ["file:///work/model.py", "graph-break", "repro_model_graph_break.py"],
     ["file:///work/my model (2).py", "dtype", "repro_my_model_2_dtype.py"],
     ["file:///work/model.py", "", "repro_model.py"],
   ])("the script of %s, %s", (uri, rule, name) => {
@@ -40,10 +40,11 @@ describe("what is said of a reproducer", () => {
   });
 
   test("only the values that the script reads go with it", () => {
-    const artifacts = ["/cache/model-12ab34.safetensors", "/cache/model-99.safetensors", "/cache/repro.py"].map((path) => ({
+    const artifacts = ["/cache/model-12ab34.safetensors", "/cache/model-99.safetensors", "/cache/model-graph_5.pt2", "/cache/repro.py"].map((path) => ({
       kind: "repros" as const, path, bytes: 1, media_type: "",
     }));
     expect(besideIn({ artifacts }, 'saved = load(next(pathlib.Path(__file__).parent.glob("*12ab34*.safetensors")))')).toEqual([artifacts[0]?.path]);
+    expect(besideIn({ artifacts }, 'return torch.export.load(next(pathlib.Path(__file__).parent.glob("*graph_5*.pt2")))')).toEqual([artifacts[2]?.path]);
     expect(besideIn({ artifacts }, "nothing is read")).toEqual([]);
   });
 });
