@@ -20,6 +20,7 @@ import * as kernelDiff from "./kernelDiff.js";
 import { Comparisons } from "./kernelDiff/comparisons.js";
 import { Notifications } from "./notifications.js";
 import * as outdated from "./outdated.js";
+import * as report from "./report.js";
 import * as repro from "./repro.js";
 import * as rules from "./rules.js";
 import { Session } from "./server/session.js";
@@ -31,7 +32,7 @@ import * as troubleshooting from "./troubleshooting.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

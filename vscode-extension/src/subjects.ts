@@ -51,6 +51,13 @@ export async function targetOf(context: Context, title: string, given: unknown, 
   return target === undefined ? undefined : { uri, target };
 }
 
+/** The file that is meant, saved. */
+export async function fileOf(context: Context, title: string, given: unknown): Promise<vscode.Uri | undefined> {
+  const document = await documentOf(context, title, saidIn(given).uri);
+  if (document?.isDirty) await document.save();
+  return document?.uri;
+}
+
 /** The finding that is meant: the one given, the only one at the cursor, or the one that the user picks. */
 export async function findingOf(context: Context, title: string, given: unknown): Promise<FindingSubject | undefined> {
   const said = saidIn(given);

@@ -24,6 +24,8 @@ from inductor_debug.rules.registry import Page
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --pale: #808080; --bad: #c72e0f; --odd: #a66300; }
 @media (prefers-color-scheme: dark) { :root { --bad: #f47067; --odd: #d7a14a; } }
+:root:has(.vscode-light) { color-scheme: light; --bad: #c72e0f; --odd: #a66300; }
+:root:has(.vscode-dark, .vscode-high-contrast) { color-scheme: dark; --bad: #f47067; --odd: #d7a14a; }
 body { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.2rem 4rem; font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 0.6rem; overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin: 0; font-weight: 600; overflow-wrap: anywhere; }

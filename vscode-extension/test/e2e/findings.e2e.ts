@@ -19,6 +19,7 @@ const COMMANDS = [
   "Create a Bug Report",
   "Explain a Rule",
   "Make a Minimal Reproducer",
+  "Report",
   "Restart",
   "Set Example Inputs for a Class",
   "Show Graph",

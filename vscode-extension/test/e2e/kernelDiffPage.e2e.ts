@@ -122,11 +122,12 @@ test("with the keyboard alone: a result keeps the focus when it is chosen, and s
   const many = Array.from({ length: 400 }, (_none, index) => output(`output[${index}]`));
   const { page, said } = await open(diff(many, [node(0), node(1), node(2)]), undefined);
   await page.getByRole("button", { name: "Show 200 more" }).press("Enter");
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Outputs and gradients with their metrics");
   const far = result(page, "output[390]");
   await far.press("Enter");
   await page.getByRole("heading", { name: "Errors of output[390]" }).waitFor();
   expect(await far.evaluate((button) => button === document.activeElement)).toBe(true);
-  expect(await page.locator('tr[aria-selected="true"]').count()).toBe(1);
+  expect(await page.locator('[aria-current="true"]').allInnerTexts()).toEqual(["output[390]"]);
   const header = page.getByRole("button", { name: /^Accumulated/u });
   await header.press("Enter");
   expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Accumulated [↑↓]$/u);

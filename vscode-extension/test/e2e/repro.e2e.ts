@@ -137,3 +137,11 @@ test("a list that is left writes nothing", async () => {
   await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual(["bug-report-model.zip"]);
 });
+
+test("a report of the file stands beside it, with what was found and what the rules mean", async () => {
+  await window.openFile("model.py");
+  await window.run("Inductor Debug: Report");
+  await window.untilNotification("The report of model.py is there.");
+  await until("the page is there", () => window.frameText(/1 finding \(1 warning\) in 1 file[\s\S]*torch\.relu\(self\.first\(x\)\)\.double\(\)[\s\S]*A tensor has a dtype that the accelerator does not support/u));
+  await window.screenshot("report-page");
+});

@@ -37,6 +37,10 @@ export class Uri {
     return new Uri("file", path);
   }
 
+  static joinPath(base: Uri, ...parts: string[]): Uri {
+    return new Uri(base.scheme, [base.path, ...parts].join("/"));
+  }
+
   static from(parts: { scheme: string; path: string }): Uri {
     return new Uri(parts.scheme, parts.path);
   }
@@ -186,4 +190,4 @@ export const commands = {
   },
 };
 
-export const env = { clipboard: { writeText: (): Promise<void> => Promise.resolve() } };
+export const env = { language: "en", clipboard: { writeText: (): Promise<void> => Promise.resolve() } };

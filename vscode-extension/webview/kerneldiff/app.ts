@@ -2,14 +2,16 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
-import { numberText, t } from "../shared/words.js";
+import { t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
 import type { DiffDocument, GrowingDocument, NodeRow, OutputResult, Placed, SegmentRow, Verdict } from "./document.js";
 import { grown } from "./growing.js";
 import { heatmap } from "./heatmap.js";
+import { keepingPlaces } from "./keepingPlaces.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
 import { blameGroups, type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { facts, worst } from "./parts.js";
 import { type Header, table } from "./table.js";
 
 /** Milliseconds between two drawings of a comparison that goes on. */
@@ -159,14 +161,13 @@ export class App {
       ...[t("Max error"), t("Mean error"), t("RMSE"), t("Max relative"), t("SNR dB"), t("Cosine"), t("Max ULP"), t("Outside tolerances")].map((title) => ({ title, numeric: true })),
       { title: t("Not finite"), hint: t("Elements where only one side is a finite number"), numeric: true },
     ];
-    const row = (result: OutputResult): { cells: (string | Node)[]; chosen: () => boolean } => {
+    const row = (result: OutputResult): { cells: (string | Node)[] } => {
       const { metrics } = result;
       const choose = (): void => { this.choose(result.name); };
       const percent = metrics.mismatch_percent === null ? "–" : `${short(metrics.mismatch_percent)} %`;
       return {
-        chosen: () => result.name === this.chosen,
         cells: [
-          element("button", { type: "button", class: "link", onclick: choose }, result.name),
+          element("button", { type: "button", class: "link", "aria-current": String(result.name === this.chosen), onclick: choose }, result.name),
           element("code", {}, typeText(result.dtype, result.shape)),
           badge(result.verdict),
           short(metrics.anchored_ratio), short(metrics.max_abs), short(metrics.mean_abs), short(metrics.rmse), short(metrics.max_rel),
@@ -181,7 +182,7 @@ export class App {
   /** The table stays as it is: how far it was scrolled and opened, and the focus. */
   private choose(name: string): void {
     this.chosen = name;
-    for (const row of this.results?.querySelectorAll("tr[aria-selected]") ?? []) row.setAttribute("aria-selected", String(row.querySelector("button")?.textContent === name));
+    for (const one of this.results?.querySelectorAll("[aria-current]") ?? []) one.setAttribute("aria-current", String(one.textContent === name));
     this.showResult();
     this.details.scrollIntoView({ block: "nearest" });
   }
@@ -270,59 +271,6 @@ function mark(kind: string, text: string): HTMLElement {
   return element("span", { class: `badge ${kind}` }, text);
 }
 
-/** Draws anew. Tables stay scrolled as they were, and what had the focus has it again, unless it is elsewhere in the window. */
-function keepingPlaces(main: HTMLElement, draw: () => void): void {
-  const regions = (): Map<string, HTMLElement> => new Map([...main.querySelectorAll<HTMLElement>(".scroll")].map((region) => [region.getAttribute("aria-label") ?? "", region]));
-  const places = [...regions()].map(([name, { scrollTop, scrollLeft }]) => [name, { top: scrollTop, left: scrollLeft }] as const);
-  const focused = main.contains(document.activeElement) ? document.activeElement : null;
-  const section = focused?.closest("section")?.getAttribute("aria-label");
-  const { scrollX, scrollY } = window;
-  draw();
-  const now = regions();
-  for (const [name, place] of places) now.get(name)?.scrollTo(place);
-  scrollTo(scrollX, scrollY);
-  if (!focused || focused.isConnected || !document.hasFocus()) return;
-  const alike = [...main.querySelectorAll<HTMLElement>(focused.tagName)].filter((one) => one.closest("section")?.getAttribute("aria-label") === section);
-  const named = (one: Element): string => one.getAttribute("aria-label") ?? one.textContent;
-  const same = alike.find((one) => named(one) === named(focused)) ?? (alike.length === 1 ? alike[0] : undefined); // a drawing's name grows
-  same?.focus({ preventScroll: true });
-}
-
 function errorCell(error: NodeRow["isolated"]): string {
   return error ? short(error.invalid ? "inf" : (error.relative ?? "inf")) : "–";
-}
-
-function worst({ worst: found, passes_with: passes }: OutputResult): HTMLElement {
-  const headers: Header[] = [{ title: t("Index") }, { title: t("Reference"), numeric: true }, { title: t("Backend"), numeric: true }];
-  const rows = found.map(({ index, reference, actual }) => ({ cells: [`[${index.join(", ")}]`, exact(reference), exact(actual)] }));
-  const tolerances = [passes.atol === null ? "" : `atol ${short(passes.atol)}`, passes.rtol === null ? "" : `rtol ${short(passes.rtol)}`].filter((text) => text !== "");
-  return element(
-    "div", {},
-    rows.length > 0 ? table(t("The elements that differ most"), headers, rows) : element("p", { class: "pale" }, t("no difference")),
-    tolerances.length > 0 && element("p", { class: "pale" }, t("It would pass with {0}.", tolerances.join(t(" or ")))),
-  );
-}
-
-/** Seven digits, as many as a float32 has. */
-function exact(value: unknown): string {
-  return typeof value === "number" ? String(Number(value.toPrecision(7))) : short(value);
-}
-
-function facts(shown: Shown): HTMLElement {
-  const { deterministic, seconds } = shown;
-  const repeated = deterministic === null ? "" : deterministic ? t("The reference gives the same each time.") : t("The reference itself gives other results each time.");
-  const total = seconds["total"];
-  const lines = [
-    [
-      t("Seed {0}", shown.seed),
-      shown.runs === 1 ? t("1 run") : t("{0} runs", shown.runs),
-      shown.nodes.length === 1 ? t("1 operation measured") : t("{0} operations measured", numberText(shown.nodes.length)),
-    ].join(", ") + ".",
-    shown.weights === "" ? "" : t("Weights: {0}.", shown.weights),
-    repeated,
-    shown.first_divergent === null ? "" : t("Errors begin to grow at {0}.", shown.first_divergent),
-    total === undefined ? "" : t("It took {0} s.", total.toFixed(1)),
-    ...shown.notes,
-  ];
-  return element("ul", { class: "facts" }, ...lines.filter((line) => line !== "").map((line) => element("li", {}, line)));
 }

@@ -1,4 +1,4 @@
-/** Tables: real ones, with a caption, headers that sort, and rows that can be chosen with mouse and keyboard. */
+/** Tables: real ones, with a caption and headers that sort. */
 
 import { element } from "../shared/dom.js";
 import { t } from "../shared/words.js";
@@ -18,8 +18,6 @@ export type Cell = string | Node;
 export interface Row {
   readonly cells: readonly Cell[];
   readonly style?: string | undefined;
-  /** For tables of which one row is chosen; asked when the row is made. */
-  readonly chosen?: (() => boolean) | undefined;
 }
 
 const FIRST = 200;
@@ -34,7 +32,12 @@ export function table(caption: string, headers: readonly Header[], rows: readonl
     element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...headers.map(headerOf))), body),
   );
   if (rows.length > FIRST) {
-    const more = element("button", { type: "button", class: "more", onclick: () => { add(rows.slice(FIRST)); more.remove(); } }, t("Show {0} more", rows.length - FIRST));
+    const show = (): void => {
+      add(rows.slice(FIRST));
+      more.remove();
+      made.focus({ preventScroll: true }); // whoever uses the keys goes on from here
+    };
+    const more = element("button", { type: "button", class: "more", onclick: show }, t("Show {0} more", rows.length - FIRST));
     made.append(more);
   }
   return made;
@@ -46,7 +49,7 @@ function headerOf({ title, hint, numeric, sorted, sort }: Header): HTMLElement {
   return element("th", { scope: "col", class: numeric ? "number" : undefined, title: hint, "aria-sort": sorted ?? (sort ? "none" : undefined) }, content);
 }
 
-function rowOf(headers: readonly Header[], { cells, style, chosen }: Row): HTMLElement {
+function rowOf(headers: readonly Header[], { cells, style }: Row): HTMLElement {
   const made = cells.map((cell, index) => element("td", { class: headers[index]?.numeric ? "number" : undefined }, cell));
-  return element("tr", { class: style, "aria-selected": chosen && String(chosen()) }, ...made);
+  return element("tr", { class: style }, ...made);
 }
