@@ -4,9 +4,10 @@
 // with CPU torch and the project itself; a stamp in it makes the second run quick. Only Node's standard library is
 // used, so that a fresh clone needs nothing installed beforehand but Node and a Python from 3.10 to 3.13.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -25,23 +26,34 @@ function fail(message) {
   process.exit(2);
 }
 
+/** Runs a program to its end and gives its exit status. */
 function run(command, args, options = {}) {
-  const result = spawnSync(command, args, {
-    cwd: ROOT,
-    stdio: "inherit",
-    ...options,
-    env: { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env },
+  const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env };
+  const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", ...options, env });
+  return new Promise((ended) => {
+    child.on("error", (error) => fail(`${command} could not be started: ${error.message}`));
+    child.on("close", (status) => ended(status ?? 1));
+    options.started?.(child);
   });
-  if (result.error) fail(`${command} could not be started: ${result.error.message}`);
-  return result.status ?? 1;
+}
+
+/** Runs a program that gives way to all others and keeps what it says. */
+async function runBeside(command, args, options = {}) {
+  const said = [];
+  const started = (child) => {
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => said.push(data));
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  };
+  const status = await run(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"], started });
+  return { status, said: Buffer.concat(said).toString() };
 }
 
 function succeeds(command, args) {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-function must(what, command, args) {
-  if (run(command, args) !== 0) fail(`${what} failed; the lines above say why`);
+async function must(what, command, args) {
+  if ((await run(command, args)) !== 0) fail(`${what} failed; the lines above say why`);
 }
 
 function findPython() {
@@ -63,99 +75,140 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-function setup() {
+async function setup() {
   const wanted = fingerprint();
   if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted && existsSync(PYTHON)) return;
   if (!existsSync(PYTHON) || !succeeds(PYTHON, ["-c", `import sys; sys.exit(not (${SUPPORTED}))`])) {
     console.error("set-up: making a virtual environment in .venv");
     rmSync(ENVIRONMENT, { recursive: true, force: true });
-    must("making the virtual environment", findPython(), ["-m", "venv", ENVIRONMENT]);
+    await must("making the virtual environment", findPython(), ["-m", "venv", ENVIRONMENT]);
   }
   if (!succeeds(PYTHON, ["-c", "import torch"])) {
     console.error(`set-up: installing ${TORCH}`);
-    must("installing torch", PYTHON, ["-m", "pip", "install", "--quiet", TORCH]);
+    await must("installing torch", PYTHON, ["-m", "pip", "install", "--quiet", TORCH]);
   }
   console.error("set-up: installing inductor-debug and what its examples and tests need");
-  must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev]"]);
+  await must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev]"]);
   writeFileSync(STAMP, wanted);
 }
 
 /** The extension's tools, from the lock file. Only what needs them waits for them: `npm start` does not. */
-function setupNode() {
+async function setupNode() {
   const hash = createHash("sha256").update(process.versions.node).update(ROOT);
   const wanted = hash.update(readFileSync(join(ROOT, "package-lock.json"))).digest("hex");
   if (existsSync(NODE_STAMP) && readFileSync(NODE_STAMP, "utf8") === wanted) return;
   console.error("set-up: installing what the extension is built and tested with");
-  must("installing the extension's tools", "npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  await must("installing the extension's tools", "npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
   writeFileSync(NODE_STAMP, wanted);
 }
 
-function start(args) {
-  setup();
+async function start(args) {
+  await setup();
   const from = process.env.INIT_CWD ?? process.cwd();
   const given = args.map((arg) => (arg.startsWith("-") || isAbsolute(arg) ? arg : resolve(from, arg)));
   const paths = given.length > 0 ? given : [join(ROOT, "examples", "tiny_attention.py")];
   return run(PYTHON, ["-m", "inductor_debug", "watch", "--once", ...paths]);
 }
 
-/** Three test processes even on two cores: many tests wait for a server or a worker of their own. */
+/** These read texts alone. */
 const CHECKS = [
   ["lint", ["-m", "ruff", "check", "."]],
   ["format", ["-m", "ruff", "format", "--check", "."]],
-  ["types", ["-m", "mypy"]],
   ["imports", ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-logo"]],
-  ["tests", ["-m", "pytest", "--numprocesses", "3", "--dist", "worksteal"]],
+  ["types", ["-m", "mypy"]],
 ];
+
+/** Three test processes even on two cores: many tests wait for a server or a worker of their own. */
+const TESTS = ["-m", "pytest", "--numprocesses", "3", "--dist", "worksteal"];
 
 /** So many failed tests may be run again, alone: on a busy machine a wait of one of the real parts ends too soon. */
 const MOST_AGAIN = 5;
 
-/** Run in `vscode-extension/` with Node, after the Python ones: the last needs a daemon that works. */
+/** Run in `vscode-extension/` with Node. */
 const EXTENSION_CHECKS = [
   ["extension lint", [join(ROOT, "node_modules", "eslint", "bin", "eslint.js"), "."]],
   ["extension types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit"]],
   ["page types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "webview"]],
   ["end-to-end types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "test/e2e"]],
-  ["extension tests", [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"]],
-  ["end-to-end tests", [join("test", "e2e", "run.mjs")]],
 ];
+const EXTENSION_TESTS = [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"];
+const END_TO_END = join("test", "e2e");
 
 /** Whether the tests that failed pass alone. Those that do are named, so that they get mended; many failures are no accident. */
-function passAgain(args) {
+async function passAgain(args) {
   const record = join(ROOT, ".pytest_cache", "v", "cache", "lastfailed");
   const again = existsSync(record) ? Object.keys(JSON.parse(readFileSync(record, "utf8"))) : [];
   if (again.length === 0 || again.length > MOST_AGAIN) return false;
   console.error(`\n== tests, again: ${again.length} failed`);
-  if (run(PYTHON, ["-m", "pytest", "--last-failed", "--last-failed-no-failures", "none", ...args]) !== 0) return false;
+  const alone = ["-m", "pytest", "--last-failed", "--last-failed-no-failures", "none", ...args];
+  if ((await run(PYTHON, alone)) !== 0) return false;
   console.error(`\nunsteady, passed only alone:\n  ${again.join("\n  ")}`);
   return true;
 }
 
-function test(args) {
-  setup();
-  setupNode();
+/**
+ * Every check. Tests and downloads wait much, for servers, windows and networks, so three lanes run side by side: Python's
+ * tests, the extension's, and what only reads texts, which gives way to the others.
+ */
+async function test(args) {
+  const began = performance.now();
   const failed = [];
-  const check = (name, command, commandArgs, options) => {
-    console.error(`\n== ${name}`);
-    if (run(command, commandArgs, options) !== 0) failed.push(name);
+  const times = [];
+  const timed = async (name, job) => {
+    const began = performance.now();
+    if ((await job()) !== 0) failed.push(name);
+    times.push(`${name} ${Math.round((performance.now() - began) / 1000)} s`);
   };
-  for (const [name, command] of CHECKS) {
-    check(name, PYTHON, name === "tests" ? [...command, ...args] : command);
-    if (name === "tests" && failed.includes(name) && passAgain(args)) failed.pop();
-  }
-  for (const [name, command] of EXTENSION_CHECKS) check(name, process.execPath, command, { cwd: EXTENSION });
-  if (failed.length > 0) console.error(`\nfailed: ${failed.join(", ")}`);
+  const tests = (name, job) => (console.error(`\n== ${name}`), timed(name, job));
+  const texts = (name, command, commandArgs, options) =>
+    timed(name, async () => {
+      const { status, said } = await runBeside(command, commandArgs, options);
+      console.error(`\n== ${name}\n${said}`);
+      return status;
+    });
+  const inExtension = (...nodeArgs) => run(process.execPath, nodeArgs, { cwd: EXTENSION });
+
+  const tools = setupNode();
+  const editor = tools.then(() => inExtension(join(END_TO_END, "setup.mjs"))); // where there can be none, its tests say so
+  await setup();
+  const ofExtension = (async () => {
+    await tools;
+    await tests("extension tests", () => inExtension(...EXTENSION_TESTS)); // first: packaging makes anew what they compare
+    await editor;
+    await tests("end-to-end tests", () => inExtension(join(END_TO_END, "run.mjs")));
+  })();
+  const ofTexts = (async () => {
+    for (const [name, command] of CHECKS) await texts(name, PYTHON, command);
+    await tools;
+    for (const [name, command] of EXTENSION_CHECKS) await texts(name, process.execPath, command, { cwd: EXTENSION });
+  })();
+  await tests("tests", async () => {
+    const status = await run(PYTHON, [...TESTS, ...args]);
+    if (status === 0) return 0;
+    await Promise.all([ofExtension, ofTexts]); // so that those that failed are alone now
+    return (await passAgain(args)) ? 0 : status;
+  });
+  await Promise.all([ofExtension, ofTexts]);
+  console.error(`\nin ${Math.round((performance.now() - began) / 1000)} s: ${times.join(", ")}`);
+  if (failed.length > 0) console.error(`failed: ${failed.join(", ")}`);
   return failed.length > 0 ? 1 : 0;
 }
 
 const TASKS = {
-  setup: () => (setup(), 0),
+  setup: async () => (await setup(), 0),
   start,
   test,
-  package: () => (setup(), setupNode(), run(process.execPath, [join("scripts", "package.mjs")], { cwd: EXTENSION })),
-  bench: (args) => (setup(), run(PYTHON, ["-m", "inductor_debug", "bench", ...args])),
+  package: async () => {
+    await setup();
+    await setupNode();
+    return run(process.execPath, [join("scripts", "package.mjs")], { cwd: EXTENSION });
+  },
+  bench: async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "inductor_debug", "bench", ...args]);
+  },
 };
 
 const [task, ...rest] = process.argv.slice(2);
 if (!(task in TASKS)) fail(`unknown task ${task}; there are: ${Object.keys(TASKS).join(", ")}`);
-process.exit(TASKS[task](rest));
+process.exit(await TASKS[task](rest));
