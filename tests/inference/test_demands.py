@@ -257,6 +257,15 @@ WRITTEN |= {
     """,
 }
 
+WRITTEN |= {
+    "(30, [1, 2], 1.0)": """
+        class Model(nn.Module):
+            def __init__(self, width, depths, scale): ...
+        def small(pretrained=False, **rest):
+            return Model(30, [1, 2], rest.get("scale", 1.0), **rest)
+    """,
+}
+
 ANNOTATED = {
     "Kind": "Kind.FIRST",
     "Optional[Kind]": "Kind.FIRST",
@@ -354,6 +363,15 @@ def test_calls_of_another_class_with_the_same_name_say_nothing(tmp_path: Path) -
     assert first(tmp_path, text) == "(64,)"
     (tmp_path / "train.py").write_text("from model import Model\n" + call)
     assert first(tmp_path, text) == "(7,)"
+
+
+def test_calls_in_other_files_name_what_those_import(tmp_path: Path) -> None:
+    call = (
+        "import os.path, torch.nn as nn\nfrom torch.nn import functional as F\nMODEL = lambda: Model(nn.SiLU, F.relu)\n"
+    )
+    (tmp_path / "train.py").write_text("from model import Model\n" + call)
+    text = "class Model(nn.Module):\n    def __init__(self, act, other): super().__init__()\n"
+    assert first(tmp_path, text) == "(torch.nn.SiLU, torch.nn.functional.relu)"
 
 
 TOO_MUCH = (

@@ -11,6 +11,7 @@ import builtins
 import collections
 import itertools
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -211,12 +212,18 @@ def _files(root: str) -> Iterator[str]:
 
 
 def _names_of(tree: ast.Module) -> Names:
-    """The plain constants and the functions of a file that is not executed."""
+    """The plain constants and the functions of a file that is not executed, and what it imports that is imported."""
     found: Names = {}
     follower = Follower(found, {})
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             found[node.name] = Definition(node)
+        elif isinstance(node, ast.Import):
+            known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
+            found.update({name: module for name, module in known.items() if module is not None and "." not in name})
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = vars(sys.modules.get(node.module or "", SimpleNamespace()))
+            found.update({item.asname or item.name: names[item.name] for item in node.names if item.name in names})
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             value = follower.or_unknown(node.value, {})
             if value is not UnknownError:

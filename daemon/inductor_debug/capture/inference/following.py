@@ -93,8 +93,9 @@ class Follower(PlainCalls):
         names = self.defaults(tree)
         plain = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)]
         names.update(zip(plain, args, strict=False))
-        others = {name: value for name, value in kwargs.items() if name not in names}
-        names.update({name: value for name, value in kwargs.items() if name in names})
+        named = {*plain, *(item.arg for item in tree.args.kwonlyargs)}
+        others = {name: value for name, value in kwargs.items() if name not in named}
+        names.update({name: value for name, value in kwargs.items() if name in named})
         if tree.args.vararg is not None:
             names[tree.args.vararg.arg] = tuple(args[len(plain) :])
         if tree.args.kwarg is not None:
@@ -102,7 +103,7 @@ class Follower(PlainCalls):
         return names
 
     def defaults(self, tree: Function) -> Names:
-        """All parameters of a function, each with its default; those without one are not known."""
+        """All parameters of a function, each with its default, unknown without one; there are no more."""
         plain = [*tree.args.posonlyargs, *tree.args.args]
         names: Names = {item.arg: UnknownError for item in (*plain, *tree.args.kwonlyargs)}
         for item, default in zip(reversed(plain), reversed(tree.args.defaults), strict=False):
@@ -110,6 +111,10 @@ class Follower(PlainCalls):
         for item, value in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True):
             if value is not None:
                 names[item.arg] = self.or_unknown(default_of(value), {})
+        if tree.args.vararg is not None:
+            names[tree.args.vararg.arg] = ()
+        if tree.args.kwarg is not None:
+            names[tree.args.kwarg.arg] = {}
         if takes_options(tree):
             names.update({name: self.options[name] for name in names if name in self.options})
         return names

@@ -128,7 +128,8 @@ def _named(name: str, alternative: int) -> Any:
     if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
         return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
     if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
-        return 0.1
+        # A scale may also be how many times as large something is.
+        return integer(name) if alternative and any(p.fullmatch(name) for p, _ in _INTEGERS) else 0.1
     return integer(name, alternative)
 
 

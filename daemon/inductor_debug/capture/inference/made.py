@@ -145,5 +145,8 @@ def _name_of(kind: Any) -> str:
     owner = getattr(kind, "__module__", "") or ""
     if owner.partition(".")[0] in ("pathlib", "functools", "collections"):
         return f"__import__({owner.partition('.')[0]!r}).{kind.__name__}"
-    prefix = "torch.nn." if owner.startswith("torch.nn.modules") else "torch." if owner.startswith("torch") else ""
-    return f"{prefix}{getattr(kind, '__name__', repr(kind))}"
+    name = getattr(kind, "__name__", repr(kind))
+    if owner.partition(".")[0] != "torch":
+        return name
+    homes = {"torch.nn": torch.nn, "torch": torch, "torch.nn.functional": torch.nn.functional}
+    return f"{next((home for home, names in homes.items() if vars(names).get(name) is kind), owner)}.{name}"
