@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import shlex
 import shutil
 import time
 from importlib.metadata import EntryPoint
@@ -84,7 +85,9 @@ def test_a_sound_model_climbs_to_the_top(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) -> None:
-    document = bisected(tmp_path, MODEL, backends=["aot_eager", "spyre"], inject=["zero-output@10"])
+    folder = tmp_path / "the user's models"
+    folder.mkdir()
+    document = bisected(folder, MODEL, backends=["aot_eager", "spyre"], inject=["zero-output@10"])
     assert states(document) == {"eager": "ok", "aot_eager": "ok", "spyre": "wrong"}
     assert document["verdict"] == "back-end"
     guilty = document["guilty"]
@@ -94,6 +97,8 @@ def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) 
         "aot_eager --gradients",
         "spyre --gradients --inject zero-output@10",
     ]
+    # Whoever pastes them is in a folder that the worker does not know.
+    assert {shlex.split(command)[2] for command in document["commands"]} == {f"{folder / 'model.py'}::Net"}
 
 
 def test_values_that_the_accelerator_cannot_hold_are_a_matter_of_transfer(tmp_path: Path) -> None:
@@ -108,6 +113,7 @@ def test_a_model_that_raises_by_itself_is_nobody_else_s_fault(tmp_path: Path) ->
     document = bisected(tmp_path, RAISES)
     assert states(document) == {"eager": "failed"}
     assert document["verdict"] == "environment"
+    assert document["commands"] == [f"inductor-debug check {shlex.quote(str(tmp_path / 'model.py'))}"]
     assert "no such luck" in document["ladder"][0]["why"]
 
 

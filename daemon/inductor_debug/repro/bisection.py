@@ -6,7 +6,6 @@ result.
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from collections.abc import Callable
@@ -248,16 +247,16 @@ class Climb:
         return report.verdict in (Verdict.PASS, Verdict.SUSPICIOUS)
 
     def _commands(self, before: Climbed | None, guilty: Climbed) -> list[str]:
-        """What reproduces each side: the last rung that is right and the first that is not."""
+        """What reproduces each side, from whatever folder: the last rung that is right and the first that is not."""
         path = self._target.location.path
-        subject = shlex.quote(f"{_relative(path)}::{self._target.name}")
+        subject = shlex.quote(f"{path}::{self._target.name}")
         more = f" --seed {self._wishes.seed}" if self._wishes.seed else ""
         more += " --gradients" if self._gradients else ""
         faults = "".join(f" --inject {shlex.quote(fault)}" for fault in self._wishes.inject)
         made = []
         for climbed in (before, guilty):
             if climbed is None or climbed.rung is EAGER:
-                made.append(f"inductor-debug check {subject.partition('::')[0]}")
+                made.append(f"inductor-debug check {shlex.quote(path)}")
             elif climbed.rung.backend == TRANSFERS:
                 made.append(f"inductor-debug transfers {subject} --accelerator {shlex.quote(self._profile.name)}")
             else:
@@ -267,7 +266,7 @@ class Climb:
                     f"inductor-debug diff {subject} --reference {shlex.quote(climbed.reference)} "
                     f"--backend {shlex.quote(climbed.rung.backend)}{more}{emulated}"
                 )
-        return made
+        return list(dict.fromkeys(made))
 
 
 class _Replaceable(Backend):
@@ -285,9 +284,3 @@ def _is_backward(blamed: Blame) -> bool:
 def _direction(report: DiffReport) -> str:
     wrong = any(result.verdict is Verdict.WRONG for result in report.outputs)
     return "backward" if report.gradients and not wrong else "forward"
-
-
-def _relative(path: str) -> str:
-    """The path as it would be typed where the worker runs, if that is shorter."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
