@@ -23,15 +23,14 @@ from inductor_debug.rules.strides import innermost
 class Check:
     """The failure as code. `imports` are lines, `code` top-level definitions, `body` the body of `reproduces()`.
 
-    `seeks` says in words what counts as the failure; `fake` that the body runs without values (`FakeTensorMode`);
-    `tries` how often it is looked for, which is more than once for a flaky failure.
+    `seeks` says in words what counts as the failure; `tries` how often it is looked for, which is more than once for a
+    flaky failure.
     """
 
     seeks: str
     imports: tuple[str, ...]
     code: str
     body: str
-    fake: bool = False
     tries: int = 1
 
 
@@ -45,11 +44,11 @@ def constraint_check(found: Slice, profile: Profile, *, fake: bool) -> Check:
         "from torch.utils._python_dispatch import TorchDispatchMode",
     ]
     code = _WATCH.format(seeks=seeks, condition=indent(condition, " " * 8).strip())
-    body = _WATCHED
+    run = _RUN
     if fake:
         imports.insert(0, "from torch._subclasses.fake_tensor import FakeTensorMode")
-        body = _WATCHED_FAKE
-    return Check(seeks, tuple(imports), code, body, fake)
+        run = _FAKE + indent(_RUN, "    ")
+    return Check(seeks, tuple(imports), code, run + _SEEN)
 
 
 def _refusal(seeks: str) -> Check:
@@ -71,22 +70,19 @@ class Watch(TorchDispatchMode):
         {condition}
         return result'''
 
-_WATCHED = """\
+_RUN = """\
 values = make_inputs()
 watch = Watch()
 with torch.no_grad(), watch:
     failing(*values)
-for line in watch.seen:
-    print(line)
-return bool(watch.seen)"""
+"""
 
-_WATCHED_FAKE = """\
+_FAKE = """\
 # Shapes and dtypes tell enough: no memory is taken, and nothing is computed.
 with FakeTensorMode():
-    values = make_inputs()
-    watch = Watch()
-    with torch.no_grad(), watch:
-        failing(*values)
+"""
+
+_SEEN = """\
 for line in watch.seen:
     print(line)
 return bool(watch.seen)"""

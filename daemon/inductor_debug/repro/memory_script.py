@@ -187,7 +187,7 @@ def _check(program: Program, profile: Profile, op: Op, table: Counter[_Row]) -> 
         kept.append("*held()")
     body = _BODY.format(limit=limit, accelerator=profile.name, throughout=", ".join(kept))
     seeks = f"more than {limit} bytes ({in_bytes(limit)}) have to be alive while {op.overload} runs"
-    return Check(seeks, _IMPORTS, "\n\n\n".join(code), body, fake=True)
+    return Check(seeks, _IMPORTS, "\n\n\n".join(code), body)
 
 
 def _bytes_of(profile: Profile) -> str:
