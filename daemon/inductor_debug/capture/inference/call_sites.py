@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import functools
 import itertools
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.following import Definition, Follower
@@ -62,7 +63,7 @@ class _Reached:
 
 
 class CallSites:
-    """The calls in one file. What is read of them is bounded in processor time, whatever the load.
+    """The calls in one file. What is read for one question is bounded in processor time, whatever the load.
 
     Args:
         tree: the file.
@@ -79,11 +80,13 @@ class CallSites:
 
     def of(self, name: str) -> Iterator[Call]:
         """The calls of `name`, except for those inside of what is called so."""
+        self._left = _SECONDS
         for reached in self._calls_of(name, 0):
             yield reached.args, reached.kwargs
 
     def computed(self, kind: Any) -> Iterator[Call]:
         """The calls of `kind` under other names: `cls(...)`, `MODELS[name](...)`, `block(...)`."""
+        self._left = _SECONDS
         for site in self._computed[:_MOST_COMPUTED]:
             for reached in self._reached(site, 0):
                 if reached.callee is kind:
@@ -165,6 +168,12 @@ class CallSites:
                 yield follower.bound(owner, [*first, *reached.args], reached.kwargs)
         if not found:
             yield {itself: own or SimpleNamespace()} if itself else {}
+
+
+@functools.lru_cache(maxsize=2)
+def calls_in(tree: ast.Module, module: ModuleType) -> CallSites:
+    """The calls in an executed file, found once for all its classes."""
+    return CallSites(tree, vars(module))
 
 
 def _is_of_class(function: Function) -> bool:

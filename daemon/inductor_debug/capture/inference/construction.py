@@ -18,7 +18,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference import annotated, signatures
-from inductor_debug.capture.inference.call_sites import CallSites, calls_in_project
+from inductor_debug.capture.inference.call_sites import CallSites, calls_in, calls_in_project
 from inductor_debug.capture.inference.demands import Demand, demands
 from inductor_debug.capture.inference.given_sizes import numbers_in
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
@@ -74,7 +74,7 @@ def constructions(
     if parameters is None:
         yield Construction()
         return
-    sites = CallSites(tree, vars(module))
+    sites = calls_in(tree, module)
     builder = _Builder(module, sites, kind)
     required = [item for item in parameters if item.default is inspect.Parameter.empty]
     for args, kwargs in sites.of(kind.__name__):
