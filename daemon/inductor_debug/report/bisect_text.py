@@ -12,7 +12,7 @@ from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import blamed
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler
-from inductor_debug.rules.amounts import in_bytes
+from inductor_debug.rules.amounts import counted, in_bytes
 
 _WIDE = 110
 _STATES = {"ok": Role.GOOD, "wrong": Role.ERROR, "failed": Role.ERROR}
@@ -47,8 +47,9 @@ def transfers_text(document: dict[str, Any], places: Places, sources: Sources, s
     """A table of what crosses, then what does not come back as it was."""
     summary = document["summary"]
     head = (
-        f"{printable(document['target'])}: {summary['transfers']} transfers, {in_bytes(summary['host_bytes'])} on the "
-        f"host, {in_bytes(summary['device_bytes'])} on {printable(document['accelerator'])}"
+        f"{printable(document['target'])}: {counted(summary['transfers'], 'transfer')}, "
+        f"{in_bytes(summary['host_bytes'])} on the host, "
+        f"{in_bytes(summary['device_bytes'])} on {printable(document['accelerator'])}"
     )
     lines = [head, ""]
     rows = [_COLUMNS, *(_row(transfer) for transfer in document["transfers"])]
@@ -58,8 +59,9 @@ def transfers_text(document: dict[str, Any], places: Places, sources: Sources, s
         if transfer["changed"]:
             example = transfer["example"]
             words = (
-                f"{transfer['name']}: {transfer['changed']} elements do not come back: {transfer['dtype']} is kept as "
-                f"{transfer['device_dtype']}; {example['before']} at {example['index']} becomes {example['after']}"
+                f"{transfer['name']}: {counted(transfer['changed'], 'element')} changed on the way: "
+                f"{transfer['dtype']} is kept as {transfer['device_dtype']}; "
+                f"{example['before']} at {example['index']} becomes {example['after']}"
             )
             lines += ["", *_wrapped(words, "", "  ")]
             if transfer["path"] is not None:
