@@ -28,6 +28,11 @@ export class InterpreterService implements vscode.Disposable {
   private readonly disposables: vscode.Disposable[] = [this.changed];
   private timer: NodeJS.Timeout | undefined;
 
+  private settle: () => void = () => undefined;
+
+  /** Settles once the user's settings are loaded for sure: what is found before may not be what they chose. */
+  readonly settled = new Promise<void>((resolve) => { this.settle = resolve; });
+
   /** The interpreter of some folder is another one than before. */
   readonly onDidChange = this.changed.event;
 
@@ -44,7 +49,8 @@ export class InterpreterService implements vscode.Disposable {
       vscode.extensions.onDidChange(later),
     );
     for (const delay of EARLY_MILLISECONDS) {
-      const timer = setTimeout(later, delay);
+      const last = delay === EARLY_MILLISECONDS.at(-1);
+      const timer = setTimeout(() => { void this.lookAgain().then(last ? this.settle : undefined); }, delay);
       this.disposables.push({ dispose: () => { clearTimeout(timer); } });
     }
     const present = [ENVIRONMENTS_EXTENSION, PYTHON_EXTENSION].some((id) => vscode.extensions.getExtension(id));

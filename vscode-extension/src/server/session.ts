@@ -176,7 +176,7 @@ export class Session implements vscode.Disposable {
       return;
     }
     await this.accept(outcome.connection, process, interpreter, launch);
-    void probed.then((probe) => { this.tellTorch(interpreter, probe.python, probe.torch); });
+    void probed.then((probe) => this.tellTorch(interpreter, probe.python, probe.torch));
   }
 
   private async accept(connection: Connection, process: ServerProcess, interpreter: Interpreter, launch: Launch): Promise<void> {
@@ -210,12 +210,17 @@ export class Session implements vscode.Disposable {
     this.ends = [];
   }
 
-  private tellTorch(interpreter: Interpreter, python: string, torch: string): void {
+  private async tellTorch(interpreter: Interpreter, python: string, torch: string): Promise<void> {
     if (this.interpreter !== interpreter) return;
     this.versions = { ...this.versions, python, torch };
     this.stateChanged.fire(this.current);
-    if (torch !== "" || python === "") this.notifications.mended("torch");
-    else this.tell("torch", noTorch(interpreter));
+    if (torch !== "" || python === "") {
+      this.notifications.mended("torch");
+      return;
+    }
+    await this.interpreters.settled; // nobody is told of an interpreter that they have not chosen
+    const now = await this.interpreters.findForServer();
+    if (!this.disposed && this.interpreter === interpreter && now?.path === interpreter.path) this.tell("torch", noTorch(interpreter));
   }
 
   /** The bundled daemon can stay where it is: only the workers move to another interpreter. */

@@ -66,6 +66,8 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("pictures of t
   ] as const) {
     bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
     await until("the theme is on", () => window.page.locator(`.monaco-workbench.${wanted}`).first().isVisible());
+    await until("nothing is being checked any more", async () => (await window.status()).includes("1 finding"));
+    await until("the view is complete", async () => (await window.tree()).some((row) => row.includes("Inputs of Head")));
     const hover = await window.hover(17, LINE.indexOf("double") + 2, /strides/u);
     expect(hover).toContain("float64");
     await window.page.locator(".monaco-hover:not(.hidden)", { hasText: /Quick Fix…|Quick Fix\.\.\./u }).first().waitFor();
