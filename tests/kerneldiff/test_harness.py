@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from inductor_debug import DiffReport, KernelDiffHarness
+from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.outcomes import Anchors, judge_pairs
 from inductor_debug.kerneldiff.report import Verdict
+from inductor_debug.kerneldiff.settled import settled
+from inductor_debug.kerneldiff.structure import pairs
+from inductor_debug.kerneldiff.verdict import overall
 from torch import nn
 
 pytestmark = pytest.mark.torch
@@ -51,6 +57,13 @@ class Pair(NamedTuple):
     right: torch.Tensor
 
 
+class Slots:
+    __slots__ = ("value",)
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self.value = value
+
+
 class Nested(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -88,6 +101,14 @@ def test_every_leaf_of_a_nested_structure_is_compared_under_its_own_name() -> No
         (lambda x: x.to(torch.bfloat16) * 2, ["output"]),
         (lambda x: (x, x, x.t()), ["output[0]", "output[1]", "output[2]"]),
         (lambda x: (None, x.cos().sum().item(), "words"), ["output[0]", "output[1]", "output[2]"]),
+        (lambda x: (x * number for number in range(2)), ["output[0]", "output[1]"]),
+        (lambda x: zip([x.cos()], [x.sin()], strict=True), ["output[0][0]", "output[0][1]"]),
+        (lambda x: {"a": x.cos()}.values(), ["output[0]"]),
+        (lambda x: deque([x.cos(), x.sin()]), ["output[0]", "output[1]"]),
+        (lambda x: Slots(x.cos()), ["output.value"]),
+        (lambda x: x.relu().to_sparse(), ["output"]),
+        (lambda x: torch.nested.nested_tensor([x[:2], x]), ["output[0]", "output[1]"]),
+        (lambda x: torch.nested.nested_tensor([x[:2], x], layout=torch.jagged), ["output[0]", "output[1]"]),
     ],
     ids=[
         "dataclass",
@@ -100,6 +121,14 @@ def test_every_leaf_of_a_nested_structure_is_compared_under_its_own_name() -> No
         "half",
         "aliases",
         "no-tensors",
+        "generator",
+        "zip",
+        "values-of-a-dictionary",
+        "deque",
+        "slots",
+        "sparse",
+        "nested",
+        "jagged",
     ],
 )
 def test_what_models_return(make: Callable[[torch.Tensor], Any], names: list[str]) -> None:
@@ -111,6 +140,35 @@ def test_what_models_return(make: Callable[[torch.Tensor], Any], names: list[str
     assert [result.name for result in report.outputs] == names
     assert report.verdict is Verdict.PASS, report.summary()
     assert report.deterministic
+
+
+@pytest.mark.parametrize(
+    ("wrap", "verdict", "words"),
+    [
+        (lambda value: deque([value]), Verdict.WRONG, "output[0]: "),
+        (lambda value: iter([value]), Verdict.WRONG, "output[0]: "),
+        (lambda value: Slots(value), Verdict.WRONG, "output.value: "),
+        (lambda value: torch.nested.nested_tensor([value]), Verdict.WRONG, "output[0]: "),
+        (lambda value: value.to_sparse(), Verdict.WRONG, "output: "),
+        (lambda value: {value}, Verdict.SUSPICIOUS, "the tensors of a set have no order"),
+        (lambda value: lambda: value, Verdict.PASS, "output: only its type was compared."),
+    ],
+    ids=["deque", "iterator", "slots", "nested", "sparse", "set", "function"],
+)
+def test_what_is_in_there_is_compared_or_it_is_said_that_it_was_not(
+    wrap: Callable[[torch.Tensor], Any], verdict: Verdict, words: str
+) -> None:
+    reference, actual = (settled(wrap(torch.full((9,), value))) for value in (1.0, 1.5))
+    results = judge_pairs(pairs(reference, actual, "output"), Anchors(), ComparisonConfig())
+    found, why = overall(results, "eager", True)
+    assert found is verdict, why
+    assert words in why
+
+
+def test_an_iterator_cannot_be_the_input_of_several_runs() -> None:
+    report = compared(lambda x, others: x + next(others), (torch.ones(2), iter([torch.ones(2)])))
+    assert report.verdict is Verdict.FAILED
+    assert "args[1] is an iterator" in report.why
 
 
 def test_outputs_of_transformers_are_looked_into() -> None:

@@ -147,7 +147,7 @@ class _TensorState:
 
     def restore(self) -> None:
         tensor = self._tensor
-        if _version(tensor) == self._version and tensor.shape == self._before.shape:
+        if _version(tensor) == self._version and (tensor.is_nested or tensor.shape == self._before.shape):
             self._restore_unseen()
             return
         with torch.no_grad():
@@ -168,8 +168,9 @@ class _TensorState:
 
 
 def _equal(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Whether the values are the same; sparse and quantised tensors, which cannot be asked, count as the same."""
-    return left.layout is not torch.strided or left.is_quantized or torch.equal(left, right)
+    """Whether the values are the same; sparse, nested and quantised ones, which cannot be asked, count as the same."""
+    unknown = left.layout is not torch.strided or left.is_quantized or left.is_nested
+    return unknown or torch.equal(left, right)
 
 
 def _version(tensor: torch.Tensor) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
-from inductor_debug.kerneldiff.tensors import compare_tensors
+from inductor_debug.kerneldiff.tensors import compare_tensors, plain
 from inductor_debug.kerneldiff.wide_devices import widenable
 
 _QUIET = ComparisonConfig(atol=0.0, rtol=0.0, worst=0, check_dtype=False)
@@ -56,7 +56,7 @@ def error_from(exact: torch.Tensor, other: torch.Tensor) -> Error:
 
 def rounding_error(exact: torch.Tensor, unit: float) -> Error:
     """What rounding the exact result once does."""
-    finite = widenable(exact.detach()).abs().to(torch.float64)
+    finite = plain(widenable(exact)).abs().to(torch.float64)
     finite = finite[torch.isfinite(finite)] if not bool(torch.isfinite(finite).all()) else finite
     if finite.numel() == 0:
         return Error(0.0, 0.0)
@@ -101,7 +101,8 @@ def _excusable(
     exact: torch.Tensor, expected: Error, actual: torch.Tensor, reference: torch.Tensor, best: torch.Tensor | None
 ) -> bool:
     """Whether every NaN and infinity that one side has and the other has not comes from the precision."""
-    reference, actual = reference.to(exact.device), actual.to(exact.device)
+    exact = plain(exact)
+    reference, actual = (plain(tensor.to(exact.device)) for tensor in (reference, actual))
     finite = torch.isfinite(actual)
     overflows = torch.zeros_like(finite)
     if actual.dtype.is_floating_point:
@@ -111,7 +112,7 @@ def _excusable(
     another = reference.isinf() & actual.isnan() & exact.isinf()
     made_up = ~torch.isfinite(reference) & ~torch.isfinite(exact) & finite
     if best is not None:
-        best = best.to(exact.device)
+        best = plain(best.to(exact.device))
         another &= ~best.isnan()
         made_up &= ~torch.isfinite(best)
     return not bool((lost | another | made_up).any())

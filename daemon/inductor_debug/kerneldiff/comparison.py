@@ -31,6 +31,7 @@ from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
 from inductor_debug.kerneldiff.precise import drawn_dtype, precisely, to_precise
 from inductor_debug.kerneldiff.report import DiffReport, TensorResult, Verdict
 from inductor_debug.kerneldiff.running import Ran, computes, run_side
+from inductor_debug.kerneldiff.settled import ran_out
 from inductor_debug.kerneldiff.sides import (
     all_of,
     gradient_pairs,
@@ -72,11 +73,18 @@ class Settings:
 
 
 class Comparison:
-    """A target and two backends. What was compiled is kept for the next `run`."""
+    """A target and two backends. What was compiled is kept for the next `run`.
+
+    Raises:
+        ValueError: the inputs can be used only once, or a fault cannot be put in.
+    """
 
     def __init__(
         self, target: BuiltTarget, reference: Backend, test: Backend, settings: Settings, sources: SourceMap
     ) -> None:
+        iterator = ran_out(target.args, target.kwargs)
+        if iterator:
+            raise ValueError(f"{iterator} is an iterator, of which one run leaves nothing for the next; give a list")
         self._target, self._settings = target, settings
         self._reference, self._test = reference, test
         self._places = NodePlaces(target, sources)

@@ -6,7 +6,7 @@ a difference is never made up for a side that failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from inductor_debug.kerneldiff.arithmetic import at_least, unit_of
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.report import TensorResult, Verdict
 from inductor_debug.kerneldiff.structure import Pair, kind_of
-from inductor_debug.kerneldiff.tensors import compare_tensors
+from inductor_debug.kerneldiff.tensors import compare_tensors, plain
 from inductor_debug.kerneldiff.verdict import SUSPICIOUS, times, verdict_of
 
 Values = dict[str, Any]
@@ -77,8 +77,7 @@ class _Leaf:
             return self._tensors(_scalar(left), _scalar(right))
         if isinstance(left, torch.Tensor) or isinstance(right, torch.Tensor):
             return self._told(Verdict.WRONG, f"the reference has {kind_of(left)} and the backend {kind_of(right)}")
-        equal = _equal(left, right)
-        return self._told(Verdict.PASS if equal else Verdict.WRONG, "" if equal else "the values are not equal")
+        return self._told(*_told_apart(left, right))
 
     def _told(self, verdict: Verdict, why: str) -> TensorResult:
         pair = self._pair
@@ -129,7 +128,7 @@ class _Leaf:
 
     def _exactly_equal(self, left: torch.Tensor, right: torch.Tensor) -> tuple[Verdict, str]:
         """Integers and booleans must be equal, except where rounding decides what they are (ties of an argmax)."""
-        right = right.to(left.device)
+        left, right = plain(left), plain(right.to(left.device))
         different = left != right
         count = int(different.sum())
         if count == 0:
@@ -141,7 +140,7 @@ class _Leaf:
         for values in others:
             other = values.get(path)
             if isinstance(other, torch.Tensor) and other.shape == left.shape:
-                unstable |= (right == other.to(device=right.device)) & ~beyond_int32(left)
+                unstable |= (right == plain(other.to(device=right.device))) & ~beyond_int32(left)
         firm = int((different & ~unstable).sum())
         if firm <= _UNSEEN * count:
             return Verdict.PASS, f"{count} of {left.numel()} differ, where rounding decides (near ties)"
@@ -167,13 +166,19 @@ def _scalar(value: float) -> torch.Tensor:
     return torch.tensor(value, dtype=torch.float32)
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _told_apart(left: Any, right: Any) -> tuple[Verdict, str]:
+    """What is to be said of two values that are no tensors."""
+    if isinstance(left, Set) and isinstance(right, Set) and any(isinstance(item, torch.Tensor) for item in left):
+        return Verdict.SUSPICIOUS, "the tensors of a set have no order to compare them in; return a list"
+    alike = type(left) is type(right)
     try:
-        same = bool(left == right)
-    except Exception:
-        # What cannot be compared is of the same type at best: arrays of other libraries, objects that refuse.
-        return type(left) is type(right) and repr(left) == repr(right)
-    return same or (left != left and right != right) or (type(left) is type(right) and _compares_by_identity(left))
+        same = bool(left == right) or bool(left != left and right != right)
+    except Exception:  # arrays of other libraries, objects that refuse
+        same = alike and repr(left) == repr(right)
+        return (Verdict.PASS, "only its text was compared") if same else (Verdict.WRONG, "the values are not equal")
+    if not same and alike and _compares_by_identity(left):
+        return Verdict.PASS, "only its type was compared"
+    return (Verdict.PASS, "") if same else (Verdict.WRONG, "the values are not equal")
 
 
 def _compares_by_identity(value: Any) -> bool:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.kerneldiff.higher_order import Mode
+from inductor_debug.kerneldiff.settled import settled
 from inductor_debug.kerneldiff.state import seed_everything
 from inductor_debug.kerneldiff.structure import Leaf, cloned, flatten, mapped, shares_memory, tensors_of
 
@@ -80,7 +81,7 @@ def run_side(
     started = time.perf_counter()
     try:
         with torch.set_grad_enabled(gradients or _may_train(target)):
-            ran.outputs = function(*passed[0], **passed[1])
+            ran.outputs = settled(function(*passed[0], **passed[1]))
         if gradients:
             ran.phase = "backward"
             _backward(ran.outputs)
@@ -89,7 +90,7 @@ def run_side(
         ran.error = error
     ran.seconds = time.perf_counter() - started
     ran.outputs = mapped(ran.outputs, torch.Tensor.detach)
-    ran.inputs = mapped(ran.inputs, torch.Tensor.detach)
+    ran.inputs = settled(mapped(ran.inputs, torch.Tensor.detach))
     ran.buffers = _buffers(target.module)
     return ran
 
@@ -116,11 +117,11 @@ def _buffers(module: torch.nn.Module | None) -> dict[str, torch.Tensor]:
     return {} if module is None else {name: cloned(buffer.detach()) for name, buffer in module.named_buffers()}
 
 
-class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Counting(Mode):  # type: ignore[no-untyped-call]
     """Counts the operations of one function."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.operations, self._running = 0, False
 
     def inside(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,7 +170,10 @@ def _backward(outputs: Any) -> None:
 def _gradients(args: Any, kwargs: Any, leaves: dict[int, torch.Tensor], module: torch.nn.Module | None) -> list[Leaf]:
     """The gradients that there are; None stands for those that no output depends on."""
     named = [*flatten(args, "args"), *flatten(kwargs, "kwargs")]
-    found = [Leaf(f"grad of {leaf.path}", leaves[id(leaf.value)].grad) for leaf in named if id(leaf.value) in leaves]
+    found: list[Leaf] = []
+    for leaf in named:
+        if id(leaf.value) in leaves:
+            found += flatten(settled(leaves[id(leaf.value)].grad), f"grad of {leaf.path}")
     for name, parameter in () if module is None else module.named_parameters():
         if parameter.requires_grad:
             gradient = parameter.grad

@@ -14,6 +14,7 @@ from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.outcomes import Values
 from inductor_debug.kerneldiff.report import TensorResult
 from inductor_debug.kerneldiff.running import Ran
+from inductor_debug.kerneldiff.settled import settled
 from inductor_debug.kerneldiff.structure import Pair, flatten, pairs
 
 
@@ -58,7 +59,7 @@ def updated_buffers(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pa
 
 def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
     """Inputs that either side wrote to."""
-    before = flatten((target.args, target.kwargs), "")
+    before = flatten(settled((target.args, target.kwargs)), "")
     found = []
     for original, pair in zip(before, pairs(reference.inputs, actual.inputs, "inputs"), strict=False):
         tensor = original.value

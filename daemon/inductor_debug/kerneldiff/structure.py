@@ -1,14 +1,16 @@
 """What a model takes and returns, taken apart into named leaves: `output["logits"][0]`, `output.hidden_states[3]`.
 
 Dictionaries, lists, tuples, dataclasses and library outputs are looked into, and so are plain objects that say nothing
-of how they compare (key-value caches). Everything else is a leaf. Nothing here compares values.
+of how they compare (key-value caches). Everything else is a leaf; what hides others (iterators, nested tensors) is
+opened by `settled`. Nothing here compares values.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +61,11 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
 
 def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
     """A copy of `value` in which every tensor went through `change`; leaves that are no tensors are shared."""
+    return replaced(value, lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) else leaf)
+
+
+def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy of `value` in which every leaf went through `change`, whatever it is."""
     return _mapped(value, change, {})
 
 
@@ -85,7 +92,8 @@ def shares_memory(value: Any) -> bool:
 
 def memory_of(tensor: torch.Tensor) -> tuple[torch.device, int] | None:
     """What identifies the memory of a plain strided tensor; None for others and for empty ones."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and not tensor.is_nested
+    if not plain or tensor.layout is not torch.strided:
         return None
     try:
         pointer = tensor.untyped_storage().data_ptr()
@@ -107,13 +115,14 @@ def _children(value: Any) -> list[tuple[str, Any]] | None:
         return None
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return [(f".{name}", getattr(value, name)) for name in value._fields]
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return [(f"[{index}]", item) for index, item in enumerate(value)]
     if isinstance(value, Mapping):
         dotted = dataclasses.is_dataclass(value)
         return [(f".{key}" if dotted else f"[{key!r}]", item) for key, item in value.items()]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(f".{field.name}", getattr(value, field.name)) for field in dataclasses.fields(value)]
+        names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
+        return [(f".{name}", getattr(value, name)) for name in names]
     attributes = _attributes(value)
     return None if attributes is None else [(f".{name}", item) for name, item in attributes.items()]
 
@@ -126,8 +135,19 @@ def _attributes(value: Any) -> dict[str, Any] | None:
         or any("__eq__" in vars(kind) for kind in type(value).__mro__[:-1])
     ):
         return None
+    if type(value).__module__ == "builtins":
+        return None
+    names = [name for kind in type(value).__mro__ for name in _slots(kind) if hasattr(value, name)]
     found = getattr(value, "__dict__", None)
-    return found if isinstance(found, dict) and type(value).__module__ != "builtins" else None
+    if not isinstance(found, dict):
+        return {name: getattr(value, name) for name in names} or None
+    return {name: getattr(value, name) for name in names} | found
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    return tuple(name for name in names if not name.startswith("__"))
 
 
 def _leaves(value: Any, path: str, above: tuple[int, ...]) -> Iterator[Leaf]:
@@ -161,7 +181,7 @@ def _pairs(reference: Any, actual: Any, path: str, above: tuple[int, ...]) -> It
         yield Pair(path + suffix, None, item, "only the backend's result has it")
 
 
-def _mapped(value: Any, change: Callable[[torch.Tensor], Any], done: dict[int, Any]) -> Any:
+def _mapped(value: Any, change: Callable[[Any], Any], done: dict[int, Any]) -> Any:
     if id(value) in done:
         return done[id(value)]
     result = _mapped_anew(value, change, done)
@@ -169,18 +189,19 @@ def _mapped(value: Any, change: Callable[[torch.Tensor], Any], done: dict[int, A
     return result
 
 
-def _mapped_anew(value: Any, change: Callable[[torch.Tensor], Any], done: dict[int, Any]) -> Any:
-    if isinstance(value, torch.Tensor):
-        return change(value)
+def _mapped_anew(value: Any, change: Callable[[Any], Any], done: dict[int, Any]) -> Any:
     if _children(value) is None:
-        return value
+        return change(value)
     if isinstance(value, tuple):
         items = [_mapped(item, change, done) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, list):
+    if isinstance(value, list | deque):
         result = done[id(value)] = copy.copy(value)
-        result[:] = [_mapped(item, change, done) for item in value]
+        result.clear()
+        result.extend(_mapped(item, change, done) for item in value)
         return result
+    if isinstance(value, Mapping) and not isinstance(value, MutableMapping):
+        return {key: _mapped(item, change, done) for key, item in value.items()}
     result = done[id(value)] = copy.copy(value)
     if isinstance(value, Mapping):
         for key, item in list(value.items()):

@@ -1,7 +1,7 @@
 """`compare_tensors`: every metric of how one tensor differs from another, in one walk over both and in constant memory.
 
 It says what differs and by how much, never what that means. Tensors are not changed and, but for the rare ones of
-`_plain`, not copied: blocks of them are.
+`plain`, not copied: blocks of them are.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
     if obstacle:
         return TensorComparison(tuple(reference.shape), dtype, False, tolerances, problem=obstacle)
     with torch.no_grad():
-        left, right = _plain(reference), _plain(actual)
+        left, right = plain(reference), plain(actual)
         shares = _shares(left)
         elements = config.block_elements or _block_elements(left, shares)
         walk = Walk(left, right, elements, measured_on(left.device))
@@ -162,7 +162,7 @@ def _mismatch(reference: Tensor, actual: Tensor, config: ComparisonConfig) -> st
     return ""
 
 
-def _plain(values: Tensor) -> Tensor:
+def plain(values: Tensor) -> Tensor:
     """A strided tensor without gradient.
 
     Sparse tensors are made dense, and those quantised by channel, which torch cannot cut, are made numbers: as copies.

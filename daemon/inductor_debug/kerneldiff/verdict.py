@@ -65,7 +65,7 @@ def overall(results: Sequence[TensorResult], baseline: str, deterministic: bool 
     count = sum(result.verdict is worst.verdict for result in results)
     others = f" ({count} of {len(results)} results are {worst.verdict.value})" if count > 1 else ""
     if worst.verdict is Verdict.PASS:
-        return Verdict.PASS, _passed(results, baseline, deterministic)
+        return Verdict.PASS, _passed(results, baseline, deterministic) + _hardly_compared(results)
     sentence = f"{worst.name}: {worst.why}{others}."
     if deterministic is False and worst.ratio is not None and not math.isinf(worst.ratio):
         return (
@@ -91,6 +91,12 @@ def _passed(results: Sequence[TensorResult], baseline: str, deterministic: bool 
     if deterministic is False:
         return f"The model gives other results each time it runs; the backend's differ no more than those ({error})."
     return f"{what} {verb} as exact as {baseline} ({error})."
+
+
+def _hardly_compared(results: Sequence[TensorResult]) -> str:
+    """What passed although nobody can say that it is equal: functions, objects that refuse to be compared."""
+    found = [result for result in results if result.comparison is None and result.ratio is None and result.why]
+    return f" {found[0].name}{' and others' if len(found) > 1 else ''}: {found[0].why}." if found else ""
 
 
 def _is_equal(result: TensorResult) -> bool:
