@@ -86,6 +86,40 @@ def test_arithmetic_that_is_as_good_as_its_formats_passes(
     assert not report.blame
 
 
+def distances_in_buckets(x: Tensor, y: Tensor) -> Tensor:
+    """As relative positions are: the logarithm of 0 becomes the lowest integer, which nobody reads."""
+    distances = (torch.arange(96) - torch.arange(8)[:, None]).abs()
+    far = 4 + (torch.log(distances / 4) * 3).to(torch.long)
+    return x + torch.where(distances < 4, distances, far.clamp_max(7))
+
+
+def unwritten_corners(x: Tensor, y: Tensor) -> Tensor:
+    framed = torch.empty(10, 98)
+    framed[1:9, 1:97] = x
+    framed[0], framed[9], framed[:, 0], framed[:, 97] = 1, 2, 3, 4
+    return framed * 2
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        distances_in_buckets,
+        unwritten_corners,
+        lambda x, y: torch.cond(x.sum() > 0, lambda value: value.sin(), lambda value: value.cos(), (x * 2,)),
+        lambda x, y: torch.linalg.cholesky(x @ x.t() + torch.eye(8)),
+        lambda x, y: torch.normal(x, torch.ones_like(x)),
+    ],
+    ids=["integers nobody reads", "unwritten memory", "control flow", "an operation that may print", "drawn around"],
+)
+def test_an_emulated_accelerator_that_is_right_passes(expression: Expression) -> None:
+    generator = torch.Generator().manual_seed(102)
+    x, y = (torch.randn(8, 96, generator=generator) for _ in range(2))
+    report = KernelDiffHarness(Model(expression).eval(), (x, y), test_backend="spyre").compare()
+    assert report.verdict is Verdict.PASS, report.summary()
+    assert not report.blame
+    assert not any("does not run in float64" in note for note in report.notes), report.notes
+
+
 @pytest.mark.parametrize(
     "expression",
     [

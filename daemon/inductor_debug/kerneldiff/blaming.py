@@ -81,7 +81,7 @@ class Finder:
         report.first_divergent = next((_name(node) for node in walk.results if _diverges(node, unit)), "")
         growing = max(walk.results, key=lambda node: node.growth or 0.0, default=None)
         report.largest_growth = _name(growing) if growing is not None and (growing.growth or 0.0) > 1 else ""
-        suspects = _suspects(walk.results)
+        suspects = self._excused(_suspects(walk.results), report)
         before = self._replace(arithmetic, suspects[:_MOST_REPLACED], report)
         despite = "the reference's own kernel computes it" if is_reference(arithmetic) else "nothing is rounded there"
         report.blame = [
@@ -96,6 +96,20 @@ class Finder:
                 "No single operation is at fault: each is as exact as the number format allows on the reference's "
                 "inputs. Look at where the accumulated error grows."
             )
+
+    def _excused(self, suspects: list[NodeResult], report: DiffReport) -> list[NodeResult]:
+        """Those that are left where the format's lack of large integers is all there is to some, and nobody sees it."""
+        if report.verdict is not Verdict.PASS:
+            return suspects
+        left = [node for node in suspects if not (node.isolated and node.isolated.unheld)]
+        if len(left) < len(suspects):
+            count = len(suspects) - len(left)
+            what = "1 operation has" if count == 1 else f"{count} operations have"
+            report.notes.append(
+                f"{what} integers of more than 32 bits, which {self._backend.name} does not hold; no result depends on "
+                "them."
+            )
+        return left
 
     def _replace(self, arithmetic: Arithmetic, suspects: list[NodeResult], report: DiffReport) -> dict[str, float]:
         """What putting one operation right would leave of its graph's error; returns those errors."""
@@ -217,6 +231,8 @@ def _blame(node: NodeResult, before: float | None, others: int, despite: str) ->
     why = f"on the reference's inputs its result is {off_by(ratio)}"
     if math.isinf(ratio) and not (node.isolated and node.isolated.invalid):
         why = f"on the reference's inputs its result is not the same, although {despite}"
+    if node.isolated and node.isolated.unheld:
+        why = "it has integers of more than 32 bits, which this arithmetic does not hold"
     if node.replaced is not None and before:
         why += _what_it_buys(node.replaced, before, others)
     return Blame(node.node, node.op, why, node.place, node.graph, node.module)

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.number_formats import FLOAT32, NumberFormat, number_format
@@ -25,6 +24,7 @@ from inductor_debug.accelerators.sticks import STICK_BYTES, elements_per_stick
 from inductor_debug.kerneldiff.accumulation import Accumulator
 from inductor_debug.kerneldiff.constants import Constants
 from inductor_debug.kerneldiff.graphs import plainly
+from inductor_debug.kerneldiff.higher_order import Mode
 from inductor_debug.kerneldiff.rounding import rounded
 
 _NARROW = frozenset({torch.float16, torch.bfloat16})
@@ -94,7 +94,7 @@ class EmulatedArithmetic:
         with torch.no_grad(), _Emulation(self, ideal=True):
             return plainly(node, args, kwargs)
 
-    def mode(self) -> TorchDispatchMode:
+    def mode(self) -> Mode:
         """A mode under which every ATen operation is computed as the accelerator would."""
         return _Emulation(self)
 
@@ -176,13 +176,13 @@ class EmulatedArithmetic:
         return written[0] if isinstance(result, Tensor) else type(result)(written)
 
 
-class _Emulation(TorchDispatchMode):
+class _Emulation(Mode):  # type: ignore[no-untyped-call]
     def __init__(self, arithmetic: EmulatedArithmetic, *, ideal: bool = False) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._run = arithmetic.run_ideal if ideal else arithmetic.run
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self._run(func, args, kwargs)
+        return self._run(func, *self.with_functions(func, args, kwargs or {}))
 
 
 def is_view(func: Any) -> bool:

@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from inductor_debug.accelerators.number_formats import NumberFormat
+from inductor_debug.kerneldiff.higher_order import Mode, takes_functions
 from inductor_debug.kerneldiff.reordering import Chains, Errors, bias_errors, errors_of
 
 
-class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Jitter(Mode):  # type: ignore[no-untyped-call]
     """Rounds in another way what runs inside. It draws from a generator of its own.
 
     Args:
@@ -30,7 +30,7 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, unit: float, seed: int, totals: NumberFormat | None = None, *, results: bool = True) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._unit = unit
         self._moving = results
         self._generator = torch.Generator().manual_seed(seed)
@@ -42,7 +42,10 @@ class Jitter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         decomposition = self._decompositions.get(func)
         if decomposition is not None:
             return self._inside(decomposition, args, kwargs)
+        args, kwargs = self.with_functions(func, args, kwargs)
         result = func(*args, **kwargs)
+        if takes_functions(func):
+            return pytree.tree_map_only(torch.Tensor, lambda leaf: self._move(leaf.clone()), result)
         schema = getattr(func, "_schema", None)
         if schema is None or schema.is_mutable or torch.Tag.nondeterministic_seeded in func.tags:
             return result

@@ -79,8 +79,8 @@ class NodeWalk:
         error = difference(reference, actual)
         most = 0.0 if is_reference(self._arithmetic) else CLOSER_LOOK * at_least(self._arithmetic.unit)
         if error.invalid or error.relative > most or differs_exactly(reference, actual):
-            ratio = ratio_of(self._arithmetic, node, (reference, actual), args, kwargs)
-            return replace(error, ratio=ratio)
+            ratio, unheld = ratio_of(self._arithmetic, node, (reference, actual), args, kwargs)
+            return replace(error, ratio=ratio, unheld=unheld)
         return error
 
     def done(self, result: NodeResult) -> None:

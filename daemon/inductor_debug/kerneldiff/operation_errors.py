@@ -36,8 +36,10 @@ _NARROW = (torch.float16, torch.bfloat16)
 
 def ratio_of(
     arithmetic: Arithmetic, node: Node, both: tuple[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> float | None:
+) -> tuple[float | None, bool]:
     """The error of the backend's result over the error to expect; None for what draws random numbers.
+
+    Also whether that is infinite for nothing but integers that the backend's number format does not hold.
 
     Args:
         arithmetic: the backend's.
@@ -49,10 +51,11 @@ def ratio_of(
     with random_state_kept():
         ideal = arithmetic.ideal(node, args, kwargs)
     if is_random(node):
-        return None
+        return None, False
     operation = _Operation(arithmetic, node, args, kwargs)
     found = zip(tensors_in(operation.exact()), tensors_in(ideal), *map(tensors_in, both), strict=False)
-    return max((operation.ratio(index, *values) for index, values in enumerate(found)), default=0.0)
+    ratio = max((operation.ratio(index, *values) for index, values in enumerate(found)), default=0.0)
+    return (math.inf, True) if operation.unheld and ratio <= SUSPICIOUS_ALONE else (ratio, False)
 
 
 class _Operation:
@@ -61,6 +64,8 @@ class _Operation:
     def __init__(self, arithmetic: Arithmetic, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._arithmetic, self._node = arithmetic, node
         self._args, self._kwargs = args, kwargs
+        self.unheld = False
+        """Whether results had integers that the format does not hold: the best result has not got them either."""
 
     def exact(self) -> Any:
         """The result in higher precision; as eager gives it where it has no such precision."""
@@ -94,12 +99,12 @@ class _Operation:
         return anchor(exact, expected, actual, reference, best).ratio
 
     def _exactly_equal(self, index: int, exact: Tensor, best: Tensor, actual: Tensor) -> float:
-        lost = (actual != exact) & beyond_int32(exact)
-        wrong = actual != best
-        if bool(wrong.any()) and not bool(lost.any()) and not is_reference(self._arithmetic):
+        large, wrong = beyond_int32(exact), actual != best
+        if bool((wrong & ~large).any()) and not is_reference(self._arithmetic):
             for other in _like(self._nearby, index, exact):
-                wrong &= actual != other
-        return math.inf if bool((wrong | lost).any()) else 0.0
+                wrong &= (actual != other) | large
+        self.unheld |= bool((large & ~wrong & (actual != exact)).any())
+        return math.inf if bool(wrong.any()) else 0.0
 
     @functools.cached_property
     def _reordered(self) -> list[list[Tensor]]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from inductor_debug.kerneldiff.higher_order import Mode
 from inductor_debug.kerneldiff.wide_devices import HOST, has_float64, widenable
 
 PRECISE = torch.float64
@@ -39,7 +39,7 @@ def to_precise(tensor: torch.Tensor) -> torch.Tensor:
     return widenable(tensor.detach()).to(precise_dtype(tensor.dtype)).requires_grad_(tensor.requires_grad)
 
 
-class Precise(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Precise(Mode):  # type: ignore[no-untyped-call]
     """Keeps what runs under it in float64.
 
     `drawn` is the dtype in which random numbers are drawn. Where one of `tensors` lies on a device without float64,
@@ -47,7 +47,7 @@ class Precise(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, drawn: torch.dtype, tensors: Iterable[torch.Tensor] = ()) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._drawn = drawn
         self._left: torch.device | None = None
         for tensor in tensors:
@@ -59,7 +59,7 @@ class Precise(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._left = device
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = dict(kwargs or {})
+        args, kwargs = self.with_functions(func, args, dict(kwargs or {}))
         if kwargs.get("dtype") is not None:
             kwargs["dtype"] = precise_dtype(kwargs["dtype"])
         tags = getattr(func, "tags", ())
@@ -169,7 +169,8 @@ def drawn_dtype(tensors: list[torch.Tensor]) -> torch.dtype:
 
 def _makes_defaults(func: Any) -> bool:
     """Whether the op takes its dtype from torch's default, for want of any other (`rand`, but not `rand_like`)."""
-    return func.overloadpacket in _FACTORIES
+    takes_one = any(argument.name == "dtype" for argument in func._schema.arguments)
+    return takes_one and func.overloadpacket in _FACTORIES
 
 
 _FACTORIES = (torch.ops.aten.rand, torch.ops.aten.randn, torch.ops.aten.normal)

@@ -87,7 +87,7 @@ class NodeError:
     """The difference of one node's value from the reference's.
 
     `relative` is the root mean square error over that of the reference, `ratio` the error over the error to expect
-    where that was measured.
+    where that was measured. `unheld` says that all there is to it is integers that the backend's format has not.
     """
 
     max_abs: float
@@ -95,6 +95,7 @@ class NodeError:
     relative: float
     ratio: float | None = None
     invalid: bool = False
+    unheld: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
