@@ -314,7 +314,9 @@ def test_a_failure_that_needs_branches_has_them_as_functions(tmp_path: Path) -> 
     assert "    cond = torch.ops.higher_order.cond(" in found.script
     assert not found.files
     assert found.status() == 0
-    assert found.status(found.script.replace('raise NotImplementedError("no branch")', "pass")) == 1
+    # Another exception is another failure, even one that is its own cause.
+    other = "error = KeyError(); raise error from error"
+    assert found.status(found.script.replace('raise NotImplementedError("no branch")', other)) == 1
 
 
 SCAN = """

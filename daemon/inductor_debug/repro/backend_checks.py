@@ -34,10 +34,12 @@ _WRITTEN = """
 
 _CAUSES = '''\
 def causes(error):
-    """The exception and those that it wraps."""
-    while error is not None:
-        yield error
-        error = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__'''
+    """The exception and those that it wraps, each once."""
+    found = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__
+    return found'''
 
 _ERROR = '''\
 def relative_error(actual, expected):
