@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+from inductor_debug.repro import backend_script
+from inductor_debug.repro.backend_oracle import Symptom
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch
@@ -100,6 +102,15 @@ def test_wrong_numbers_become_the_operation_that_is_wrong(tmp_path: Path) -> Non
     assert found.status(found.script.replace("torch.relu(x)", "torch.tanh(x)")) == 1
     assert "torch.randn" in found.script
     assert not found.files
+
+
+def test_what_takes_too_long_with_any_backend_is_not_called_a_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_script, "symptom_of", lambda *given, **named: Symptom("hangs"))
+    found = reproduce(tmp_path, source(NET), backend="aot_eager")
+    assert found.document["script"] is None
+    assert "takes too long here, whatever the backend" in found.why
 
 
 def test_a_backend_that_does_nothing_wrong_is_said_to(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ FLOORS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.
 ATTEMPT_SECONDS = 60.0
 HANG_SECONDS = 20.0
 """How long an attempt may take where a failure is sought that never ends: most attempts take as long as they may."""
+SECONDS_PER_STEP = 0.01
+"""What an attempt may take besides, for Dynamo to go through its program."""
 _MODULE = "reproducer_attempt"
 
 
@@ -119,6 +121,7 @@ def symptom_of(
         source = function_source(program)
     except UnprintableError:
         return Symptom("")
+    seconds += len(program.steps) * SECONDS_PER_STEP
     return ending_of(lambda: tried(source, program, backend, recorded, manner), seconds=seconds)
 
 

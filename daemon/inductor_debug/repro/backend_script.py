@@ -32,6 +32,7 @@ from inductor_debug.repro.oracle import Oracle
 from inductor_debug.repro.program import Program
 from inductor_debug.repro.safetensors import UnsavableError
 from inductor_debug.repro.writing import Header
+from inductor_debug.rules.amounts import counted
 
 FLAKY_TRIES = 10
 """A script of a flaky failure looks for it so often."""
@@ -182,8 +183,17 @@ class BackendScript:
         return made
 
     def _symptom(self, whole: Whole, manner: Manner) -> Symptom:
-        """What the backend does to the whole graph."""
-        return symptom_of(whole.program, self._compiler, whole.values, manner)
+        """What the backend does to the whole graph.
+
+        Raises:
+            NotReproducibleError: it takes too long, and so does a backend that does nothing.
+        """
+        found = symptom_of(whole.program, self._compiler, whole.values, manner)
+        if found.kind == "hangs" and symptom_of(whole.program, "eager", whole.values, manner).kind == "hangs":
+            raise NotReproducibleError(
+                f"a graph of {counted(len(whole.program.steps), 'operation')} takes too long here, whatever the backend"
+            )
+        return found
 
     def _words(self, symptom: Symptom) -> str:
         return symptom.words
