@@ -43,6 +43,7 @@ SAMPLE = {
         "LazyClassifier",
     ],
     "helpers": ["ClickNet", "PaddedBackbone", "RayField", "SetLoss", "SettingsDecoder", "OptionTagger", "Segmenter"],
+    "states": ["ConvLstmCell", "WorldModelCell", "KalmanFilter", "SparseTables"],
 }
 COMPILED = (
     "Perceptron",

@@ -37,9 +37,11 @@ _LIMITATIONS = tuple(
 )
 _LIMITATION_WORDS = re.compile(
     r"tensor subclass|UntypedStorage|set the storage of a tensor on device|"
-    r"FakeTensor|fake tensor|data pointer|meta tensor|invalid python storage|"
+    r"FakeTensor(?!' (?:and|object has no attribute))(?<!and 'FakeTensor)|fake tensor|meta tensor|"
+    r"data pointer|invalid python storage|"
     r"Could not run '[^']+' with arguments from the 'Meta' backend|access data_ptr",
 )
+"""What only tensors without values make torch say; where a class is named as Python does, any tensor would fail."""
 _FACTORIES = frozenset(
     getattr(torch.ops.aten, name)
     for name in (

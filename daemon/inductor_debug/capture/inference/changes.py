@@ -64,11 +64,15 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
             value = dim if isinstance(dim, int) else sizes[dim]
             if value == got:
                 yield redimensioned(guess, name, spec, position, wanted)
+    joined: list[Guess] = []
     for name, spec in guess.tensors():
         for position, dim in enumerate(spec.dims):
             value = dim if isinstance(dim, int) else sizes[dim]
             if value > 1 and position > 0:
                 yield from scaled(guess, name, spec, position, value, got, wanted)
+                if isinstance(dim, str) and value < got and value + wanted - got > 0:
+                    joined.append(resized_alone(guess, name, spec, position, value + wanted - got))
+    yield from joined
 
 
 def scaled(
@@ -86,8 +90,11 @@ def scaled(
 def redimensioned(guess: Guess, name: str, spec: TensorSpec, position: int, size: int) -> Guess:
     """Another size for one dimension: of all that share its name, or of this one alone if it was fixed."""
     dim = spec.dims[position]
-    if isinstance(dim, str):
-        return guess.with_sizes(**{dim: size})
+    return guess.with_sizes(**{dim: size}) if isinstance(dim, str) else resized_alone(guess, name, spec, position, size)
+
+
+def resized_alone(guess: Guess, name: str, spec: TensorSpec, position: int, size: int) -> Guess:
+    """Another size for one dimension of one tensor, whatever shares its name."""
     return replaced(guess, name, spec, replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :])))
 
 
@@ -126,5 +133,4 @@ def resized_names(guess: Guess, got: int, wanted: int) -> Iterator[Guess]:
     for name, spec in guess.tensors():
         for position, dim in enumerate(spec.dims):
             if (dim if isinstance(dim, int) else sizes[dim]) == got:
-                alone = replace(spec, dims=(*spec.dims[:position], wanted, *spec.dims[position + 1 :]))
-                yield replaced(guess, name, spec, alone)
+                yield resized_alone(guess, name, spec, position, wanted)

@@ -26,8 +26,9 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     # What is called after images comes first where images are meant.
     of_images = [number for name, number in told if naming.is_extent_of_image(name)]
     images = tuple(number for number in dict.fromkeys((*of_images, *numbers)) if 8 <= number <= 1024)
-    batches = {value for name, value in getattr(owner, "__dict__", {}).items() if naming.is_batch(name)}
-    return Plan(parameters, images, numbers, tuple(size for size in batches if type(size) is int and size > 0))
+    kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
+    batches = tuple(dict.fromkeys(value for name, value in kept.items() if naming.is_batch(name)))
+    return Plan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())))
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:

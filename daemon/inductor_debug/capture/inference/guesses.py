@@ -128,7 +128,8 @@ class _Reader:
         with self._section(name):
             containers = [*self._objects(usage), *self._containers(name, usage, text)]
         said = text.strip("'\"") in ("int", "float", "bool", "str")
-        tensorless = plain and (said or not (usage.specs or "tensor" in usage.roles or "Tensor" in text))
+        shown = usage.specs or "tensor" in usage.roles or "Tensor" in text or self._told(name) is not None
+        tensorless = plain and (said or not shown)
         ordered: list[Spec] = [*containers, *plain, *tensors] if tensorless else [*containers, *tensors, *plain]
         return list(dict.fromkeys(ordered))
 
@@ -157,9 +158,7 @@ class _Reader:
         found: list[TensorSpec] = []
         if written is not None:
             found.append(self._named(name, written, usage, dtype))
-        told = shape_in_text(name, self.document) or shape_in_text(name, self.comments)
-        if told is None and name in ("x", "input", "inputs"):
-            told = input_shape(self.document)
+        told = self._told(name)
         if told is not None:
             found.append(self._named(name, told, usage, dtype))
         state = self._state(name)
@@ -183,6 +182,11 @@ class _Reader:
         if naming.is_lengths(name):
             found = [replace(spec, filled="T") if spec.dtype == "int64" else spec for spec in found]
         return [tidy(spec) for spec in dict.fromkeys(found)]
+
+    def _told(self, name: str) -> WrittenShape | None:
+        """The shape that prose gives an argument."""
+        told = shape_in_text(name, self.document) or shape_in_text(name, self.comments)
+        return input_shape(self.document) if told is None and name in ("x", "input", "inputs") else told
 
     def _by_name(self, name: str, usage: Usage) -> list[TensorSpec]:
         """What the name says; a target that is never used as an index is more likely compared with numbers."""
@@ -257,7 +261,7 @@ class _Reader:
                 return []
             count = usage.count or max([2, *(key + 1 for key in usage.parts if isinstance(key, int))])
             count = said.count("Tensor") if said.lower().startswith("tuple") and said.count("Tensor") > 1 else count
-            items = tuple(self._item(name, index, usage) for index in range(min(count, 8)))
+            items = self._items(name, min(count, 8), usage)
             return [SequenceSpec(items, is_list or (usage.iterated and not said.lower().startswith("tuple")))]
         return []
 
@@ -284,12 +288,14 @@ class _Reader:
             self.within.pop()
             yield ObjectSpec(kind, tuple(items))
 
-    def _item(self, name: str, index: int, usage: Usage) -> Spec:
-        part = usage.parts.get(index, usage.parts.get(0, Usage()))
+    def _items(self, name: str, count: int, usage: Usage) -> tuple[Spec, ...]:
+        """The elements of a sequence; one of which the code shows nothing is like one of which it does."""
+        parts = [usage.parts.get(index, usage.parts.get(0, Usage())) for index in range(count)]
         state = self._state(name)
-        if state is not None and not part.specs:
-            return state
-        return self._element("", part)
+        items = [state if state is not None and not part.specs else self._element("", part) for part in parts]
+        pairs = list(zip(items, parts, strict=True))
+        shown = next((item for item, part in pairs if part.is_shown() and isinstance(item, TensorSpec)), None)
+        return tuple(shown if shown is not None and not part.is_shown() else item for item, part in pairs)
 
     def _element(self, name: str, usage: Usage) -> Spec:
         containers = itertools.chain(self._objects(usage), self._containers(name, usage, ""))

@@ -35,13 +35,14 @@ class Parameter:
 class Plan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
-    `batches` are those that it calls a batch's size.
+    `batches` are those that it calls a batch's size, `widths` all that it keeps.
     """
 
     parameters: list[Parameter]
     image_sizes: tuple[int, ...] = ()
     lengths: tuple[int, ...] = ()
     batches: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
 
     @property
     def optional(self) -> list[str]:

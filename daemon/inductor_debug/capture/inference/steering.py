@@ -24,6 +24,7 @@ from inductor_debug.capture.inference.changes import (
     with_rank,
 )
 from inductor_debug.capture.inference.leaves import accepted
+from inductor_debug.capture.inference.meeting import by_joining, by_mask, by_one
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.specs import (
     ConstantSpec,
@@ -38,7 +39,6 @@ _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
 _LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
-_BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 _WANTS_INTEGER = re.compile(
     r"Long|Int\b|indices|index|integer|expected.*int64|must be.*int|one_hot|bitwise",
     re.IGNORECASE,
@@ -69,12 +69,14 @@ def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     yield from _by_images(guess, plan)
     yield from _by_ratio(outcome, plan)
     yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
+    yield from by_joining(outcome, plan)
     yield from _by_module(outcome)
     yield from _by_container(outcome, plan)
     yield from _by_unpacking(outcome)
     yield from _by_missing(outcome, plan)
-    yield from _by_mask(outcome, plan)
+    yield from by_mask(outcome, plan)
     yield from _by_view(outcome)
+    yield from by_one(outcome, plan)
     yield from _by_numbers(outcome)
     yield from _by_dtype(outcome)
     if _RANK_WORDS.search(outcome.message):
@@ -167,7 +169,7 @@ def _by_container(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
         if isinstance(argument.spec, TensorSpec) and ("not callable" in message):
             yield guess.with_spec(argument.name, ConstantSpec("torch.relu", plan.callable()))
         if isinstance(argument.spec, ConstantSpec) and re.search(
-            r"object has no attribute|must be Tensor|not Tensor", message
+            r"object has no attribute|must be Tensor|not Tensor|unsupported operand type", message
         ):
             for candidate in plan.tensor_candidates(argument.name):
                 yield with_all_sizes(guess.with_spec(argument.name, candidate))
@@ -228,16 +230,6 @@ def _numbers_of(message: str) -> list[int]:
     sums = [sum(map(int, text.split(","))) for text in _LISTS.findall(message)]
     found = [*map(int, _NUMBERS.findall(message.replace(",", " , ")))][:8]
     return list(dict.fromkeys((*sums[:2], *found))) if "split" in message else list(dict.fromkeys(found))
-
-
-def _by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
-    """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
-    if _BROADCAST.search(outcome.message):
-        for argument in outcome.guess.arguments:
-            if isinstance(argument.spec, TensorSpec) and argument.spec.dtype == "bool":
-                for spec in plan.candidates_of(argument.name):
-                    if isinstance(spec, TensorSpec) and spec != argument.spec:
-                        yield with_all_sizes(outcome.guess.with_spec(argument.name, spec))
 
 
 def _by_view(outcome: Outcome) -> Iterator[Guess]:

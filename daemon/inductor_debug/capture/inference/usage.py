@@ -84,6 +84,10 @@ class Usage:
             found.kind = own_class(getattr(self.kind, "__annotations__", {}).get(name), self.kind)
         return found
 
+    def is_shown(self) -> bool:
+        """Whether the code shows anything of its shape."""
+        return bool(self.specs or self.weak or self.ranks or self.minimum or self.parts or self.fields)
+
     def role(self, name: str) -> None:
         """Takes down a role."""
         if name not in self.roles:

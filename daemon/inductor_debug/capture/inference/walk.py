@@ -136,8 +136,13 @@ class Walk(Values):
                 self.tracked.pop(name, None)
 
     def counted(self, node: ast.For) -> tuple[str, int]:
-        """The counter of a loop, and how often it goes round where `self.heads[i](features[i])` is in it, else zero."""
-        counter, container = read.counter_of(node), None
+        """The counter of a loop, and how often it goes round, else zero: known where modules are counted.
+
+        These are `self.heads[i](features[i])` in it, and `enumerate(self.heads)`.
+        """
+        counter = read.counter_of(node)
+        sources = [self.module(source) for source in read.loop_sources(node)[0]] if counter else []
+        container = next((item for item in sources if isinstance(item, nn.ModuleList)), None)
         for item in ast.walk(node) if counter else ():
             if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Name) and item.slice.id == counter:
                 found = self.module(item.value)

@@ -1,0 +1,57 @@
+"""Guesses where arguments meet each other: joined for one module, or broadcast to one another. Nothing is run here."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inductor_debug.capture.inference.changes import replaced, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.leaves import accepted
+from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.trial import Outcome
+
+_BROADCAST = re.compile(r"broadcast|must match the size of tensor")
+
+
+def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Two tensors that were joined for a module share what it takes; one of them is as wide as the model says."""
+    guess = outcome.guess
+    sizes = guess.size_of()
+    for received in outcome.received:
+        for wanted in accepted(outcome.module, received.position) if outcome.module is not None else ():
+            alike = [item for item in guess.tensors() if len(item[1].dims) == len(received.shape) == len(wanted.dims)]
+            for index, size in enumerate(wanted.dims):
+                # The later one first: what is kept beside an input is joined after it.
+                for (name, spec), (other, beside) in itertools.permutations(reversed(alike), 2):
+                    whole = spec.shape(sizes)[index] + beside.shape(sizes)[index]
+                    if name == other or not isinstance(size, int) or not whole == received.shape[index] != size:
+                        continue
+                    for width in plan.widths:
+                        if 0 < width < size:
+                            changed = resized_alone(guess, name, spec, index, width)
+                            yield resized_alone(changed, other, beside, index, size - width)
+
+
+def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """What meets values of several sizes is broadcast to each: a mask with one number for each row."""
+    guess = outcome.guess
+    for argument in guess.arguments if _BROADCAST.search(outcome.message) else ():
+        spec = argument.spec
+        if isinstance(spec, TensorSpec) and len(spec.dims) > 1 and spec.dims[-1] != 1:
+            known = [item for item in plan.candidates_of(argument.name) if isinstance(item, TensorSpec)]
+            met = {item.dims[-1] for item in known if len(item.dims) == len(spec.dims)}
+            if sum(isinstance(size, int) for size in met) > 1:
+                yield replaced(guess, argument.name, spec, replace(spec, dims=(*spec.dims[:-1], 1)))
+
+
+def by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
+    if _BROADCAST.search(outcome.message):
+        for argument in outcome.guess.arguments:
+            if isinstance(argument.spec, TensorSpec) and argument.spec.dtype == "bool":
+                for spec in plan.candidates_of(argument.name):
+                    if isinstance(spec, TensorSpec) and spec != argument.spec:
+                        yield with_all_sizes(outcome.guess.with_spec(argument.name, spec))
