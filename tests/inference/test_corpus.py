@@ -43,7 +43,7 @@ SAMPLE = {
         "LazyClassifier",
     ],
     "helpers": ["ClickNet", "PaddedBackbone", "RayField", "SetLoss", "SettingsDecoder", "OptionTagger", "Segmenter"],
-    "states": ["ConvLstmCell", "WorldModelCell", "KalmanFilter", "SparseTables"],
+    "states": ["ConvLstmCell", "WorldModelCell", "KalmanFilter", "SparseTables", "CenterPull"],
 }
 COMPILED = (
     "Perceptron",

@@ -72,5 +72,23 @@ class SparseTables(nn.Module):
         return torch.stack([self.dense(dense_x), *bags], dim=1)
 
 
+class CenterPull(nn.Module):
+    """Labels are only compared with numbers; that there is one for each row stands in the docstring."""
+
+    def __init__(self, classes=10, width=24):
+        super().__init__()
+        self.centers = nn.Parameter(torch.randn(classes, width))
+
+    def forward(self, x, labels):
+        """
+        Args:
+            x: features with shape (batch_size, width).
+            labels: ground truth with shape (batch_size).
+        """
+        far = torch.cdist(x, self.centers) ** 2
+        mine = labels.unsqueeze(1) == torch.arange(self.centers.shape[0])
+        return (far * mine.float()).sum() / x.size(0)
+
+
 if __name__ == "__main__":
     cell = ConvLstmCell(input_dim=3, hidden_dim=16, kernel_size=(3, 3))

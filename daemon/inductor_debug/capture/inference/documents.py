@@ -131,7 +131,7 @@ def _first_shape(text: str) -> tuple[str, ...] | None:
         if not words or any(word.lower() in _NOT_DIMENSIONS for word in words):
             continue
         if len(words) == 1 and "," not in match.group("dims"):
-            if match.group(0)[0] != "[" or _SPEAKS_OF_SHAPE.search(text[: match.start()]) is None:
+            if (match.group(0)[0] != "[" and " " in words[0]) or not _SPEAKS_OF_SHAPE.search(text[: match.start()]):
                 continue
             if re.search(r"\bx\b", words[0]):
                 words = [word.strip() for word in re.split(r"\bx\b", words[0])]
