@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import Any
 
@@ -37,7 +38,7 @@ def bisect_text(document: dict[str, Any], places: Places, sources: Sources, styl
         lines += ["", *_guilty(document["guilty"], places, sources, styler)]
     if document["commands"]:
         lines += ["", "the last that is right, and the first that is not:"]
-        lines += [f"  {printable(command)}" for command in document["commands"]]
+        lines += [f"  {printable(_typed(command, places))}" for command in document["commands"]]
     for note in document.get("notes", []):
         lines += [styler.paint(line, Role.FAINT) for line in _wrapped(f"note: {note}", "  ", "    ")]
     return "\n".join(lines) + "\n"
@@ -71,6 +72,12 @@ def transfers_text(document: dict[str, Any], places: Places, sources: Sources, s
         if document[key]:
             lines += ["", *_wrapped(str(document[key]), "", "  ")]
     return "\n".join(lines) + "\n"
+
+
+def _typed(command: str, places: Places) -> str:
+    """A command as one would type it here: with files as they are shown, not as they are called from any folder."""
+    subjects = [word.partition("::") for word in shlex.split(command)]
+    return shlex.join(places.shown(path) + mark + target for path, mark, target in subjects)
 
 
 def _ladder(ladder: list[dict[str, Any]], styler: Styler) -> list[str]:
