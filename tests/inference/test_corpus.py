@@ -27,6 +27,7 @@ SAMPLE = {
         "TabularDict",
         "ListFusion",
         "FocalLoss",
+        "LoraLinear",
         "ModeSwitch",
         "WithActivation",
         "MovedToDevice",

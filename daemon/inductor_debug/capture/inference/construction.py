@@ -288,7 +288,7 @@ class _Builder:
 
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""
-        if kind.__module__.startswith("torch.") or inspect.isabstract(kind) or self.depth > 3:
+        if kind is nn.Module or inspect.isabstract(kind) or self.depth > 3:
             return MadeSpec("torch.nn.Identity()", UnknownError, make=nn.Identity, guessed=True)
         args, kwargs = next(self.sites.of(kind.__name__), ([], {}))
         return self._built(Made(kind, tuple(args), kwargs), True)
