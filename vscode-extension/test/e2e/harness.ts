@@ -25,7 +25,6 @@ const SETTINGS = {
   "security.workspace.trust.enabled": false,
   "workbench.startupEditor": "none",
   "workbench.reduceMotion": "on",
-  "editor.cursorBlinking": "solid",
   "workbench.tips.enabled": false,
   "workbench.editor.enablePreview": false,
   "chat.commandCenter.enabled": false,
@@ -61,14 +60,10 @@ export type Settings = Record<string, unknown>;
 /** So long anything may take, in milliseconds: a busy machine is several times slower than any that one has at hand. */
 const PATIENCE = 150_000;
 
-/** So long it is at most between two looks, in milliseconds. */
-const LONGEST_PAUSE = 250;
-
 /** Waits until `look` gives something true and returns it; throws with the last thing seen. */
 export async function until<T>(what: string, look: () => Promise<T> | T, patience = PATIENCE): Promise<NonNullable<T>> {
   const end = Date.now() + patience;
   let last: unknown;
-  let pause = 40;
   for (;;) {
     try {
       const seen = await look();
@@ -78,9 +73,7 @@ export async function until<T>(what: string, look: () => Promise<T> | T, patienc
       last = error;
     }
     if (Date.now() > end) throw new Error(`timed out after ${patience} ms: ${what}; last seen: ${String(last)}`);
-    // Each look costs the browser work that what is waited for may need: the longer the wait, the rarer the looks.
-    pause = Math.min(pause * 1.2, LONGEST_PAUSE);
-    await new Promise((resolve) => { setTimeout(resolve, pause); });
+    await new Promise((resolve) => { setTimeout(resolve, 40); });
   }
 }
 
