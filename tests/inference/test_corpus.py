@@ -44,7 +44,7 @@ SAMPLE = {
         "LazyClassifier",
     ],
     "helpers": ["ClickNet", "PaddedBackbone", "RayField", "SetLoss", "SettingsDecoder", "OptionTagger", "Segmenter"],
-    "states": ["ConvLstmCell", "WorldModelCell", "KalmanFilter", "SparseTables", "CenterPull"],
+    "states": ["ConvLstmCell", "WorldModelCell", "KalmanFilter", "SparseTables", "CenterPull", "PreciseIntegrator"],
 }
 COMPILED = (
     "Perceptron",

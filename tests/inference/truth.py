@@ -157,6 +157,7 @@ TRUTH = {
         WorldModelCell: f32[2, 64]; f32[2, 6]; f32[2, 1]; f32[2, 32]; f32[2, 8]
         KalmanFilter: f32[2, 4, 1]; f32[2, 4, 4]; f32[2, 2, 1]
         CenterPull: f32[2, 24]; i64[2]
+        PreciseIntegrator: f64[2, 12]
         SparseTables: f32[2, 13]; i64[30]; i64[20]; i64[10]; i64[2]; i64[2]; i64[2]
     """,
 }

@@ -90,5 +90,19 @@ class CenterPull(nn.Module):
         return (far * mine.float()).sum() / x.size(0)
 
 
+class PreciseIntegrator(nn.Module):
+    """All of it computes in double precision, and so has its input to."""
+
+    def __init__(self, width=12):
+        super().__init__()
+        self.field = nn.Sequential(nn.Linear(width, 48), nn.Tanh(), nn.Linear(48, width))
+        self.double()
+
+    def forward(self, x, steps: int = 3):
+        for _ in range(steps):
+            x = x + 0.1 * self.field(x)
+        return x
+
+
 if __name__ == "__main__":
     cell = ConvLstmCell(input_dim=3, hidden_dim=16, kernel_size=(3, 3))

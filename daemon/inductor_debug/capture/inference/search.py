@@ -17,6 +17,7 @@ from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.inference.freedom import Found, settled
 from inductor_debug.capture.inference.guards import SideEffectError
 from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.precision import in_precision, precision_of
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.steering import next_guesses
 from inductor_debug.capture.inference.trial import Outcome, Trials, is_users
@@ -62,6 +63,8 @@ def search(
         seconds: most time of the processor, so that a busy machine does not change what is found.
     """
     started = time.process_time()
+    precision = precision_of(trials.subject)
+    starts = [in_precision(guess, precision) for guess in starts]
     numbers = itertools.count()
     waiting: list[tuple[tuple[int, ...], int, int, Guess]] = []
     for guess in starts:
@@ -83,7 +86,7 @@ def search(
         rank = tuple(-number for number in outcome.progress)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
-        for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen), _BRANCHES)):
+        for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen, precision), _BRANCHES)):
             heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
@@ -101,8 +104,9 @@ def _place(outcome: Outcome, subject: Any) -> str:
     return found
 
 
-def _new(outcome: Outcome, plan: Plan, seen: set[Guess]) -> Iterator[Guess]:
-    for guess in next_guesses(outcome, plan):
+def _new(outcome: Outcome, plan: Plan, seen: set[Guess], precision: str) -> Iterator[Guess]:
+    for found in next_guesses(outcome, plan):
+        guess = in_precision(found, precision)
         if guess not in seen and _is_small(guess):
             seen.add(guess)
             yield guess
