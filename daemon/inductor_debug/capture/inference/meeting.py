@@ -18,21 +18,29 @@ _BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 
 def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """Two tensors that were joined for a module share what it takes; one of them is as wide as the model says."""
-    guess = outcome.guess
-    sizes = guess.size_of()
+    if outcome.module is None:
+        return
     for received in outcome.received:
-        for wanted in accepted(outcome.module, received.position) if outcome.module is not None else ():
-            alike = [item for item in guess.tensors() if len(item[1].dims) == len(received.shape) == len(wanted.dims)]
-            for index, size in enumerate(wanted.dims):
-                # The later one first: what is kept beside an input is joined after it.
-                for (name, spec), (other, beside) in itertools.permutations(reversed(alike), 2):
-                    whole = spec.shape(sizes)[index] + beside.shape(sizes)[index]
-                    if name == other or not isinstance(size, int) or not whole == received.shape[index] != size:
-                        continue
-                    for width in plan.widths:
-                        if 0 < width < size:
-                            changed = resized_alone(guess, name, spec, index, width)
-                            yield resized_alone(changed, other, beside, index, size - width)
+        for wanted in accepted(outcome.module, received.position):
+            if len(wanted.dims) != len(received.shape):
+                continue
+            for index, (size, got) in enumerate(zip(wanted.dims, received.shape, strict=True)):
+                if isinstance(size, int) and size != got:
+                    yield from _shared(outcome.guess, plan, received.shape, index, size)
+
+
+def _shared(guess: Guess, plan: Plan, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
+    """Guesses in which two arguments that add up to `shape` at `index` add up to `size` there instead."""
+    sizes = guess.size_of()
+    alike = [item for item in guess.tensors() if len(item[1].dims) == len(shape)]
+    # The later one first: what is kept beside an input is joined after it.
+    for (name, spec), (other, beside) in itertools.permutations(reversed(alike), 2):
+        if name == other or spec.shape(sizes)[index] + beside.shape(sizes)[index] != shape[index]:
+            continue
+        for width in plan.widths:
+            if 0 < width < size:
+                changed = resized_alone(guess, name, spec, index, width)
+                yield resized_alone(changed, other, beside, index, size - width)
 
 
 def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
