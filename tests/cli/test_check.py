@@ -13,8 +13,8 @@ from commands import Command
 from fake_pool import FakePool
 from inductor_debug_schema import Stage
 
-DOUBLE = "y = x.double()\n"
-CLEAN = "y = x.half()\n"
+DOUBLE = "y = x.double()\ndef get_inputs(): ...\n"
+CLEAN = "y = x.half()\ndef get_inputs(): ...\n"
 Write = Callable[[str, str], Path]
 
 
@@ -93,7 +93,7 @@ def test_a_named_file_whose_classes_cannot_be_given_inputs_says_why(command: Com
 
 
 def test_a_folder_with_files_without_targets_is_no_error(command: Command, write: Write) -> None:
-    write("pkg/setup.py", "x = 1  # no target\n")
+    write("pkg/empty.py", "import torch\ndef get_inputs(): ...  # no target\n")
     write("pkg/model.py", DOUBLE)
     ran = command("check", "pkg")
     assert ran.code == 1
@@ -239,11 +239,11 @@ def test_a_known_finding_does_not_fail_and_a_new_one_does(command: Command, writ
     assert written.code == 0
     assert "1 finding written to known.json" in written.out
     assert command("check", ".", "--baseline", "known.json").code == 0
-    write("model.py", "\n\n" + DOUBLE + "z = w.double()\n")
+    write("model.py", "\n" + DOUBLE + "z = w.double()\n")
     ran = command("check", ".", "--baseline", "known.json")
     assert ran.code == 1
     assert "model.py:4:1" in ran.out
-    assert "model.py:3:1" not in ran.out
+    assert "model.py:2:1" not in ran.out
     assert "1 known to the baseline" in ran.out
 
 
@@ -266,7 +266,7 @@ def test_a_baseline_can_be_renewed_in_place(command: Command, write: Write) -> N
 
 
 def test_a_crash_is_never_known(command: Command, write: Write) -> None:
-    write("model.py", "y = 1  # crash\n")
+    write("model.py", CLEAN + "# crash\n")
     assert command("check", ".", "--write-baseline", "known.json").code == 2
     ran = command("check", ".", "--baseline", "known.json")
     assert ran.code == 2
@@ -364,3 +364,33 @@ def test_our_own_fault_costs_one_file_and_not_the_others(
     assert ran.code == 2
     assert "ours" in ran.out
     assert "b.py:1:1: warning[dtype]" in ran.out
+
+
+def test_files_of_a_folder_that_need_not_run_are_not_opened(command: Command, write: Write) -> None:
+    write("model.py", CLEAN)
+    write("setup.py", "from setuptools import setup\nsetup()\n")
+    write("tests/test_model.py", DOUBLE)
+    write("notes.py", "x = 1\n")
+    ran = command("check", ".")
+    assert ran.code == 0
+    assert [Path(path).name for path in FakePool.started] == ["model.py"]
+    assert "no findings in 1 file, 3 files not opened" in ran.out
+    assert "\n3 files not opened: 1 test, 1 set-up, 1 without torch; --verbose lists them" in ran.out
+    assert "  tests/test_model.py: a test\n" in command("check", ".", "--verbose").out
+    document = json.loads(command("check", ".", "--format", "json").out)
+    assert {(file["path"], file["reason"]) for file in document["skipped"]} == {
+        ("setup.py", "set-up"), ("tests/test_model.py", "test"), ("notes.py", "without-torch"),
+    }  # fmt: skip
+    log = json.loads(command("check", ".", "--format", "sarif").out)
+    notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert "tests/test_model.py was not opened: a test" in [note["message"]["text"] for note in notes]
+    assert "without torch" in command("report", ".").out
+
+
+def test_a_file_that_is_named_or_included_is_opened(command: Command, write: Write) -> None:
+    write("tests/test_model.py", DOUBLE)
+    assert command("check", "tests/test_model.py").code == 1
+    assert command("check", ".").code == 0
+    assert command("check", ".", "--include", "test_*.py").code == 1
+    write("pyproject.toml", "[tool.inductor-debug]\ninclude = ['tests/*']\n")
+    assert command("check", ".").code == 1

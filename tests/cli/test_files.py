@@ -34,7 +34,7 @@ def shown(candidates: list[Candidate]) -> list[str]:
 def test_a_folder_means_its_python_files_without_other_peoples(tree: Path) -> None:
     found = collect(["."], nothing)
     assert shown(found) == ["a.py", "b.py", "pkg/z.py", "pkg/deep/y.py", "with space/ü.py"]
-    assert found[0] == Candidate("a.py", str(tree / "a.py"), False)
+    assert found[0] == Candidate("a.py", str(tree / "a.py"), str(tree))
 
 
 def test_paths_are_shown_as_given(tree: Path) -> None:

@@ -22,9 +22,11 @@ examples:
   inductor-debug check src --write-baseline known.json      accept what is there today
   inductor-debug check src --baseline known.json            and fail on new findings only
 
-A folder stands for the Python files below it, without hidden folders, virtual environments, installed packages and
-what `exclude` names; files in it that offer nothing to compile are passed over. A file that is named and offers nothing
-to compile is mentioned and does not fail the command.
+A folder stands for the Python files below it that define or compile a model, without hidden folders, virtual
+environments, installed packages and what `exclude` names. A check runs a file, so set-up files, tests, migrations,
+scripts that write, connect or train when they are loaded, and files without a model are not opened: they are counted,
+listed with --verbose, and opened with --include. A file that is named is always checked; if it offers nothing to
+compile, that is mentioned and does not fail the command.
 
 exit codes:
   0    no finding at or above the failing severity (warning; error with --warn)
@@ -58,6 +60,12 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         metavar="PATTERN",
         action="append",
         help="leave out files below folders; in place of configured ones",
+    )
+    group.add_argument(
+        "--include",
+        metavar="PATTERN",
+        action="append",
+        help="check these files below folders, too, whatever they look like; in place of configured ones",
     )
     group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
     group.add_argument(

@@ -26,7 +26,8 @@ from inductor_debug.cli.runner import run as run_files
 from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
-from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, Tool, summary
+from inductor_debug.engine.selection.selection import Selector
+from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile, Tool, summary
 from inductor_debug.report.places import Places, repository_root
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
@@ -50,6 +51,8 @@ class _Check:
         self._arguments = arguments
         self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ)
         self._files: list[CheckedFile] = []
+        self._skipped: list[SkippedFile] = []
+        self._selectors: dict[str, Selector] = {}
         self._started = time.perf_counter()
         self._moment = datetime.now(timezone.utc)
 
@@ -85,12 +88,22 @@ class _Check:
 
     def _candidates(self) -> list[Candidate]:
         """The files to check. Their settings are resolved here, so that a mistake in one is told before any work."""
-        candidates = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
-        for candidate in candidates:
-            self._settings_for(candidate.path)
-        if not candidates and not self._arguments.quiet:
+        found = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
+        candidates = [candidate for candidate in found if not self._passes_over(candidate)]
+        if not found and not self._arguments.quiet:
             console.say("no Python files in " + ", ".join(self._arguments.paths))
         return candidates
+
+    def _passes_over(self, candidate: Candidate) -> bool:
+        """Whether the file of a folder is not worth running; takes note of it."""
+        settings = self._settings_for(candidate.path)
+        if candidate.explicit or candidate.problem is not None:
+            return False
+        selector = self._selectors.setdefault(settings.project_root, Selector(settings.project_root))
+        skip = selector.skip(candidate.path, candidate.folder, settings)
+        if skip is not None:
+            self._skipped.append(SkippedFile(candidate.shown, candidate.path, skip))
+        return skip is not None
 
     def _baselines(self) -> tuple[baselines.Baseline | None, baselines.Baseline | None]:
         """The baseline to heed, and what the one to write holds today; read first, so that mistakes cost no time."""
@@ -132,6 +145,7 @@ class _Check:
             failing=Severity.ERROR if self._arguments.strict is False else Severity.WARNING,
             started=self._moment,
             baseline=use,
+            skipped=tuple(self._skipped),
         )
 
     def _remark(self, file: CheckedFile) -> None:
@@ -159,6 +173,7 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "stages": arguments.stages,
         "strict": arguments.strict,
         "exclude": arguments.exclude,
+        "include": arguments.include,
         "timeout": arguments.timeout,
         "interpreter": located(arguments.python),
         "config": arguments.config,

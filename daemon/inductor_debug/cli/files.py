@@ -18,12 +18,21 @@ _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules", "__pycac
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file to check. `shown` is how the user named it; `problem` says why its folder could not be read."""
+    """A file that may be checked.
+
+    `shown` is how the user named it, `folder` the absolute path of the folder that they named, or "" where they named
+    the file itself; `problem` says why its folder could not be read.
+    """
 
     shown: str
     path: str
-    explicit: bool
+    folder: str = ""
     problem: str | None = None
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the user named this very file."""
+        return not self.folder
 
 
 class PathError(CommandError):
@@ -45,7 +54,7 @@ def collect(paths: Sequence[str], excluded: Callable[[str], bool]) -> list[Candi
         raise PathError("; ".join(missing))
     chosen: dict[str, Candidate] = {}
     for given in paths:
-        found = _below(given, excluded) if os.path.isdir(given) else [Candidate(given, os.path.abspath(given), True)]
+        found = _below(given, excluded) if os.path.isdir(given) else [Candidate(given, os.path.abspath(given))]
         for candidate in found:
             identity = os.path.realpath(candidate.path)
             known = chosen.setdefault(identity, candidate)
@@ -75,14 +84,14 @@ def _below(given: str, excluded: Callable[[str], bool]) -> Iterator[Candidate]:
         for shown in _python_files(folder, files):
             path = os.path.abspath(shown)
             if os.path.isfile(path) and not excluded(path):
-                yield Candidate(shown, path, False)
+                yield Candidate(shown, path, os.path.abspath(given))
     for problem in problems:
         yield _unreadable(problem, given)
 
 
 def _unreadable(problem: OSError, given: str) -> Candidate:
     shown = os.path.normpath(os.fsdecode(problem.filename)) if problem.filename else given
-    return Candidate(shown, os.path.abspath(shown), False, problem.strerror or str(problem))
+    return Candidate(shown, os.path.abspath(shown), os.path.abspath(given), problem.strerror or str(problem))
 
 
 def _python_files(folder: str, names: Iterable[str]) -> Iterator[str]:

@@ -37,10 +37,10 @@ class SettingsResolver:
     """Callable as the engine's `settings_for`: absolute path in, `Settings` out.
 
     `command_line` and `editor` map setting names to values: `accelerator`, `stages` (list of names), `trigger`,
-    `strict`, `severity`, `exclude`, `timeout`, `memory_limit`, `interpreter`, `infer`, `artifacts`; `command_line` also
-    knows `config`, a file to use in place of the nearest pyproject.toml. Keys in camelCase work as well; None means
-    "not said", and what else the editor says is not ours. Relative paths are relative to the working folder (command
-    line), the project root (editor) or the file they stand in.
+    `strict`, `severity`, `exclude`, `include`, `timeout`, `memory_limit`, `interpreter`, `infer`, `artifacts`;
+    `command_line` also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in camelCase work as
+    well; None means "not said", and what else the editor says is not ours. Relative paths are relative to the working
+    folder (command line), the project root (editor) or the file they stand in.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class SettingsResolver:
             artifacts=_artifacts(rungs),
             severity=_severities(rungs),
             exclude=_first(rungs, "exclude") or (),
+            include=_first(rungs, "include") or (),
             targets=_targets_of(path, project),
             configuration_path=project.path if project is not None else None,
             **said,

@@ -184,6 +184,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "strict": _flag,
     "severity": _severity,
     "exclude": _strings,
+    "include": _strings,
     "timeout": _seconds,
     "memory_limit": _bytes,
     "interpreter": _text,

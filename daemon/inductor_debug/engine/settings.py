@@ -69,6 +69,7 @@ class Settings:
 
     `profile` is the accelerator's document with the environment applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
+    `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
     `infer` lets inputs be inferred for classes that have none. `timeout` is in seconds, `memory_limit` in bytes.
     `artifacts` says where graphs, kernels and reports are kept: "cache" (the user's cache folder), "project"
     (`debug_artifacts` in the project's root), "off", or the absolute path of a folder.
@@ -83,6 +84,7 @@ class Settings:
     strict: bool = False
     severity: Mapping[str, Severity | None] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     timeout: float = DEFAULT_TIMEOUT
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     interpreter: str = sys.executable
@@ -109,8 +111,15 @@ class Settings:
         relative = PurePath(os.path.relpath(path, self.project_root))
         if FOREIGN_FOLDERS.intersection(relative.parts):
             return True
-        posix = relative.as_posix()
-        return any(_matches(posix, relative.parts, pattern) for pattern in self.exclude)
+        return _is_among(self.exclude, relative)
+
+    def includes(self, path: str) -> bool:
+        """Whether `include` names the file at the absolute `path`, which is then checked whatever it looks like."""
+        return _is_among(self.include, PurePath(os.path.relpath(path, self.project_root)))
+
+
+def _is_among(patterns: tuple[str, ...], relative: PurePath) -> bool:
+    return any(_matches(relative.as_posix(), relative.parts, pattern) for pattern in patterns)
 
 
 def _matches(posix: str, parts: tuple[str, ...], pattern: str) -> bool:

@@ -11,6 +11,7 @@ from html import escape
 
 from inductor_debug_schema import Finding, Range, Related, StageReport
 
+from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
@@ -62,6 +63,7 @@ class HtmlReport:
             f'<p class="about">{_text(_versions(result))}</p>',
             _table(("File", "Result", "Findings", "Targets"), [self._overview(file) for file in result.files]),
             *(self._section(file) for file in result.files if file.findings or file.report.targets or file.problem),
+            *_not_opened(result),
             *self._rules(rules),
         ]
         return (
@@ -165,6 +167,15 @@ def _versions(result: CheckResult) -> str:
 def _cells(stage: StageReport) -> tuple[str, str, str, str, str, str]:
     amounts = (f"{stage.ops:,}", f"{stage.graphs:,}", f"{stage.graph_breaks:,}", f"{stage.seconds:.2f}")
     return stage.stage.value, stage.state.value, *amounts
+
+
+def _not_opened(result: CheckResult) -> list[str]:
+    """What was passed over, and why; nothing where nothing was."""
+    if not result.skipped:
+        return []
+    title = f"{counted(len(result.skipped), 'file')} not opened: {tally([file.skip for file in result.skipped])}"
+    rows = [(file.shown, words(file.skip)) for file in result.skipped]
+    return [f"<details><summary>{_text(title)}</summary>{_table(('File', 'Why'), rows)}</details>"]
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numeric: int = 99) -> str:

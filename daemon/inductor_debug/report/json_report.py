@@ -2,7 +2,8 @@
 
 `files[].path` is as given; a finding's `path` is the same string where it lies in that file, else relative to the
 working folder if below it, else absolute. Additions to the contract: `accelerator` and `seconds` of a file, `notes` of
-a stage, `link` of a finding, `problem` of a file that could not be looked at, `summary.baseline`.
+a stage, `link` of a finding, `problem` of a file that could not be looked at, `skipped` (files of folders that were not
+opened, and why), `summary.baseline`, `summary.skipped`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 from inductor_debug_schema import Finding, Related, Severity, TargetReport, to_wire
 
-from inductor_debug.report.model import CheckedFile, CheckResult
+from inductor_debug.engine.selection.selection import words
+from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile
 from inductor_debug.report.places import Places
 
 SCHEMA = 1
@@ -39,6 +41,7 @@ class JsonReport:
             "tool": to_wire(result.tool),
             "accelerator": result.accelerator,
             "files": [self._file(file) for file in result.files],
+            "skipped": [self._skipped(file) for file in result.skipped],
             "summary": _summary(result),
         }
 
@@ -54,6 +57,16 @@ class JsonReport:
         if file.problem is not None:
             document["problem"] = file.problem
         return document
+
+    def _skipped(self, file: SkippedFile) -> dict[str, Any]:
+        deed = file.skip.deed
+        return {
+            "path": file.shown,
+            "reason": file.skip.reason.value,
+            "effect": deed.effect.value if deed is not None else None,
+            "line": deed.line if deed is not None else None,
+            "why": words(file.skip),
+        }
 
     def _finding(self, finding: Finding) -> dict[str, Any]:
         return {
@@ -90,6 +103,7 @@ def _target(target: TargetReport) -> dict[str, Any]:
 def _summary(result: CheckResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "files": len(result.files),
+        "skipped": len(result.skipped),
         "findings": len(result.findings()),
         "errors": result.count(Severity.ERROR),
         "warnings": result.count(Severity.WARNING),

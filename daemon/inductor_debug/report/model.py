@@ -13,6 +13,7 @@ from typing import Protocol
 
 from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState, TargetReport
 
+from inductor_debug.engine.selection.selection import Skip
 from inductor_debug.rules.amounts import counted
 
 
@@ -92,6 +93,15 @@ class CheckedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of a folder that was passed over, named as in `CheckedFile`."""
+
+    shown: str
+    path: str
+    skip: Skip
+
+
+@dataclass(frozen=True, slots=True)
 class BaselineUse:
     """What a baseline did to a run: findings it hid, findings it lists that are gone, and where it is."""
 
@@ -111,6 +121,7 @@ class CheckResult:
     failing: Severity
     started: datetime
     baseline: BaselineUse | None = None
+    skipped: tuple[SkippedFile, ...] = ()
 
     @property
     def accelerator(self) -> str:
@@ -181,6 +192,8 @@ def summary(result: CheckResult) -> str:
     empty = sum(file.report.status is FileStatus.NO_TARGET for file in result.files)
     if empty:
         parts.append(f"{counted(empty, 'file')} without targets")
+    if result.skipped:
+        parts.append(f"{counted(len(result.skipped), 'file')} not opened")
     parts += list(_baseline_parts(result.baseline))
     parts.append(f"{result.seconds:.1f} s")
     return ", ".join(parts)

@@ -14,7 +14,8 @@ from typing import Any
 
 from inductor_debug_schema import Finding, Range, Related, Severity
 
-from inductor_debug.report.model import CheckedFile, CheckResult, is_about_the_run
+from inductor_debug.engine.selection.selection import words
+from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile, is_about_the_run
 from inductor_debug.report.places import Places, file_uri
 from inductor_debug.report.sources import Sources
 from inductor_debug.rules.registry import Page
@@ -148,8 +149,17 @@ class SarifReport:
             "endTimeUtc": _utc(result.started + timedelta(seconds=result.seconds)),
             "workingDirectory": {"uri": file_uri(self._places.working_folder).rstrip("/") + "/"},
             "toolExecutionNotifications": [
-                notification for file in result.files for notification in self._notifications(file)
+                *(notification for file in result.files for notification in self._notifications(file)),
+                *map(self._not_opened, result.skipped),
             ],
+        }
+
+    def _not_opened(self, file: SkippedFile) -> dict[str, Any]:
+        return {
+            "level": "note",
+            "descriptor": {"id": "not-opened"},
+            "message": {"text": f"{file.shown} was not opened: {words(file.skip)}"},
+            "locations": [{"physicalLocation": {"artifactLocation": self._artifact(file.path)}}],
         }
 
     def _notifications(self, file: CheckedFile) -> list[dict[str, Any]]:

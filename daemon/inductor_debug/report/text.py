@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
 
+from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
-from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, summary
+from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, SkippedFile, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet
 from inductor_debug.report.sources import Sources
@@ -72,7 +73,17 @@ class TextReport:
             return "".join(again)
         line = summary(result)
         painted = self._styler.paint(line, Role.GOOD) if result.exit_code() is ExitCode.CLEAN else line
-        return "".join([*again, painted, "\n"])
+        return "".join([*again, painted, "\n", self._skipped(result.skipped)])
+
+    def _skipped(self, files: Sequence[SkippedFile]) -> str:
+        """`12 files not opened: 7 tests, 1 set-up, 4 without torch`, with `verbose` each of them and why."""
+        if not files:
+            return ""
+        line = f"{counted(len(files), 'file')} not opened: {tally([file.skip for file in files])}"
+        if not self._verbose:
+            return f"{line}; --verbose lists them, --include opens them\n"
+        listed = (self._styler.paint(f"  {printable(file.shown)}: {words(file.skip)}", Role.FAINT) for file in files)
+        return "\n".join([line, *listed]) + "\n"
 
     def _is_known(self, finding: Finding, file: CheckedFile) -> bool:
         """Whether the finding lies in an imported file and was shown of another file that imports it, too."""
