@@ -62,6 +62,11 @@ export interface ArtifactReference {
 }
 
 /**
+ * How much of a target was looked at.
+ */
+export type Checked = "yes" | "partly" | "no";
+
+/**
  * A tensor as it lies on an accelerator that moves memory in sticks.
  *
  * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
@@ -384,6 +389,11 @@ export interface Related {
 export type Severity = "error" | "warning" | "information" | "hint";
 
 /**
+ * Why a stage saw less than the whole target where the user's code is not at fault.
+ */
+export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation";
+
+/**
  * How deep a look at a target went; each stage refines the one before.
  */
 export type Stage = "load" | "preview" | "mock" | "aot" | "inductor";
@@ -400,6 +410,8 @@ export interface StageFinished {
 
 /**
  * What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
+ *
+ * Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
  */
 export interface StageReport {
   readonly stage: Stage;
@@ -409,6 +421,8 @@ export interface StageReport {
   readonly ops?: number;
   readonly graph_breaks?: number;
   readonly notes?: readonly string[];
+  readonly shortfall?: Shortfall | null;
+  readonly at?: Location | null;
 }
 
 /**
@@ -436,13 +450,16 @@ export interface TargetFound {
 /**
  * One target and how far its analysis came; `line` is the zero-based line that offers it.
  *
- * `inferred` says what was inferred for it; None where its inputs were given.
+ * `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
+ * in a user's sentence what it lacks, and is empty where it lacks nothing.
  */
 export interface TargetReport {
   readonly name: string;
   readonly line: number;
   readonly stages?: readonly StageReport[];
   readonly inferred?: Inferred | null;
+  readonly checked?: Checked;
+  readonly why?: string;
 }
 
 /**

@@ -9,11 +9,13 @@ from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.findings import (
+    Checked,
     FileReport,
     FileStatus,
     Finding,
     Inferred,
     Severity,
+    Shortfall,
     Stage,
     StageReport,
     StageState,
@@ -59,6 +61,7 @@ __all__ = [
     "Event",
     "ExpressionFact",
     "ExpressionsSeen",
+    "Checked",
     "FileReport",
     "FileStatus",
     "Finding",
@@ -82,6 +85,7 @@ __all__ = [
     "Range",
     "Related",
     "Severity",
+    "Shortfall",
     "Stage",
     "StageFinished",
     "StageReport",

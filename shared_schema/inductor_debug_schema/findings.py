@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from inductor_debug_schema.positions import Range, Related
+from inductor_debug_schema.positions import Location, Range, Related
 
 
 class Severity(str, Enum):
@@ -54,6 +54,34 @@ class StageState(str, Enum):
     """The stage could not go on; a finding says why."""
     SKIPPED = "skipped"
     """An earlier failure or the configuration left it out; a note says why."""
+
+
+class Shortfall(str, Enum):
+    """Why a stage saw less than the whole target where the user's code is not at fault."""
+
+    NO_INPUTS = "no-inputs"
+    """No inputs could be inferred for it; `Inferred.reason` says why."""
+    INPUTS = "inputs"
+    """It ran into an error that only the inputs which we inferred may be to blame for."""
+    NOT_BUILT = "not-built"
+    """There was nothing to run: an earlier stage could not build it."""
+    VALUE = "value"
+    """The code looks at a tensor's value, and it could not be run with tensors that have one."""
+    MEMORY = "memory"
+    """As `VALUE`, because those tensors would take more memory than is allowed."""
+    OPERATION = "operation"
+    """An operation that torch cannot imitate without values, and it could not be run with them."""
+
+
+class Checked(str, Enum):
+    """How much of a target was looked at."""
+
+    YES = "yes"
+    """The deepest stage that was asked for saw all of its run."""
+    PARTLY = "partly"
+    """Some of its run was seen; what comes after is not known to be good."""
+    NO = "no"
+    """None of its run was seen: that nothing was found in it means nothing."""
 
 
 class FileStatus(str, Enum):
@@ -101,7 +129,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StageReport:
-    """What one stage saw of one target. `notes` are sentences for the log and the hover, never problems."""
+    """What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
+
+    Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
+    """
 
     stage: Stage
     state: StageState
@@ -110,6 +141,8 @@ class StageReport:
     ops: int = 0
     graph_breaks: int = 0
     notes: list[str] = field(default_factory=list)
+    shortfall: Shortfall | None = None
+    at: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +167,16 @@ class Inferred:
 class TargetReport:
     """One target and how far its analysis came; `line` is the zero-based line that offers it.
 
-    `inferred` says what was inferred for it; None where its inputs were given.
+    `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
+    in a user's sentence what it lacks, and is empty where it lacks nothing.
     """
 
     name: str
     line: int
     stages: list[StageReport] = field(default_factory=list)
     inferred: Inferred | None = None
+    checked: Checked = Checked.NO
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def test_a_finding_is_shown_with_its_source_and_fails_the_command(command: Comma
     assert ran.out.startswith(
         "model.py:1:1: warning[dtype] .double() is not supported\n   |\n 1 | y = x.double()\n   | ^^^^^^^^^^^^^^\n"
     )
-    assert ran.out.splitlines()[-1].startswith("1 finding (1 warning) in 1 file, ")
+    assert ran.out.splitlines()[-2].startswith("1 finding (1 warning) in 1 file, ")
     assert ran.err == ""
 
 
@@ -88,8 +88,19 @@ def test_a_named_file_whose_classes_cannot_be_given_inputs_says_why(command: Com
     write("model.py", "x = 1  # no inputs\n")
     ran = command("check", "model.py")
     assert ran.code == 0
-    assert "model.py: Model: Inputs could not be inferred" in ran.err
-    assert "nothing in it to compile" not in ran.err
+    assert ran.out.splitlines()[0].startswith("nothing was checked in model.py, ")
+    assert ran.out.splitlines()[1] == "0 of 1 target checked; not checked: Model (Inputs could not be inferred)"
+    assert "no findings" not in ran.out
+    assert ran.err == ""
+
+
+def test_classes_that_were_not_checked_fail_a_check_that_requires_them(command: Command, write: Write) -> None:
+    write("model.py", "x = 1  # no inputs\n")
+    assert command("check", "model.py", "--require-targets").code == 2
+    write("pyproject.toml", "[tool.inductor-debug]\nrequire_targets = true\n")
+    assert command("check", "model.py").code == 2
+    write("model.py", CLEAN)
+    assert command("check", "model.py", "--require-targets").code == 0
 
 
 def test_a_folder_with_files_without_targets_is_no_error(command: Command, write: Write) -> None:

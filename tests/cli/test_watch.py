@@ -38,6 +38,7 @@ def test_once_shows_the_findings_with_their_source_and_ends_well(tmp_path: Path)
     assert process.returncode == 0
     assert "model.py:7:16: warning[dtype] float64" in out
     assert "        return x.double()\n   |                ^^^^^^^^^^" in out
+    assert out.splitlines()[-1] == "model.py: 1 class checked"
     assert "done, 1 finding" in err
 
 
@@ -53,7 +54,7 @@ def test_a_save_shows_the_new_findings(tmp_path: Path) -> None:
                 path.write_text(MODEL.format(expression="x.kthvalue(1)[0]"))
             if "done, 1 finding" in line:
                 break
-        assert "unsupported-op" in process.stdout.readline()
+        assert any("unsupported-op" in line for line in process.stdout)
     finally:
         process.terminate()
         process.communicate(timeout=PATIENCE)

@@ -235,12 +235,12 @@ def test_the_same_sentence_about_the_same_place_is_said_once() -> None:
 
 
 def test_a_file_is_not_failed_when_a_later_stage_saw_its_target() -> None:
-    results = Results(PATH, "")
+    results = Results(PATH, "", (Stage.PREVIEW, Stage.MOCK))
     results.accept(Loaded([TargetFound("Model", 0, "")], [], [], 0.0))
     results.accept(StageFinished("Model", report(Stage.PREVIEW, StageState.FAILED), [finding("capture-error")]))
     results.accept(StageFinished("Model", report(Stage.MOCK), []))
     results.accept(Finished(FileStatus.FAILED))
-    results.close((Stage.PREVIEW, Stage.MOCK))
+    results.close()
     assert results.report(results.findings()).status is FileStatus.CLEAN
     assert not results.complete
 

@@ -9,6 +9,7 @@ from typing import Any
 from inductor_debug.report.model import CheckedFile, CheckResult, Tool
 from inductor_debug.report.places import Places
 from inductor_debug_schema import (
+    Checked,
     FileReport,
     FileStatus,
     Finding,
@@ -62,12 +63,19 @@ def related(path: Path | str, area: Range, message: str = "declared here") -> Re
     return Related(str(path), area, message)
 
 
-def target(name: str = "Model", line: int = 3, *, state: StageState = StageState.DONE) -> TargetReport:
+def target(
+    name: str = "Model",
+    line: int = 3,
+    *,
+    state: StageState = StageState.DONE,
+    coverage: Checked = Checked.YES,
+    why: str = "",
+) -> TargetReport:
     stages = [
         StageReport(Stage.PREVIEW, state, 0.05, ops=40),
         StageReport(Stage.MOCK, state, 0.75, graphs=2, ops=41, graph_breaks=1, notes=["a device was redirected"]),
     ]
-    return TargetReport(name, line, stages)
+    return TargetReport(name, line, stages, checked=coverage, why=why)
 
 
 def checked(path: Path | str, *findings: Finding, shown: str | None = None, **values: Any) -> CheckedFile:

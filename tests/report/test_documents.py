@@ -172,7 +172,7 @@ def test_github_commands_are_escaped_and_sorted(outcome: CheckResult, tmp_path: 
         "::error file=some models/modèle.py,line=2,endLine=2,col=5,endColumn=5,"
         "title=inductor-debug capture-error::float64 is not supported by mock"
     )
-    assert [line.split(" ")[0] for line in lines[:-1]] == ["::error"] * 3 + ["::warning"] * 2 + ["::notice"]
+    assert [line.split(" ")[0] for line in lines[:-2]] == ["::error"] * 3 + ["::warning"] * 2 + ["::notice"]
     hostile = next(line for line in lines if "100" in line)
     assert hostile == (
         "::warning file=some models/modèle.py,line=1,endLine=2,title=inductor-debug dtype"
@@ -193,7 +193,7 @@ def test_github_gets_ten_of_a_kind_and_the_rest_in_the_summary(tmp_path: Path) -
     step = tmp_path / "step.md"
     step.write_text("before\n")
     lines = github(result(checked(path, *many)), tmp_path, {"GITHUB_STEP_SUMMARY": str(step)})
-    assert [line.split(" ")[0] for line in lines[:-1]] == ["::error"] * 3 + ["::warning"] * 10
+    assert [line.split(" ")[0] for line in lines[:-2]] == ["::error"] * 3 + ["::warning"] * 10
     assert lines[-1].endswith("4 not annotated, 10 of a kind are the most")
     table = step.read_text()
     assert table.startswith("before\n### inductor-debug: 17 findings (3 errors, 14 warnings) in 1 file, 1.2 s")
@@ -321,7 +321,7 @@ def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model:
         finding.severity.value for _, finding in outcome.findings()
     ]
     assert "^^^^^^^^^^" in page  # the excerpt of `x.double()`
-    assert "Model mock done 41 2 1 0.75" in text
+    assert "Model checked mock done 41 2 1 0.75" in text
     assert "a device was redirected" in text
     assert "Permission denied" in text
     assert "About dtype." in text

@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
-from inductor_debug.capture.failures import Fault, capture_error, classify, describe, frames_of_error, where
+from inductor_debug.capture.failures import Fault, capture_error, classify, describe, fell_short, frames_of_error
 from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
 from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
 from inductor_debug.capture.graph_runner import NodeAttribution
@@ -27,7 +27,7 @@ from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.stages import Ending, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.rules.ops import Frame
@@ -35,8 +35,6 @@ from inductor_debug.rules.ops import Frame
 Callers = Callable[[Any], tuple[Frame, ...]]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and keyword arguments."""
-_NEEDS_VALUE_NOTE = "{}the code looks at a tensor's value, which a fake tensor does not have ({})"
-_LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the capture ends here ({})"
 _STACK = "_inductor_debug_error_stack"
 
 
@@ -121,7 +119,7 @@ class DynamoRun:
 
     def outcome(self, error: BaseException | None, more_notes: Sequence[str] = ()) -> StageOutcome:
         """What a stage hands back that recorded the whole run; `error` is what `execute` returned."""
-        findings, notes, retry_real = self.explain(error)
+        ending = self.explain(error)
         report = StageReport(
             stage=self.stage,
             state=StageState.DONE if error is None else StageState.FAILED,
@@ -129,30 +127,28 @@ class DynamoRun:
             graphs=len(self.captured),
             ops=len(self.recorder.recording.ops),
             graph_breaks=self.breaks.count,
-            notes=[*notes, *more_notes],
+            notes=[*ending.notes, *more_notes],
+            shortfall=ending.shortfall,
+            at=ending.at,
         )
-        return StageOutcome(self.recorder.recording, report, findings, retry_real)
+        return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real)
 
-    def explain(self, error: BaseException | None) -> tuple[list[Finding], list[str], bool]:
-        """Findings, notes and whether to try again on real tensors."""
+    def explain(self, error: BaseException | None) -> Ending:
+        """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""
         findings = list(self.breaks.findings)
         if error is None:
             if not self.captured and not findings and self.recorder.recording.ops:
                 findings.append(self._nothing_captured())
-            return findings, [], False
+            return Ending(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not finding.message.startswith(OBSERVED_EXCEPTION)]
         if _is_dynamos(error):
-            return [*findings, self._explain_dynamo(error)], [], False
+            return Ending([*findings, self._explain_dynamo(error)])
         frames = frames_of_error(error, self.sources)
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
-        place = where(frames)
-        prefix = f"{place}: " if place else ""
         if fault is Fault.USER:
-            return [*findings, capture_error(message, frames, self.target, self.stage)], [], False
-        if fault is Fault.NEEDS_VALUE:
-            return findings, [_NEEDS_VALUE_NOTE.format(prefix, message)], True
-        return findings, [_LIMITATION_NOTE.format(prefix, message)], True
+            return Ending([*findings, capture_error(message, frames, self.target, self.stage)])
+        return fell_short(fault, message, frames, findings)
 
     def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)

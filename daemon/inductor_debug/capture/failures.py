@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from inductor_debug_schema import Finding, Location, Related, Severity, Stage
+from inductor_debug_schema import Finding, Location, Related, Severity, Shortfall, Stage
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -21,6 +21,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from inductor_debug.capture.real_check import real_error
 from inductor_debug.capture.recorder import FailedOp
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.stages import Ending
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Frame
 
@@ -50,6 +51,19 @@ class Fault(Enum):
     """The code looked at a value, and fake tensors have none."""
     LIMITATION = "limitation"
     """Fake tensors cannot imitate an operator that real tensors have."""
+
+
+_SHORT = {
+    Fault.NEEDS_VALUE: (
+        "{}the code looks at a tensor's value, which a fake tensor does not have ({})",
+        Shortfall.VALUE,
+    ),
+    Fault.LIMITATION: (
+        "{}fake tensors cannot imitate this operation, so the run ends here ({})",
+        Shortfall.OPERATION,
+    ),
+}
+"""What is noted of a fault that is not the user's, and what it is to the report."""
 
 
 def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tuple[Fault, str]:
@@ -138,6 +152,15 @@ def capture_error(message: str, frames: tuple[Frame, ...], target: BuiltTarget, 
         target=target.name,
         related=related,
     )
+
+
+def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: list[Finding]) -> Ending:
+    """How a run ended that fake tensors could not carry on, with the `findings` that were made before."""
+    note, shortfall = _SHORT[fault]
+    place = where(frames)
+    index = innermost(frames)
+    at = None if index is None else frames[index].location
+    return Ending(findings, [note.format(f"{place}: " if place else "", message)], shortfall, at)
 
 
 def where(frames: tuple[Frame, ...]) -> str:

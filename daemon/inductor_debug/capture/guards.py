@@ -66,15 +66,16 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     with guard_hooks.listening(watch.guard, watch.recompiled):
         error = run.execute(watch, calls, leave_early=False)
     snapshot.restore()
-    explained, notes, _ = run.explain(error)
+    ending = run.explain(error)
+    explained = ending.findings
     report = watch.report(1 + len(calls))
     stopped = [found.message for found in explained if found.rule == "capture-error"]
     broken = [found for found in explained if found.rule != "capture-error"]
     report.breaks = [BreakFact(found.rule, found.message, Location(found.path, found.range)) for found in broken]
-    report.notes = [*notes, *stopped]
+    report.notes = [*ending.notes, *stopped]
     limits = [finding for finding in run.breaks.findings if finding.rule == "recompile"]
     findings = [*_recompile_findings(target, watch), *limits, *eager_findings(run, report.eager, explained)]
-    return GuardOutcome(report, findings, notes)
+    return GuardOutcome(report, findings, ending.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     with nothing_built(), torch.no_grad() if inference_only(target) else nullcontext():
         error = run.execute(lowering)
     snapshot.restore()
-    findings, notes, retry_real = run.explain(error)
+    ending = run.explain(error)
     refused, more = lowering.explain()
     captures = lowering.captures
     failed = error is not None or any(capture.failures for capture in captures)
@@ -74,10 +74,17 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         graphs=len(captures),
         ops=sum(len(lowered.post_grad.nodes) for capture in captures for lowered in capture.lowered),
         graph_breaks=run.breaks.count,
-        notes=[*notes, *more],
+        notes=[*ending.notes, *more],
+        shortfall=ending.shortfall,
+        at=ending.at,
     )
     return StageOutcome(
-        Recording(), report, [*findings, *refused], retry_real, graphs=lowering.document, measured=lowering.measured
+        Recording(),
+        report,
+        [*ending.findings, *refused],
+        ending.retry_real,
+        graphs=lowering.document,
+        measured=lowering.measured,
     )
 
 

@@ -10,23 +10,20 @@ import contextlib
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Stage, StageReport, StageState
+from inductor_debug_schema import Stage, StageReport, StageState
 
 from inductor_debug.capture.dynamic_inputs import symbolic_arguments
-from inductor_debug.capture.failures import Fault, capture_error, classify, frames_of_error, where
+from inductor_debug.capture.failures import Fault, capture_error, classify, fell_short, frames_of_error
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.recorder import Recorder, StackAttribution
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.stages import Ending, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Frame
 
 __all__ = ["StageOutcome", "run_preview"]
-
-_NEEDS_VALUE_NOTE = "{}the code looks at a tensor's value, which a fake tensor does not have ({})"
-_LIMITATION_NOTE = "{}fake tensors cannot imitate this operation, so the preview ends here ({})"
 
 
 def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
@@ -51,15 +48,17 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         except (Exception, SystemExit) as raised:
             error = raised
         snapshot.restore()
-    findings, notes, retry_real = _explain(error, recorder, target, sources)
+    ending = _explain(error, recorder, target, sources)
     report = StageReport(
         stage=Stage.PREVIEW,
         state=StageState.DONE if error is None else StageState.FAILED,
         seconds=0.0,
         ops=len(recorder.recording.ops),
-        notes=notes,
+        notes=ending.notes,
+        shortfall=ending.shortfall,
+        at=ending.at,
     )
-    return StageOutcome(recorder.recording, report, findings, retry_real)
+    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real)
 
 
 def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -67,18 +66,11 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     function(*args, **kwargs)
 
 
-def _explain(
-    error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap
-) -> tuple[list[Finding], list[str], bool]:
-    """Findings, notes and whether to try again on real tensors."""
+def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> Ending:
     if error is None:
-        return [], [], False
+        return Ending([])
     frames: tuple[Frame, ...] = frames_of_error(error, sources)
     fault, message = classify(error, recorder.failed, fake=target.fake_mode is not None)
     if fault is Fault.USER:
-        return [capture_error(message, frames, target, Stage.PREVIEW)], [], False
-    place = where(frames)
-    prefix = f"{place}: " if place else ""
-    if fault is Fault.NEEDS_VALUE:
-        return [], [_NEEDS_VALUE_NOTE.format(prefix, message)], True
-    return [], [_LIMITATION_NOTE.format(prefix, message)], True
+        return Ending([capture_error(message, frames, target, Stage.PREVIEW)])
+    return fell_short(fault, message, frames, [])

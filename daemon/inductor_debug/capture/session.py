@@ -26,6 +26,7 @@ from inductor_debug_schema import (
     Location,
     Position,
     Range,
+    Shortfall,
     Stage,
     StageFinished,
     StageReport,
@@ -150,7 +151,7 @@ class _Session:
             except BuildError as error:
                 if item.offer.inference is not None:
                     item.refused = refusal(error.cause)
-                    self._skip(item, stage, item.refused)
+                    self._skip(item, stage, item.refused, Shortfall.NO_INPUTS)
                     if (kept := item.offer.inference.refusal(error.cause)) is not None:
                         self._emit(kept)
                     return
@@ -160,7 +161,7 @@ class _Session:
                 return
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
-            self._skip(item, stage, item.refused or why)
+            self._skip(item, stage, item.refused or why, Shortfall.NO_INPUTS if item.refused else Shortfall.NOT_BUILT)
             return
         self._recordings.clear()
         outcome = self._observe(stage, runner, item, load)
@@ -198,8 +199,8 @@ class _Session:
         for made in artifacts_of(known):
             self._emit(made)
 
-    def _skip(self, item: _Running, stage: Stage, why: str) -> None:
-        self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why]), [])
+    def _skip(self, item: _Running, stage: Stage, why: str, shortfall: Shortfall) -> None:
+        self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why], shortfall=shortfall), [])
 
     def _take_parts(self, item: _Running, running: list[_Running], load: Load) -> None:
         """Where nothing could be inferred for a class, the classes that it is made of are targets of their own."""
@@ -224,6 +225,8 @@ class _Session:
             real = self._workshop.rebuild_real(item.offer, load, target)
             if isinstance(real, str):
                 notes.append(real)
+                if self._workshop.too_large(target):
+                    outcome.report = replace(outcome.report, shortfall=Shortfall.MEMORY)
             else:
                 item.real = real
                 again, more = self._judged(stage, runner, real)
@@ -269,7 +272,8 @@ class _Session:
             if not finding.message.startswith(IN_BACKWARD)
         )
         if item.offer.inference is not None and report.state is StageState.FAILED:
-            report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED])
+            short = report.shortfall or Shortfall.INPUTS
+            report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
         self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))
 
     def _inferred(self, item: _Running) -> Inferred | None:

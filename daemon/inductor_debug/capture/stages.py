@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, StageReport
+from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location, Shortfall, StageReport
 
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.statistics import KernelCost
@@ -17,6 +17,21 @@ class Measured:
 
     recording: Recording
     kernels: list[KernelCost] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run of a target ended: with findings, or for a reason of ours at the place `at`, which `notes` describe."""
+
+    findings: list[Finding]
+    notes: list[str] = field(default_factory=list)
+    shortfall: Shortfall | None = None
+    at: Location | None = None
+
+    @property
+    def retry_real(self) -> bool:
+        """Whether only fake tensors could not go on."""
+        return self.shortfall is not None
 
 
 @dataclass

@@ -141,11 +141,10 @@ class Workshop:
 
     def rebuild_real(self, offer: Offer, load: Load, fake: BuiltTarget) -> BuiltTarget | str:
         """The same target with real tensors, or the reason why there is none."""
-        needed = bytes_of(fake)
-        if needed > self._memory_bound:
+        if self.too_large(fake):
             return (
                 f"{offer.name} looks at values and was not run with real tensors, which would take "
-                f"{needed >> 20} MiB (the bound is {self._memory_bound >> 20} MiB)."
+                f"{bytes_of(fake) >> 20} MiB (the bound is {self._memory_bound >> 20} MiB)."
             )
         real = self._load_on(BuildMode.REAL, len(load.interceptor.calls))
         found = _same(offer, real)
@@ -158,6 +157,10 @@ class Workshop:
             return f"{offer.name} could not be built with real tensors: {error}."
         target.notes.append("The code looks at values, so it was run with real tensors.")
         return target
+
+    def too_large(self, fake: BuiltTarget) -> bool:
+        """Whether real tensors in place of fake ones would take more memory than is allowed."""
+        return bytes_of(fake) > self._memory_bound
 
     def loaded(self, load: Load, seconds: float = 0.0) -> Loaded:
         """What is told of a file that has been loaded in `seconds`."""

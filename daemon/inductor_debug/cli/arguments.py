@@ -26,12 +26,14 @@ A folder stands for the Python files below it that define or compile a model, wi
 environments, installed packages and what `exclude` names. A check runs a file, so set-up files, tests, migrations,
 scripts that write, connect or train when they are loaded, and files without a model are not opened: they are counted,
 listed with --verbose, and opened with --include. A file that is named is always checked; if it offers nothing to
-compile, that is mentioned and does not fail the command.
+compile, that is mentioned and does not fail the command. The last line says how many classes were checked, and names
+those that were not, with the reason: "no findings" is said of what ran alone.
 
 exit codes:
   0    no finding at or above the failing severity (warning; error with --warn)
   1    findings
-  2    bad usage or configuration, an unreadable path, or a target that could not be analysed
+  2    bad usage or configuration, an unreadable path, or a declared target that could not be analysed;
+       with --require-targets any class that was not checked
   130  interrupted
 """
 STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT))
@@ -91,6 +93,12 @@ def _add_verdict(group: argparse._ArgumentGroup) -> None:
         "--warn", dest="strict", action="store_false", help="it is a warning, and only errors fail the command"
     )
     group.set_defaults(strict=None)
+    group.add_argument(
+        "--require-targets",
+        action="store_true",
+        default=None,
+        help="fail where a class was not checked, for want of inputs or any other reason",
+    )
     group.add_argument("--baseline", metavar="FILE", help="hide the findings listed there")
     group.add_argument("--write-baseline", metavar="FILE", help="list all findings there, to be hidden from now on")
 

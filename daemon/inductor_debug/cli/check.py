@@ -27,8 +27,10 @@ from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
 from inductor_debug.engine.selection.selection import Selector
+from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile, Tool, summary
 from inductor_debug.report.places import Places, repository_root
+from inductor_debug.report.sources import Sources
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
@@ -83,7 +85,8 @@ class _Check:
         output.write(report.end(result))
         output.commit()
         if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github")):
-            console.say(summary(result))
+            for line in filter(None, (summary(result), coverage_line(result.files, Sources()))):
+                console.say(line)
         return int(result.exit_code())
 
     def _candidates(self) -> list[Candidate]:
@@ -149,10 +152,9 @@ class _Check:
         )
 
     def _remark(self, file: CheckedFile) -> None:
-        if file.explicit and file.report.status is FileStatus.NO_TARGET and not self._arguments.quiet:
-            refused = [f"{item.name}: {item.inferred.reason}" for item in file.report.targets if item.inferred]
-            for why in refused or [NO_TARGET]:
-                console.say(f"{file.shown}: {why}")
+        empty = file.report.status is FileStatus.NO_TARGET and not file.report.targets
+        if file.explicit and empty and not self._arguments.quiet:
+            console.say(f"{file.shown}: {NO_TARGET}")
 
     def _view(self) -> View:
         arguments = self._arguments
@@ -178,4 +180,5 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "interpreter": located(arguments.python),
         "config": arguments.config,
         "artifacts": arguments.artifacts,
+        "require_targets": arguments.require_targets,
     }

@@ -22,6 +22,7 @@ examples:
 The graphs of a target are a page of their own: `inductor-debug graph FILE --format html`.
 
 exit codes: those of `check`: 0 nothing at or above the failing severity, 1 findings, 2 something could not be analysed
+or, with --require-targets, checked
 """
 FAILURES = check.FAILURES
 run = check.run

@@ -120,6 +120,7 @@ async def _check(
         seconds=seconds,
         explicit=candidate.explicit,
         problem=problem,
+        required=settings.require_targets,
     )
 
 

@@ -25,11 +25,13 @@ from inductor_debug_schema import (
     Related,
     Severity,
     Stage,
+    TargetReport,
     from_wire,
 )
 
 from inductor_debug.cli import console
 from inductor_debug.cli.output import add_colour, styler
+from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import CheckedFile
 from inductor_debug.report.places import Places, repository_root
 from inductor_debug.report.sources import Sources, decode
@@ -168,7 +170,7 @@ class _Watch:
                 console.say(f"{name}: {parameters['seconds']:.2f} s: {parameters.get('stage')}, {found} so far")
         elif parameters["state"] in ("done", "failed") and parameters["generation"] > file.shown:
             file.shown = parameters["generation"]
-            self._show(file)
+            self._show(file, [from_wire(TargetReport, target) for target in parameters["targets"]])
             console.say(f"{name}: {parameters['seconds']:.2f} s: {parameters['state']}, {found}")
         if all(other.shown for other in self._files.values()):
             self._finished.set()
@@ -181,13 +183,16 @@ class _Watch:
             self._failed = parameters["code"] != 0
             self._finished.set()
 
-    def _show(self, file: _Watched) -> None:
+    def _show(self, file: _Watched, targets: list[TargetReport]) -> None:
         uris = [file.path.as_uri(), *(uri for uri in self._diagnostics if uri not in self._files)]
         findings = [_finding(uri, item) for uri in uris for item in self._diagnostics.get(uri, [])]
         status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
-        report = FileReport(str(file.path), status, [], findings)
-        text = TextReport(self._places, Sources({str(file.path): file.text}), self._styler)
-        sys.stdout.write(text.file(CheckedFile(self._places.shown(str(file.path)), report, "")))
+        report = FileReport(str(file.path), status, targets, findings)
+        sources = Sources({str(file.path): file.text})
+        checked = CheckedFile(self._places.shown(str(file.path)), report, "")
+        covered = coverage_line([checked], sources)
+        sys.stdout.write(TextReport(self._places, sources, self._styler).file(checked))
+        sys.stdout.write(f"{checked.shown}: {covered}\n" if covered else "")
         sys.stdout.flush()
 
 

@@ -27,7 +27,7 @@ from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
 
 _ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
-_FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter", "infer")
+_FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter", "infer", "require_targets")
 ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
 """How long a profile of the user's own is trusted: it may extend other files, whose changes nobody tells us of."""
@@ -37,10 +37,10 @@ class SettingsResolver:
     """Callable as the engine's `settings_for`: absolute path in, `Settings` out.
 
     `command_line` and `editor` map setting names to values: `accelerator`, `stages` (list of names), `trigger`,
-    `strict`, `severity`, `exclude`, `include`, `timeout`, `memory_limit`, `interpreter`, `infer`, `artifacts`;
-    `command_line` also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in camelCase work as
-    well; None means "not said", and what else the editor says is not ours. Relative paths are relative to the working
-    folder (command line), the project root (editor) or the file they stand in.
+    `strict`, `severity`, `exclude`, `include`, `timeout`, `memory_limit`, `interpreter`, `infer`, `require_targets`,
+    `artifacts`; `command_line` also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in
+    camelCase work as well; None means "not said", and what else the editor says is not ours. Relative paths are
+    relative to the working folder (command line), the project root (editor) or the file they stand in.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ _STATUSES = {Outcome.TIMEOUT: FileStatus.TIMEOUT, Outcome.START_FAILED: FileStat
 def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
     """Settles `results`, whose run has ended with `end`."""
     if end.outcome is Outcome.FINISHED and results.status is not None:
-        results.close(settings.stages)
+        results.close()
         return
     span = _line_range(results.text, end.line)
     finding = Finding(

@@ -31,6 +31,7 @@ from inductor_debug_schema import (
     TargetReport,
 )
 
+from inductor_debug.engine.coverage import coverage_of
 from inductor_debug.engine.texts import difference
 
 Part = tuple[str, Stage]
@@ -51,13 +52,14 @@ def key_of(finding: Finding) -> Key:
 class Results:
     """All events of one run of one text, in a form that can be asked at any time.
 
-    `general` are the worker's findings of no target; `reason` is the engine's own, why there is no more to come.
-    `status` is None until the run has ended. `complete` says that every target
-    was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
+    `asked` are the stages that are to be run. `general` are the worker's findings of no target; `reason` is the
+    engine's own, why there is no more to come. `status` is None until the run has ended. `complete` says that every
+    target was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
     """
 
     path: str
     text: str
+    asked: tuple[Stage, ...] = ()
     lines: dict[str, int] = field(default_factory=dict)
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
@@ -101,10 +103,10 @@ class Results:
             self.status = event.status
             self.dependencies = list(dict.fromkeys([*self.dependencies, *event.dependencies]))
 
-    def close(self, stages: Iterable[Stage]) -> None:
+    def close(self) -> None:
         """The run is over and finished by itself: settles status and completeness."""
         done = [report.state is StageState.DONE for report in self.reports.values()]
-        wanted = len(self.lines) * len(list(stages))
+        wanted = len(self.lines) * len(self.asked)
         if self.status is FileStatus.FAILED and self._some_target_seen():
             self.status = FileStatus.CLEAN
         failed = self.status in (None, FileStatus.FAILED)
@@ -119,15 +121,20 @@ class Results:
 
     def targets(self) -> list[TargetReport]:
         """Targets in the order of the file, with the stages that have ended."""
-        return [
-            TargetReport(
-                name,
-                line,
-                [self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports],
-                self.inferred.get(name),
-            )
-            for name, line in self.lines.items()
-        ]
+        return [self._target(name, line) for name, line in self.lines.items()]
+
+    def _target(self, name: str, line: int) -> TargetReport:
+        reports = {stage: self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports}
+        inferred = self.inferred.get(name)
+        coverage = coverage_of(
+            reports,
+            self.asked if self.status is not None and self.asked else list(reports),
+            [finding for stage in reports for finding in self.parts[name, stage]],
+            path=self.path,
+            inferred=inferred,
+            broke_off=None if self.reason is None else self.reason.message.splitlines()[0],
+        )
+        return TargetReport(name, line, list(reports.values()), inferred, coverage.checked, coverage.why)
 
     def findings(self, carried: Carried | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""

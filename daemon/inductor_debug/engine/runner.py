@@ -128,7 +128,7 @@ class Runner:
         return await self.trials.run(run, wanted)
 
     async def _run(self, work: Work, on_event: Progress, slot: AbstractAsyncContextManager[Any]) -> Results:
-        results = Results(work.path, work.text)
+        results = Results(work.path, work.text, work.settings.stages)
 
         def receive(event: Event) -> None:
             if isinstance(event, InferenceHint):

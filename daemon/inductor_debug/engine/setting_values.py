@@ -189,6 +189,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "memory_limit": _bytes,
     "interpreter": _text,
     "infer": _flag,
+    "require_targets": _flag,
     "artifacts": _text,
     "targets": _targets,
 }

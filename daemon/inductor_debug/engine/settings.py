@@ -70,7 +70,8 @@ class Settings:
     `profile` is the accelerator's document with the environment applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
     `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
-    `infer` lets inputs be inferred for classes that have none. `timeout` is in seconds, `memory_limit` in bytes.
+    `infer` lets inputs be inferred for classes that have none; `require_targets` fails a check that leaves one
+    unchecked. `timeout` is in seconds, `memory_limit` in bytes.
     `artifacts` says where graphs, kernels and reports are kept: "cache" (the user's cache folder), "project"
     (`debug_artifacts` in the project's root), "off", or the absolute path of a folder.
     `configuration_path` is the pyproject.toml that was used, if any.
@@ -89,6 +90,7 @@ class Settings:
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     interpreter: str = sys.executable
     infer: bool = True
+    require_targets: bool = False
     artifacts: str = "cache"
     targets: tuple[TargetSetting, ...] = ()
     configuration_path: str | None = None

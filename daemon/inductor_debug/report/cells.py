@@ -37,6 +37,11 @@ def width_of(text: str) -> int:
     return sum(width for _, width in cells(text))
 
 
+def one_line(text: str) -> str:
+    """`text`, printable and without line breaks, for places where a further line would be read as something else."""
+    return printable(" ".join(text.splitlines()))
+
+
 def printable(text: str) -> str:
     """`text` with control characters replaced, line breaks kept; safe to print."""
     return "\n".join("".join(shown for shown, _ in cells(line)) for line in text.split("\n"))

@@ -2,16 +2,17 @@
 
 GitHub reads ten annotations of a kind per step, so the most severe come first and the rest is only counted; the whole
 list goes into the step's summary, where the runner offers one. Everything from user code is escaped: a message can
-never become a command of its own.
+never become a command of its own. What was not checked is a notice at its class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inductor_debug_schema import Finding, Severity
+from inductor_debug_schema import Checked, Finding, Severity, TargetReport
 
 from inductor_debug.report.cells import printable
+from inductor_debug.report.coverage import coverage_line, remark
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
@@ -55,6 +56,9 @@ class GithubReport:
                 lines.append(self._annotation(kind, finding))
             else:
                 hidden += 1
+        for file, target in _uncovered(result)[: left["notice"]]:
+            lines.append(self._notice(file, target))
+        lines += filter(None, [coverage_line(result.files, self._sources)])
         lines.append(summary(result) + (f"; {hidden} not annotated, 10 of a kind are the most" if hidden else ""))
         complaint = self._write_summary(result)
         if complaint:
@@ -69,6 +73,10 @@ class GithubReport:
             properties |= {"col": start[1], "endColumn": end[1]}
         properties["title"] = f"inductor-debug {finding.rule}"
         return command(kind, properties, printable(finding.message))
+
+    def _notice(self, file: CheckedFile, target: TargetReport) -> str:
+        properties = {"file": self._path(file.path), "line": target.line + 1, "title": "inductor-debug not-checked"}
+        return command("notice", properties, printable(f"{target.name}: {remark(target)}"))
 
     def _problem(self, file: CheckedFile) -> str:
         return command("error", {"file": self._path(file.path), "title": "inductor-debug"}, file.problem or "")
@@ -100,7 +108,17 @@ class GithubReport:
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
         if len(findings) > _SUMMARY_ROWS:
             lines.append(f"\n{len(findings) - _SUMMARY_ROWS} more.")
+        lines += [
+            f"\n- `{self._path(file.path)}:{target.line + 1}` {_cell(f'{target.name}: {remark(target)}')}"
+            for file, target in _uncovered(result)[:_SUMMARY_ROWS]
+        ]
         return "\n".join(lines) + "\n\n"
+
+
+def _uncovered(result: CheckResult) -> list[tuple[CheckedFile, TargetReport]]:
+    """What was not checked to its end, what was not at all first."""
+    found = [(file, target) for file in result.files for target in file.report.targets if remark(target)]
+    return sorted(found, key=lambda item: item[1].checked is not Checked.NO)
 
 
 def command(kind: str, properties: Mapping[str, object], message: str) -> str:

@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding, Range, Related, StageReport
 
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
+from inductor_debug.report.coverage import WORDS, coverage_line, remark
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet
@@ -34,6 +35,7 @@ table { border-collapse: collapse; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 article { border-left: 3px solid var(--line); padding-left: 0.9rem; margin: 1.3rem 0; }
+.lacking { border-left: 3px solid var(--odd); padding-left: 0.9rem; }
 article.error { border-color: var(--bad); } article.warning { border-color: var(--odd); }
 pre { overflow-x: auto; margin: 0.4rem 0; padding: 0.5rem 0.7rem; border: 1px solid var(--line); border-radius: 4px; }
 pre, code { font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
@@ -60,6 +62,7 @@ class HtmlReport:
         rules = sorted({finding.rule for _, finding in result.findings()})
         body = [
             f"<h1>{_text(summary(result))}</h1>",
+            f"<p>{_text(coverage_line(result.files, self._sources))}</p>",
             f'<p class="about">{_text(_versions(result))}</p>',
             _table(("File", "Result", "Findings", "Targets"), [self._overview(file) for file in result.files]),
             *(self._section(file) for file in result.files if file.findings or file.report.targets or file.problem),
@@ -81,19 +84,29 @@ class HtmlReport:
         return file.shown, state, counted(len(file.findings), "finding"), targets
 
     def _section(self, file: CheckedFile) -> str:
-        rows = [(target.name, *_cells(stage)) for target in file.report.targets for stage in target.stages]
+        rows = [
+            (target.name, WORDS[target.checked], *_cells(stage))
+            for target in file.report.targets
+            for stage in target.stages
+        ]
+        lacking = [
+            f'<p class="lacking">{_text(f"{target.name}: {remark(target)}")}</p>'
+            for target in file.report.targets
+            if remark(target)
+        ]
         notes = [
             f"<p>{_text(f'{stage.stage.value}: {note}'.replace(file.path, file.shown))}</p>"
             for target in file.report.targets
             for stage in target.stages
             for note in stage.notes
         ]
-        headers = ("Target", "Stage", "State", "Ops", "Graphs", "Graph breaks", "Seconds")
+        headers = ("Target", "Coverage", "Stage", "State", "Ops", "Graphs", "Graph breaks", "Seconds")
         return "\n".join(
             [
                 f"<section>\n<h2>{_text(file.shown)}</h2>",
                 *([f"<p>{_text(file.problem)}</p>"] if file.problem is not None else []),
-                *([_table(headers, rows, numeric=3)] if rows else []),
+                *([_table(headers, rows, numeric=4)] if rows else []),
+                *lacking,
                 *notes,
                 *(self._finding(finding) for finding in file.findings),
                 "</section>",

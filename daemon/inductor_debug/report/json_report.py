@@ -2,8 +2,8 @@
 
 `files[].path` is as given; a finding's `path` is the same string where it lies in that file, else relative to the
 working folder if below it, else absolute. Additions to the contract: `accelerator` and `seconds` of a file, `notes` of
-a stage, `link` of a finding, `problem` of a file that could not be looked at, `skipped` (files of folders that were not
-opened, and why), `summary.baseline`, `summary.skipped`.
+a stage, `shortfall` and `at` of one that saw less than the whole, `link` of a finding, `problem` of a file that could
+not be looked at, `skipped` (files of folders that were not opened, and why), `summary.baseline`, `summary.skipped`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class JsonReport:
             "status": file.report.status.value,
             "accelerator": file.accelerator,
             "seconds": round(file.seconds, 4),
-            "targets": [_target(target) for target in file.report.targets],
+            "targets": [self._target(target) for target in file.report.targets],
             "findings": [self._finding(finding) for finding in file.findings],
         }
         if file.problem is not None:
@@ -67,6 +67,14 @@ class JsonReport:
             "line": deed.line if deed is not None else None,
             "why": words(file.skip),
         }
+
+    def _target(self, target: TargetReport) -> dict[str, Any]:
+        document: dict[str, Any] = to_wire(target)
+        for stage in document["stages"]:
+            stage["seconds"] = round(stage["seconds"], 4)
+            if stage["at"] is not None:
+                stage["at"]["path"] = self._places.shown(stage["at"]["path"])
+        return document
 
     def _finding(self, finding: Finding) -> dict[str, Any]:
         return {
@@ -91,13 +99,6 @@ class JsonReport:
             "range": to_wire(related.range),
             "message": related.message,
         }
-
-
-def _target(target: TargetReport) -> dict[str, Any]:
-    document: dict[str, Any] = to_wire(target)
-    for stage in document["stages"]:
-        stage["seconds"] = round(stage["seconds"], 4)
-    return document
 
 
 def _summary(result: CheckResult) -> dict[str, Any]:

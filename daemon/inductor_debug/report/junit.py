@@ -1,8 +1,9 @@
 """JUnit XML for CI services that know nothing better: a suite for each file, a case for each of its targets.
 
 A case fails when one of its findings is at or above the failing severity, is an error when the target could not be
-analysed, and is skipped where a file offers no target. Milder findings are the case's output. Only elements and
-attributes that both Ant's and Jenkins' schemas know are written, and nothing that XML 1.0 cannot hold.
+analysed, and is skipped where nothing of it was checked or a file offers no target: what passes has run. Milder
+findings, and what was not looked at of a case, are its output. Only elements and attributes that both Ant's and
+Jenkins' schemas know are written, and nothing that XML 1.0 cannot hold.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import socket
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import FileStatus, Finding
+from inductor_debug_schema import Checked, FileStatus, Finding
 
+from inductor_debug.report.coverage import remark
 from inductor_debug.report.model import CheckedFile, CheckResult
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
@@ -31,6 +33,7 @@ class _Case:
     findings: list[Finding] = field(default_factory=list)
     problem: str | None = None
     skipped: str | None = None
+    partly: str | None = None
 
 
 class JunitReport:
@@ -94,9 +97,11 @@ class JunitReport:
             self._verdict(element, outcome, f"{counted(len(failing), 'finding')}: {rules}", failing, failing[0].rule)
         elif case.skipped is not None:
             outcome = "skipped"
-            ElementTree.SubElement(element, "skipped", message=case.skipped)
-        if milder:
-            ElementTree.SubElement(element, "system-out").text = self._lines(milder)
+            ElementTree.SubElement(element, "skipped", message=_clean(case.skipped))
+        output = [case.partly] if case.partly is not None else []
+        output += [self._lines(milder)] if milder else []
+        if output:
+            ElementTree.SubElement(element, "system-out").text = _clean("\n".join(output))
         return outcome
 
     def _verdict(
@@ -117,9 +122,13 @@ class JunitReport:
 def _cases(file: CheckedFile) -> list[_Case]:
     """The cases of a file: its targets, and one for the file where something is said of no target."""
     stuck = set(file.unanalysed())
-    cases = {
-        target.name: _Case(target.name, sum(stage.seconds for stage in target.stages)) for target in file.report.targets
-    }
+    cases = {}
+    for target in file.report.targets:
+        cases[target.name] = case = _Case(target.name, sum(stage.seconds for stage in target.stages))
+        if target.checked is Checked.NO:
+            case.skipped = remark(target)
+        elif target.checked is Checked.PARTLY:
+            case.partly = remark(target)
     for finding in file.findings:
         name = finding.target or WHOLE_FILE
         cases.setdefault(name, _Case(name)).findings.append(finding)

@@ -11,9 +11,10 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Protocol
 
-from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState, TargetReport
+from inductor_debug_schema import Checked, FileReport, FileStatus, Finding, Severity, StageState, TargetReport
 
 from inductor_debug.engine.selection.selection import Skip
+from inductor_debug.report.cells import one_line
 from inductor_debug.rules.amounts import counted
 
 
@@ -25,7 +26,8 @@ class ExitCode(IntEnum):
     FINDINGS = 1
     """Something at or above the failing severity."""
     TROUBLE = 2
-    """Bad usage or configuration, an unreadable path, or a target that could not be analysed."""
+    """Bad usage or configuration, an unreadable path, a declared target that could not be analysed, or one that had to
+    be checked and was not."""
     INTERRUPTED = 130
     """Ctrl-C, as shells report it."""
 
@@ -46,7 +48,7 @@ class CheckedFile:
 
     `shown` is the path as the user gave it (or the folder they gave, and the rest); `report.path` is absolute.
     `hidden` are findings that a baseline knows and that no report shows. `problem` says why the file could not be
-    looked at, where the analysis itself has no finding for it.
+    looked at, where the analysis itself has no finding for it. `required` says that no target may go unchecked.
     """
 
     shown: str
@@ -56,6 +58,7 @@ class CheckedFile:
     explicit: bool = False
     hidden: tuple[Finding, ...] = ()
     problem: str | None = None
+    required: bool = False
 
     @property
     def path(self) -> str:
@@ -80,6 +83,16 @@ class CheckedFile:
         if self.report.status is FileStatus.FAILED and not names:
             names = [""]
         return [name for name in names if not self._is_known_failure(name)]
+
+    def unchecked(self) -> list[str]:
+        """The targets of which nothing was checked, but for what a baseline knows of."""
+        names = [target.name for target in self.report.targets if target.checked is Checked.NO]
+        return [name for name in names if not self._is_known_failure(name)]
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything in it was looked at."""
+        return any(target.checked is not Checked.NO for target in self.report.targets)
 
     def _is_known_failure(self, target: str) -> bool:
         known = any(finding.target == target and is_about_the_run(finding) for finding in self.hidden)
@@ -138,7 +151,7 @@ class CheckResult:
 
     def exit_code(self) -> ExitCode:
         """How the command should end. What could not be analysed outweighs what was found."""
-        if any(file.unanalysed() for file in self.files):
+        if any(file.unanalysed() or (file.required and file.unchecked()) for file in self.files):
             return ExitCode.TROUBLE
         if any(self.fails(finding) for _, finding in self.findings()):
             return ExitCode.FINDINGS
@@ -189,7 +202,7 @@ def summary(result: CheckResult) -> str:
     stuck = sum(bool(file.unanalysed()) for file in result.files)
     if stuck:
         parts.append(f"{counted(stuck, 'file')} could not be analysed")
-    empty = sum(file.report.status is FileStatus.NO_TARGET for file in result.files)
+    empty = sum(file.report.status is FileStatus.NO_TARGET and not file.report.targets for file in result.files)
     if empty:
         parts.append(f"{counted(empty, 'file')} without targets")
     if result.skipped:
@@ -211,12 +224,14 @@ def _found(result: CheckResult) -> str:
         if result.count(severity)
     ]
     if not kinds:
-        return "no findings"
+        return "no findings" if any(file.ran for file in result.files) else "nothing was checked"
     return f"{counted(len(result.findings()), 'finding')} ({', '.join(kinds)})"
 
 
 def _where(result: CheckResult) -> str:
     total = len(result.files)
+    if total == 1 and not result.files[0].ran and not result.files[0].findings:
+        return f" in {one_line(result.files[0].shown)}"
     guilty = sum(bool(file.report.findings) for file in result.files)
     if 0 < guilty < total:
         return f" in {guilty} of {counted(total, 'file')}"

@@ -2,7 +2,8 @@
 
 What GitHub asks for beyond the standard is observed: URIs relative to the repository, at least one location with a line
 of at least 1, stable partial fingerprints, one run with an `automationDetails.id`. A crash or a timeout is told twice,
-as a result that a person sees at a line, and as a notification that says that the tool's run was not complete.
+as a result that a person sees at a line, and as a notification that says that the tool's run was not complete. Targets
+that were not checked, or not to their end, are notifications alone: nothing was found in them, nor was it looked for.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from inductor_debug_schema import Finding, Range, Related, Severity
+from inductor_debug_schema import Checked, Finding, Range, Related, Severity
 
 from inductor_debug.engine.selection.selection import words
+from inductor_debug.report.coverage import remark
 from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile, is_about_the_run
 from inductor_debug.report.places import Places, file_uri
 from inductor_debug.report.sources import Sources
@@ -30,6 +32,7 @@ _LEVELS = {
     Severity.INFORMATION: "note",
     Severity.HINT: "note",
 }
+_COVERAGE_LEVELS = {Checked.NO: "warning", Checked.PARTLY: "note"}
 
 
 class SarifReport:
@@ -149,7 +152,11 @@ class SarifReport:
             "endTimeUtc": _utc(result.started + timedelta(seconds=result.seconds)),
             "workingDirectory": {"uri": file_uri(self._places.working_folder).rstrip("/") + "/"},
             "toolExecutionNotifications": [
-                *(notification for file in result.files for notification in self._notifications(file)),
+                *(
+                    notification
+                    for file in result.files
+                    for notification in (*self._failures(file), *self._uncovered(file))
+                ),
                 *map(self._not_opened, result.skipped),
             ],
         }
@@ -162,7 +169,7 @@ class SarifReport:
             "locations": [{"physicalLocation": {"artifactLocation": self._artifact(file.path)}}],
         }
 
-    def _notifications(self, file: CheckedFile) -> list[dict[str, Any]]:
+    def _failures(self, file: CheckedFile) -> list[dict[str, Any]]:
         if not file.unanalysed():
             return []
         causes = [(finding.rule, finding.message) for finding in file.findings if is_about_the_run(finding)]
@@ -176,6 +183,25 @@ class SarifReport:
                 "locations": [{"physicalLocation": {"artifactLocation": self._artifact(file.path)}}],
             }
             for rule, message in causes
+        ]
+
+    def _uncovered(self, file: CheckedFile) -> list[dict[str, Any]]:
+        return [
+            {
+                "level": _COVERAGE_LEVELS[target.checked],
+                "descriptor": {"id": "not-checked"},
+                "message": {"text": f"{target.name}: {remark(target)}"},
+                "locations": [
+                    {
+                        "physicalLocation": {
+                            "artifactLocation": self._artifact(file.path),
+                            "region": {"startLine": target.line + 1},
+                        }
+                    }
+                ],
+            }
+            for target in file.report.targets
+            if remark(target)
         ]
 
 

@@ -14,10 +14,11 @@ import textwrap
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import FileStatus, Finding, Range, Related, Stage, TargetReport
+from inductor_debug_schema import Finding, Range, Related, Stage, TargetReport
 
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
+from inductor_debug.report.coverage import coverage_line, remark
 from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, SkippedFile, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet
@@ -67,13 +68,15 @@ class TextReport:
         return "".join(block + "\n" for block in blocks)
 
     def end(self, result: CheckResult) -> str:
-        """What was found again through other files, and the summary line."""
+        """What was found again through other files, the summary line, and how much was checked."""
         again = [self._again(shared) + "\n\n" for shared in self._shared.values() if shared.again]
+        covered = coverage_line(result.files, self._sources)
+        lacking = any(map(remark, (target for file in result.files for target in file.report.targets)))
         if self._quiet:
-            return "".join(again)
-        line = summary(result)
-        painted = self._styler.paint(line, Role.GOOD) if result.exit_code() is ExitCode.CLEAN else line
-        return "".join([*again, painted, "\n", self._skipped(result.skipped)])
+            return "".join([*again, f"{covered}\n" if lacking else ""])
+        good = result.exit_code() is ExitCode.CLEAN and not lacking
+        head, last = (self._styler.paint(line, Role.GOOD) if good else line for line in (summary(result), covered))
+        return "".join([*again, head, "\n", self._skipped(result.skipped), f"{last}\n" if covered else ""])
 
     def _skipped(self, files: Sequence[SkippedFile]) -> str:
         """`12 files not opened: 7 tests, 1 set-up, 4 without torch`, with `verbose` each of them and why."""
@@ -165,7 +168,7 @@ class TextReport:
 
     def _stages(self, file: CheckedFile) -> str:
         head = f"{printable(file.shown)}: {file.report.status.value}, {file.seconds:.2f} s"
-        if file.report.status is FileStatus.NO_TARGET or not file.report.targets:
+        if not file.report.targets:
             return head + "\n"
         rows = [("target", "stage", "state", "graphs", "ops", "breaks", "seconds")]
         for target in file.report.targets:
@@ -184,6 +187,11 @@ class TextReport:
             for target in file.report.targets
             for stage in target.stages
             for note in stage.notes
+        ]
+        lines += [
+            self._styler.paint(f"  {printable(f'{target.name} {remark(target)}')}", Role.WARNING)
+            for target in file.report.targets
+            if remark(target)
         ]
         return "\n".join(lines) + "\n"
 

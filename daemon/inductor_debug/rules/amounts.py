@@ -5,9 +5,9 @@ from __future__ import annotations
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 op`, `2,400 ops`."""
-    return f"{count:,} {noun if count == 1 else noun + 's'}"
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """`1 op`, `2,400 ops`; a `plural` is given where it is not the noun with an s."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def in_bytes(count: int) -> str:

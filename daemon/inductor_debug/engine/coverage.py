@@ -1,0 +1,90 @@
+"""How much of a target was looked at, and what it lacks, in a sentence for the user.
+
+The one place that decides what counts as checked; every face of the tool repeats it. It reads typed facts alone (how
+stages ended, what was found, why the run broke off), never a note. Whether it fails a build is not decided here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from inductor_debug_schema import Checked, Finding, Inferred, Location, Shortfall, Stage, StageReport, StageState
+
+ENDING_RULES = frozenset({"capture-error", "import-error"})
+"""Rules of findings at which a target's run is over."""
+_NOT_OVER = "its check is not over"
+_WHAT_ENDED = {
+    Stage.PREVIEW: "its run",
+    Stage.MOCK: "its capture by torch.compile",
+    Stage.AOT: "the capture of its forward and backward",
+    Stage.INDUCTOR: "its way to kernels",
+}
+_WORDS = {
+    Shortfall.NO_INPUTS: "no inputs are known that it runs with",
+    Shortfall.INPUTS: "it does not run to its end with the inputs that were inferred",
+    Shortfall.NOT_BUILT: "it could not be built",
+    Shortfall.VALUE: "{place} looks at a tensor's value, and it could not be run with real tensors",
+    Shortfall.MEMORY: "{place} looks at a tensor's value, and real tensors would take more memory than is allowed",
+    Shortfall.OPERATION: "torch cannot imitate the operation in {place}, and it could not be run with real tensors",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of one target was looked at; `why` is empty where nothing is missing."""
+
+    checked: Checked
+    why: str = ""
+
+
+def coverage_of(
+    reports: Mapping[Stage, StageReport],
+    asked: Sequence[Stage],
+    found: Sequence[Finding],
+    *,
+    path: str,
+    inferred: Inferred | None = None,
+    broke_off: str | None = None,
+) -> Coverage:
+    """Sums up one target.
+
+    Args:
+        reports: its stages that have ended.
+        asked: the stages that were to be run, in their order.
+        found: what they found.
+        path: the file that offers it.
+        inferred: what was inferred for it.
+        broke_off: why the run as a whole is over before its time, if it is.
+    """
+    deepest = reports.get(asked[-1]) if asked else None
+    if deepest is not None and deepest.state is StageState.DONE:
+        return Coverage(Checked.YES)
+    seen = any(report.state is StageState.DONE or report.ops for report in reports.values())
+    short = next((report for report in reversed(list(reports.values())) if report.state is not StageState.DONE), None)
+    if short is None:
+        why = broke_off or _NOT_OVER
+    elif (end := next((finding for finding in found if finding.rule in ENDING_RULES), None)) is not None:
+        why = f"it ends with the error in {_place(Location(end.path, end.range), path)}"
+    elif inferred is not None and inferred.reason:
+        why = inferred.reason
+    else:
+        why = _sentence(short, path, seen=seen)
+    return Coverage(Checked.PARTLY if seen else Checked.NO, why)
+
+
+def _sentence(short: StageReport, path: str, *, seen: bool) -> str:
+    if short.shortfall is not None:
+        words = _WORDS[short.shortfall].format(place=_place(short.at, path))
+    else:
+        words = f"{_WHAT_ENDED[short.stage]} was not seen to its end"
+    return words if not seen or short.shortfall is None else f"{_WHAT_ENDED[short.stage]} ended early: {words}"
+
+
+def _place(at: Location | None, path: str) -> str:
+    """`line 12`, or `helper.py:12` of another file."""
+    if at is None:
+        return "its code"
+    line = at.range.start.line + 1
+    return f"line {line}" if at.path == path else f"{os.path.basename(at.path)}:{line}"

@@ -1,0 +1,168 @@
+"""Every report names what was not checked, and "no findings" is said of what ran alone."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from inductor_debug.report.github import GithubReport
+from inductor_debug.report.html_report import HtmlReport
+from inductor_debug.report.json_report import JsonReport
+from inductor_debug.report.junit import JunitReport
+from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode
+from inductor_debug.report.sarif import SarifReport
+from inductor_debug.report.sources import Sources
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text import TextReport
+from inductor_debug_schema import Checked, FileStatus, Severity
+from report_samples import checked, finding, places, result, span, target
+
+DATA = Path(__file__).parent.parent / "data"
+MODEL = "class Good:\n    pass\nclass Transformer:\n    pass\nclass Part:\n    pass\n"
+GOOD = target("Good", 0)
+NOT = target("Transformer", 2, coverage=Checked.NO, why="it needs `params`")
+PARTLY = target("Part", 4, coverage=Checked.PARTLY, why="its run ended early.")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    return path
+
+
+@pytest.fixture
+def outcome(model: Path) -> CheckResult:
+    return result(checked(model, targets=[GOOD, NOT, PARTLY]))
+
+
+def text_of(outcome: CheckResult, **values: Any) -> str:
+    folder = Path(outcome.files[0].path).parent
+    report = TextReport(places(folder, *outcome.files), Sources(), Styler(False), **values)
+    return "".join(map(report.file, outcome.files)) + report.end(outcome)
+
+
+def test_text_ends_with_what_was_checked(outcome: CheckResult) -> None:
+    assert text_of(outcome).splitlines() == [
+        "no findings in 1 file, 1.2 s",
+        "1 of 3 classes checked; not checked: Transformer (it needs `params`); "
+        "partly checked: Part (its run ended early)",
+    ]
+
+
+def test_where_all_was_checked_that_is_all_there_is_to_say(model: Path) -> None:
+    assert text_of(result(checked(model, targets=[GOOD]))).splitlines()[-1] == "1 class checked"
+    assert text_of(result(checked(model, targets=[target("train", 1)]))).splitlines()[-1] == "1 target checked"
+
+
+def test_a_file_where_nothing_ran_has_no_findings_to_deny(model: Path) -> None:
+    text = text_of(result(checked(model, targets=[NOT], status=FileStatus.NO_TARGET)))
+    assert text.splitlines() == [
+        "nothing was checked in model.py, 1.2 s",
+        "0 of 1 class checked; not checked: Transformer (it needs `params`)",
+    ]
+
+
+def test_quiet_reports_name_what_was_not_checked_too(outcome: CheckResult, model: Path) -> None:
+    assert text_of(outcome, quiet=True).startswith("1 of 3 classes checked; not checked: Transformer")
+    assert text_of(result(checked(model, targets=[GOOD])), quiet=True) == ""
+
+
+def test_of_many_the_first_are_named_with_their_files_and_all_with_verbose(model: Path) -> None:
+    names = [f"N{number}" for number in range(9)]
+    targets = [target(name, 2, coverage=Checked.NO, why="why " * 90) for name in names]
+    many = result(checked(model, targets=targets), checked(model.with_name("b.py"), targets=[]))
+    last = text_of(many).splitlines()[-1]
+    assert "model.py::N5 (why why" in last
+    assert "N6" not in last
+    assert last.endswith("…), 3 more (all with --verbose)")
+    verbose = text_of(many, verbose=True)
+    assert all(f"  {name} not checked: {'why ' * 90}" in verbose for name in names)
+
+
+def test_a_class_that_must_be_checked_and_was_not_is_trouble(model: Path) -> None:
+    files = [checked(model, targets=[GOOD, each], required=True) for each in (NOT, PARTLY)]
+    assert [result(file).exit_code() for file in files] == [ExitCode.TROUBLE, ExitCode.CLEAN]
+    assert result(checked(model, targets=[GOOD, NOT])).exit_code() is ExitCode.CLEAN
+
+
+def test_a_failure_that_the_baseline_knows_is_not_asked_for_again(model: Path) -> None:
+    known = finding(model, span(0, 0, 5), rule="capture-error", severity=Severity.ERROR, target=NOT.name)
+    file = checked(model, targets=[NOT], required=True, hidden=(known,))
+    assert result(file).exit_code() is ExitCode.CLEAN
+
+
+def test_json_has_it_for_each_target(outcome: CheckResult, tmp_path: Path) -> None:
+    document = JsonReport(places(tmp_path, *outcome.files)).document(outcome)
+    assert [(each["name"], each["checked"], each["why"]) for each in document["files"][0]["targets"]] == [
+        ("Good", "yes", ""),
+        ("Transformer", "no", "it needs `params`"),
+        ("Part", "partly", "its run ended early."),
+    ]
+
+
+def test_junit_skips_what_did_not_run(outcome: CheckResult, tmp_path: Path) -> None:
+    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), Sources()).end(outcome))
+    good, without, partly = document.iter("testcase")
+    assert list(good) == []
+    assert without.find("skipped").get("message") == "not checked: it needs `params`"  # type: ignore[union-attr]
+    assert partly.findtext("system-out") == "partly checked: its run ended early."
+    assert document[0].get("skipped") == "1"
+
+
+def test_sarif_notifies_and_has_no_result(outcome: CheckResult, tmp_path: Path) -> None:
+    log = SarifReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).document(outcome)
+    schema = json.loads((DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(log)
+    run = log["runs"][0]
+    assert run["results"] == []
+    told = [
+        (each["level"], each["message"]["text"], each["locations"][0]["physicalLocation"]["region"]["startLine"])
+        for each in run["invocations"][0]["toolExecutionNotifications"]
+    ]
+    assert told == [
+        ("warning", "Transformer: not checked: it needs `params`", 3),
+        ("note", "Part: partly checked: its run ended early.", 5),
+    ]
+
+
+def test_github_gets_notices_as_far_as_it_reads_them(outcome: CheckResult, model: Path, tmp_path: Path) -> None:
+    step = tmp_path / "step.md"
+    lines = GithubReport(places(tmp_path), Sources(), {"GITHUB_STEP_SUMMARY": str(step)}).end(outcome).splitlines()
+    title = "title=inductor-debug not-checked::"
+    assert lines[:2] == [
+        f"::notice file=model.py,line=3,{title}Transformer: not checked: it needs `params`",
+        f"::notice file=model.py,line=5,{title}Part: partly checked: its run ended early.",
+    ]
+    assert "- `model.py:3` Transformer: not checked: it needs `params`" in step.read_text()
+    notes = [finding(model, span(0, 0, 1), severity=Severity.INFORMATION)] * 9
+    crowded = result(checked(model, *notes, targets=[PARTLY, NOT]))
+    notices = [
+        line
+        for line in GithubReport(places(tmp_path), Sources(), {}).end(crowded).splitlines()
+        if "not-checked" in line
+    ]
+    assert len(notices) == 1
+    assert "Transformer" in notices[0]
+
+
+def test_the_page_says_it_at_the_top_and_with_the_file(outcome: CheckResult, tmp_path: Path) -> None:
+    page = HtmlReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).end(outcome)
+    assert "<p>1 of 3 classes checked; not checked: Transformer (it needs `params`); partly checked: Part" in page
+    assert "Transformer: not checked: it needs `params`</p>" in page
+
+
+def test_hostile_reasons_stay_text(model: Path, tmp_path: Path) -> None:
+    why = "\x1b[31m::error::<script>\x00\nnext"
+    hostile: CheckedFile = checked(model, targets=[target("Bad", 0, coverage=Checked.NO, why=why)])
+    outcome = result(hostile)
+    assert "\x1b" not in text_of(outcome)
+    assert len(text_of(outcome).splitlines()) == 2
+    assert "<script>" not in HtmlReport(places(tmp_path), Sources(), lambda rule: None).end(outcome)
+    ElementTree.fromstring(JunitReport(places(tmp_path), Sources()).end(outcome))
+    lines = GithubReport(places(tmp_path), Sources(), {}).end(outcome).splitlines()
+    assert [line.startswith("::") for line in lines] == [True, False, False]
