@@ -465,12 +465,14 @@ export interface TargetReport {
 /**
  * A target declared outside the file, from `[tool.inductor-debug.targets."file.py::Name"]`.
  *
- * `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker.
+ * `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker. `at` is where it
+ * is declared.
  */
 export interface TargetSetting {
   readonly name: string;
   readonly init?: string | null;
   readonly inputs?: string | null;
+  readonly at?: Location | null;
 }
 
 /**

@@ -18,18 +18,21 @@ from typing import Any, Union, get_args
 from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
+from inductor_debug_schema.positions import Location
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSetting:
     """A target declared outside the file, from `[tool.inductor-debug.targets."file.py::Name"]`.
 
-    `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker.
+    `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker. `at` is where it
+    is declared.
     """
 
     name: str
     init: str | None = None
     inputs: str | None = None
+    at: Location | None = None
 
 
 class Task(str, Enum):

@@ -11,6 +11,9 @@ from inductor_debug_schema import (
     FileStatus,
     Finished,
     Loaded,
+    Location,
+    Position,
+    Range,
     Stage,
     StageFinished,
     StageStarted,
@@ -99,6 +102,27 @@ def test_a_setting_for_what_the_file_lacks_is_told(tmp_path: Path) -> None:
     job = job_of(tmp_path, TWO, targets=(TargetSetting("Third", inputs="(1,)"),))
     assert [finding.rule for finding in job.finished.findings] == ["directive"]
     assert "Third" in job.finished.findings[0].message
+
+
+def test_a_misspelt_setting_is_told_where_it_stands_with_what_was_meant(tmp_path: Path) -> None:
+    place = Location(str(tmp_path / "pyproject.toml"), Range(Position(3, 0), Position(3, 9)))
+    job = job_of(tmp_path, TWO, targets=(TargetSetting("Secnd", inputs="(1,)", at=place),))
+    [found] = job.finished.findings
+    assert (found.path, found.range) == (place.path, place.range)
+    assert found.message == "The file defines no 'Secnd' that could be compiled; did you mean 'second'?"
+
+
+def test_a_parser_that_ends_the_program_says_why_in_its_own_words(tmp_path: Path) -> None:
+    text = """
+    import argparse
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True)
+    parser.parse_args()
+    """
+    [found] = job_of(tmp_path, text).finished.findings
+    assert found.message.startswith(
+        "argparse ended the program while the file was loaded: the following arguments are required: --data."
+    )
 
 
 def test_absent_devices_are_noted_once(tmp_path: Path) -> None:

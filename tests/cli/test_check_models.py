@@ -108,7 +108,8 @@ def test_findings_fail_the_command_and_are_drawn_under_the_expression(project: P
         # An emoji is one character and two columns.
         assert lines[3].index("^") == lines[2].index("self.") + 1
         assert lines[3].count("^") == len("self.linear(x).double()")
-    assert lines[-1].startswith("1 finding (1 warning) in 1 of 2 files, ")
+    assert lines[-2].startswith("1 finding (1 warning) in 1 of 2 files, ")
+    assert lines[-1] == "2 classes checked"
     assert ran.stderr == b""
 
 

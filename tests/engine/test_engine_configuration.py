@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver, Trigger
 from inductor_debug.engine.folders import artifact_folder
-from inductor_debug_schema import Severity, Stage, TargetSetting
+from inductor_debug_schema import Location, Position, Range, Severity, Stage, TargetSetting
 
 PROFILE = 'name = "mine"\nextends = "mock"\n'
 
@@ -87,8 +87,12 @@ def test_targets_are_those_of_the_file(tmp_path: Path) -> None:
         '[tool.inductor-debug.targets."package/model.py::Model"]\ninit = "64"\ninputs = "(1,)"\n'
         '[tool.inductor-debug.targets."other.py::Model"]\ninputs = "(2,)"\n'
     )
-    assert resolve(tmp_path, toml, "package/model.py").targets == (TargetSetting("Model", "64", "(1,)"),)
-    assert resolve(tmp_path, toml, "other.py").targets == (TargetSetting("Model", None, "(2,)"),)
+
+    def place(line: int, length: int) -> Location:
+        return Location(str(tmp_path / "pyproject.toml"), Range(Position(line, 0), Position(line, length)))
+
+    assert resolve(tmp_path, toml, "package/model.py").targets == (TargetSetting("Model", "64", "(1,)", place(0, 55)),)
+    assert resolve(tmp_path, toml, "other.py").targets == (TargetSetting("Model", None, "(2,)", place(3, 47)),)
     assert resolve(tmp_path, toml, "model.py").targets == ()
 
 

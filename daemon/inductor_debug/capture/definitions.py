@@ -42,6 +42,10 @@ class Definitions:
         """Names of the file's classes, in order."""
         return [name for name, node in self._nodes.items() if isinstance(node, ast.ClassDef)]
 
+    def names(self) -> list[str]:
+        """Names of all that the file defines or assigns."""
+        return [*self._nodes, *self._assigned]
+
     def location(self, name: str) -> Location | None:
         """The name after `class` or `def`, or an assigned name; None where the file does not define it."""
         node = self._nodes.get(name)

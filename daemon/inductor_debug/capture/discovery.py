@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from inductor_debug_schema import Location, TargetSetting
 
+from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.directives import WHOLE_FILE, read_directives
 from inductor_debug.capture.inference.offering import InferredOffers, Inferring
@@ -71,7 +72,7 @@ class _Discovery:
         said = [item for item in directives if item.arguments or item.flags.keys() != {"off"}]
         self.wishes = [wish_of_directive(item, path, self.names, sources) for item in said]
         self.wishes += [
-            wish_of_setting(item, self.names, self.definitions.location(item.name) or self.definitions.start)
+            wish_of_setting(item, self.names, item.at or self.definitions.location(item.name) or self.definitions.start)
             for item in settings
         ]
 
@@ -95,7 +96,9 @@ class _Discovery:
     def _wished(self) -> Iterator[Offer]:
         for wish in self.wishes:
             if wish.name not in self.names:
-                self._complain(f"The file defines no {wish.name!r} that could be compiled.", wish.location)
+                near = nearest(wish.name, (name for name in self.definitions.names() if name in self.names))
+                words = f"; did you mean {near!r}?" if near else "."
+                self._complain(f"The file defines no {wish.name!r} that could be compiled{words}", wish.location)
                 wish.used = True
                 continue
             subject = unwrap(self.names[wish.name])

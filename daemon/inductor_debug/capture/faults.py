@@ -6,6 +6,7 @@ its stages (`failures`).
 
 from __future__ import annotations
 
+import argparse
 import warnings
 
 from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
@@ -91,8 +92,24 @@ def _import_words(error: ImportError) -> str:
 
 
 def _exit_words(error: SystemExit, what: str) -> str:
+    refusal = _parser_refusal(error)
+    if refusal:
+        return (
+            f"argparse ended the program {what}: {refusal}. Nothing after it can be analysed; read the command line in "
+            'a function that only `if __name__ == "__main__":` calls.'
+        )
     code = "" if error.code is None else repr(error.code)
     return f"sys.exit({code}) was called {what}: nothing after it can be analysed."
+
+
+def _parser_refusal(error: SystemExit) -> str:
+    """What an argparse parser said before it ended the program; nothing where it was not one."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code is argparse.ArgumentParser.error.__code__:
+            return str(traceback.tb_frame.f_locals.get("message", ""))
+        traceback = traceback.tb_next
+    return ""
 
 
 def _hint(error: BaseException) -> str:

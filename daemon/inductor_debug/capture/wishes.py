@@ -52,7 +52,7 @@ def wish_of_directive(directive: Directive, path: str, names: dict[str, Any], so
 
 
 def wish_of_setting(setting: TargetSetting, names: dict[str, Any], location: Location) -> Wish:
-    """The wish of a table in `pyproject.toml`; complaints point at `location`, having no file of their own."""
+    """The wish of a table in `pyproject.toml`; complaints point at `location`."""
     init = _recipe_of_setting(setting.name, "init", setting.init, names, location)
     inputs = _recipe_of_setting(setting.name, "inputs", setting.inputs, names, location)
     return Wish(setting.name, Origin.CONFIGURATION, location, init, inputs)

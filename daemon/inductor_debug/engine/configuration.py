@@ -194,5 +194,5 @@ def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
     for key, said in project.values.get("targets", {}).items():
         file, _, name = key.partition("::")
         if os.path.normpath(os.path.join(project.folder, file)) == os.path.normpath(path):
-            found.append(TargetSetting(name, said.get("init"), said.get("inputs")))
+            found.append(TargetSetting(name, said.get("init"), said.get("inputs"), project.at(f"targets.{key}")))
     return tuple(found)

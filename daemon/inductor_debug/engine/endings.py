@@ -10,7 +10,7 @@ from inductor_debug_schema import FileStatus, Finding, Position, Range, Related,
 from inductor_debug.engine.merge import Results
 from inductor_debug.engine.outcomes import JobEnd, Outcome
 from inductor_debug.engine.settings import ConfigurationError, Settings
-from inductor_debug.engine.texts import first_line_range, split_lines, utf16_length
+from inductor_debug.engine.texts import first_line_range, line_range, split_lines
 
 CONFIGURATION_RULE = "configuration"
 LOG_LINES = 12
@@ -36,7 +36,7 @@ def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
     if end.outcome is Outcome.FINISHED and results.status is not None:
         results.close()
         return
-    span = _line_range(results.text, end.line)
+    span = line_range(results.text, end.line)
     finding = Finding(
         rule=_RULES[end.outcome],
         severity=Severity.ERROR,
@@ -105,13 +105,3 @@ def _log(path: str, span: Range, tail: str) -> list[Related]:
 def _users(stack: list[str]) -> list[str]:
     """A stack without the frames of torch and of this tool, which say nothing about the user's code."""
     return [line for line in stack if not (line.startswith("  File ") and any(part in line for part in _MACHINERY))]
-
-
-def _line_range(text: str, line: int | None) -> Range:
-    """The code on a zero-based line; the first line where none is known."""
-    lines = split_lines(text)
-    if line is None or not 0 <= line < len(lines):
-        return first_line_range(text)
-    content = lines[line]
-    indent = len(content) - len(content.lstrip())
-    return Range(Position(line, utf16_length(content[:indent])), Position(line, utf16_length(content.rstrip())))

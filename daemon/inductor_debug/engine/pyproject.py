@@ -99,7 +99,7 @@ def _rung(path: str) -> Rung | None:
     said = table.get("inductor-debug") if isinstance(table, dict) else None
     if said is None:
         return None
-    rung = Rung(FILE_NAME, os.path.dirname(path), path, lines_of_keys(text), _PREFIX)
+    rung = Rung(FILE_NAME, os.path.dirname(path), path, text, lines_of_keys(text), _PREFIX)
     if not isinstance(said, dict):
         raise ConfigurationError("must be a table", source=FILE_NAME, path=path, key=_PREFIX.rstrip("."))
     return rung.read(said, PROJECT_KEYS)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Severity, Stage
+from inductor_debug_schema import Location, Severity, Stage
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings import ConfigurationError, Trigger
+from inductor_debug.engine.texts import line_range
 
 _LOOKED_AT = tuple(stage for stage in Stage if stage is not Stage.LOAD)
 _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
@@ -22,26 +23,40 @@ _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
 
 @dataclass
 class Rung:
-    """What one place said. `source` and `path` say which; `lines` maps dotted keys (with `prefix`) to zero-based lines.
+    """What one place said.
 
-    `folder` is what relative paths in it are relative to. `values` are checked.
+    `source` and `path` say which, `text` is that of the file; `lines` maps dotted keys (with `prefix`) to zero-based
+    lines. `folder` is what relative paths in it are relative to. `values` are checked.
     """
 
     source: str
     folder: str
     path: str | None = None
+    text: str = ""
     lines: Mapping[str, int] = field(default_factory=dict)
     prefix: str = ""
     values: dict[str, Any] = field(default_factory=dict)
 
     def error(self, key: str, message: str) -> ConfigurationError:
         """The error for a key of this rung."""
+        return ConfigurationError(
+            message, source=self.source, path=self.path, key=self.prefix + key, line=self._line(key)
+        )
+
+    def at(self, key: str) -> Location | None:
+        """The line that says a key, or the table that it is in; None where that has no file."""
+        line = self._line(key)
+        if self.path is None or line is None:
+            return None
+        return Location(self.path, line_range(self.text, line))
+
+    def _line(self, key: str) -> int | None:
         dotted = self.prefix + key
         line = self.lines.get(dotted)
         while line is None and "." in dotted:
             dotted = dotted.rpartition(".")[0]
             line = self.lines.get(dotted)
-        return ConfigurationError(message, source=self.source, path=self.path, key=self.prefix + key, line=line)
+        return line
 
     def read(self, said: Mapping[str, Any], allowed: tuple[str, ...], *, lenient: bool = False) -> Rung:
         """Checks what was `said` into `values`. None means "not said"; `lenient` skips keys that are not ours.

@@ -104,7 +104,7 @@ class Settings:
             self.memory_limit,
             self.infer,
             self.interpreter,
-            [[target.name, target.init, target.inputs] for target in self.targets],
+            [[target.name, target.init, target.inputs, target.at] for target in self.targets],
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 

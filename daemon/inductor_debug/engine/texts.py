@@ -52,6 +52,16 @@ def first_line_range(text: str) -> Range:
     return Range(Position(0, 0), Position(0, utf16_length(text[:end])))
 
 
+def line_range(text: str, line: int | None) -> Range:
+    """The text on a zero-based line, without its indentation; the first line where none is known."""
+    lines = split_lines(text)
+    if line is None or not 0 <= line < len(lines):
+        return first_line_range(text)
+    content = lines[line]
+    indent = len(content) - len(content.lstrip())
+    return Range(Position(line, utf16_length(content[:indent])), Position(line, utf16_length(content.rstrip())))
+
+
 def slice_of(lines: list[str], span: Range) -> str:
     """The text in `span`, its lines joined by LF; positions outside of the text are pulled in."""
     start, end = span.start, span.end

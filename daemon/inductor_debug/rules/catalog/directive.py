@@ -13,8 +13,8 @@ class DirectiveRule(RunRule):
     what = """
         `# inductor-debug: inputs=(...), init=(...)` above a class or function declares a target, and so does
         `[tool.inductor-debug.targets]` in `pyproject.toml`. This one has a key that does not exist, an expression
-        that is not Python or that raises, or it stands above nothing that could be called. An `ignore` comment that
-        names an unknown rule is told in the same way."""
+        that is not Python or that raises, or it names or stands above nothing that could be called. An `ignore`
+        comment that names an unknown rule is told in the same way."""
     why = """
         The target that you meant is not analysed, and silence would look like success."""
     example = """
