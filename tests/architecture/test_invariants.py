@@ -54,7 +54,7 @@ def test_the_schema_needs_only_the_standard_library(path: Path) -> None:
 @pytest.mark.parametrize("path", sources(PACKAGE, SCHEMA), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_is_short_and_says_why_it_exists(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 320, "split it: a module has one subject"
+    assert len(text.splitlines()) <= 500, "split it: a module has one subject"
     assert ast.get_docstring(ast.parse(text)), "a module says why it exists and what it never does"
 
 

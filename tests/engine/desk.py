@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,27 @@ class Desk:
         update = await self.engine.settled(self.uri(name))
         assert update is not None
         return update
+
+    async def told(self, wanted: Callable[[AnalysisUpdate], bool]) -> AnalysisUpdate:
+        """The first update that is `wanted`, waiting for it if need be."""
+        while True:
+            for update in self.updates:
+                if wanted(update):
+                    return update
+            await asyncio.sleep(0.01)
+
+    def keep_typing(self, name: str = "model.py") -> None:
+        """From now on the typing does not pause, however long a test takes."""
+        now = time.monotonic()
+        self.engine._lanes[self.uri(name)]._debounce.clock = lambda: now
+
+    def pause(self, name: str = "model.py") -> None:
+        """The end of `keep_typing`."""
+        self.engine._lanes[self.uri(name)]._debounce.clock = time.monotonic
+
+    def text(self, name: str = "model.py") -> str:
+        """What stands in the editor."""
+        return self.engine._lanes[self.uri(name)].document.text
 
     def states(self) -> list[str]:
         return [update.state.value for update in self.updates]

@@ -1,8 +1,9 @@
 """A pool without processes, for tests of everything above the workers.
 
 Its findings are a pure function of the text: every `BAD` is one, of rule `dtype` in both stages; `PREVIEW` and `MOCK`
-are found by that stage alone. Special words make the job end in special ways (`FakePool.run`). A job can be held at
-any event with `FakePool.hold`, so that tests need no sleeps.
+are found by that stage alone. `BROKEN` raises: an error, and no expression behind it is seen. Special words make the
+job end in special ways (`FakePool.run`). A job can be held at any event with `FakePool.hold`, so that tests need no
+sleeps.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def findings_of(path: str, text: str, stage: Stage) -> list[Finding]:
     """What the fake worker finds in `text`: each of the stage's words, at its place."""
     return [
         Finding(
-            "dtype",
-            Severity.WARNING,
+            "capture-error" if match[0] == "BROKEN" else "dtype",
+            Severity.ERROR if match[0] == "BROKEN" else Severity.WARNING,
             f"{match[0]} is bad",
             path,
             Range(Position(number, match.start()), Position(number, match.end())),
@@ -53,7 +54,7 @@ def findings_of(path: str, text: str, stage: Stage) -> list[Finding]:
             f"aten.{match[0].lower()}",
         )
         for number, line in enumerate(re.split("\r\n|\r|\n", text))
-        for match in re.finditer("|".join(_WORDS[stage]), line)
+        for match in re.finditer("|".join((*_WORDS[stage], "BROKEN")), line)
     ]
 
 
@@ -160,9 +161,11 @@ class FakePool:
                 return JobEnd(Outcome.OUT_OF_MEMORY, "killed", "")
             findings = findings_of(path, text, stage)
             found += len(findings)
-            on_event(StageFinished(TARGET, StageReport(stage, StageState.DONE, 0.01, 1, 3), findings))
-            if "FACT" in text:
-                on_event(ExpressionsSeen(TARGET, stage, facts_of(path, text, stage)))
+            ran, broken, _ = text.partition("BROKEN")
+            state = StageState.FAILED if broken else StageState.DONE
+            on_event(StageFinished(TARGET, StageReport(stage, state, 0.01, 1, 3), findings))
+            if "FACT" in ran:
+                on_event(ExpressionsSeen(TARGET, stage, facts_of(path, ran, stage)))
         await self._pause()
         on_event(Finished(FileStatus.FINDINGS if found else FileStatus.CLEAN))
         return JobEnd(Outcome.FINISHED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -93,20 +94,60 @@ async def test_unsaved_text_that_does_not_parse_shows_where_and_keeps_what_was_k
     desk.type("\n" + body("x + BAD +"))
     update = desk.engine.latest(desk.uri())
     assert update is not None
-    assert update.state is STALE
-    assert brief(update.report) == ["syntax-error 3:23-24", "dtype 3:19-22"]
+    assert (update.state, brief(update.report)) == (STALE, ["dtype 3:19-22"])
+    update = await desk.told(lambda update: len(update.report.findings) > 1)
+    assert (update.state, brief(update.report)) == (STALE, ["syntax-error 3:23-24", "dtype 3:19-22"])
     desk.type("\n" + body("x + BAD + x"))
     last = await desk.settled()
     assert (last.state, brief(last.report)) == (DONE, ["dtype 3:19-22"])
 
 
-async def test_saved_text_that_does_not_parse_shows_that_alone_as_check_does(desk: Desk) -> None:
-    await desk.opened()
-    desk.save(body("x + BAD +"))
+async def test_saved_text_that_does_not_parse_keeps_what_was_known_too(desk: Desk) -> None:
+    first = await desk.opened()
+    desk.save("\n" + body("x + BAD +"))
     last = await desk.settled()
-    assert (last.state, last.report.status, brief(last.report)) == (DONE, FileStatus.FAILED, ["syntax-error 2:23-24"])
-    assert (await desk.engine.check(str(desk.path()))).findings == last.report.findings
+    assert (last.state, brief(last.report)) == (DONE, ["syntax-error 3:23-24", "dtype 3:19-22"])
+    assert (await desk.engine.check(str(desk.path()))).findings == last.report.findings[:1]
+    assert [(target.name, target.line, target.stages) for target in last.report.targets] == [
+        (target.name, target.line + 1, target.stages) for target in first.report.targets
+    ]
     assert desk.ran == [SAVED]
+
+
+async def test_an_opened_text_that_does_not_parse_has_failed(desk: Desk) -> None:
+    last = await desk.opened(body("x + BAD +"))
+    assert (last.state, last.report.status, brief(last.report)) == (DONE, FileStatus.FAILED, ["syntax-error 2:23-24"])
+
+
+async def test_errors_of_an_unfinished_statement_are_not_shown_while_it_is_typed(desk: Desk) -> None:
+    await desk.opened()
+    seen = len(desk.updates)
+    desk.keep_typing()
+    for typed in ("x + BAD + BRO", "x + BAD + BROKEN", "x + BAD + BROKEN(", "x + BAD + BROKEN()"):
+        desk.type(body(typed))
+        await asyncio.sleep(0.1)
+    assert desk.ran == [SAVED, *map(body, ("x + BAD + BRO", "x + BAD + BROKEN", "x + BAD + BROKEN()"))]
+    assert {tuple(brief(update.report)) for update in desk.updates[seen:]} == {("dtype 2:19-22",)}
+    desk.pause()
+    assert brief((await desk.settled()).report) == ["dtype 2:19-22", "capture-error 2:25-31"]
+    desk.keep_typing()
+    seen = len(desk.updates)
+    desk.type("\n" + desk.text())
+    await desk.settled()
+    assert {tuple(brief(update.report)) for update in desk.updates[seen:]} == {
+        ("dtype 3:19-22", "capture-error 3:25-31")
+    }
+
+
+async def test_a_mended_error_goes_at_once_and_comes_back_only_when_the_typing_pauses(desk: Desk) -> None:
+    await desk.opened(body("x + BROKEN"))
+    desk.type(body("x"))
+    mended = await desk.settled()
+    seen = len(desk.updates)
+    desk.type(body("x + BROKEN"))
+    assert (mended.report.findings, brief((await desk.settled()).report)) == ([], ["capture-error 2:19-25"])
+    assert brief(desk.updates[seen].report) == []
+    assert len(desk.ran) == 2
 
 
 async def test_syntax_errors_are_counted_in_utf16(desk: Desk) -> None:

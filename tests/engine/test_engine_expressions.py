@@ -60,6 +60,14 @@ async def test_a_run_that_ends_badly_takes_nothing_away(desk: Desk) -> None:
     assert told(desk.engine.expressions(desk.uri())) == ["2:19 1 preview stale"]
 
 
+async def test_what_a_target_that_raises_does_not_reach_stays_as_it_was(desk: Desk) -> None:
+    two = SAVED.replace("        return", "        x = x + 1\n        return")
+    await desk.opened(two)
+    desk.type(two.replace("x + 1", "x + BROKEN"))
+    await desk.settled()
+    assert told(desk.engine.expressions(desk.uri())) == ["3:19 2 mock stale"]
+
+
 async def test_cached_results_know_their_expressions(desk: Desk) -> None:
     await desk.opened(SAVED)
     desk.type(SAVED.replace("FACT", "1"))

@@ -1,8 +1,8 @@
 """What the runs of a document have told of its expressions, at their places in the present text.
 
 Nothing is computed while an analysis runs: what workers send is kept as it came, and put together when somebody asks.
-What a run has not seen yet stays as the run before saw it, moved along with the edits and marked as `stale`. No
-findings here, and nothing decides what is shown.
+What a run has not seen, because it goes on or because the target raised, stays as the last run of the target that went
+through saw it, moved along with the edits and marked as `stale`. No findings here, and nothing decides what is shown.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from inductor_debug_schema import ExpressionFact, FileStatus, Range, Stage, TensorFact
+from inductor_debug_schema import ExpressionFact, FileStatus, Range, Stage, StageState, TensorFact
 
 from inductor_debug.engine.merge import Results
 from inductor_debug.engine.texts import Edit, difference
 
 MOST_VARIANTS = 4
-_ENDED_WELL = (FileStatus.CLEAN, FileStatus.FINDINGS, FileStatus.NO_TARGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +38,19 @@ class KnownExpression:
 
 
 class ExpressionStore:
-    """The facts of one document's runs: of the newest, and of the last one before it that had any."""
+    """The facts of one document's runs: of the newest, and of the last one of each target that went through."""
 
     def __init__(self) -> None:
         self._newest: Results | None = None
-        self._before: Results | None = None
+        self._whole: dict[str, Results] = {}
         self._asked: tuple[object, list[KnownExpression]] | None = None
 
     def take(self, results: Results) -> None:
         """Results of a run, which may be going on."""
-        if results is not self._newest:
-            if self._newest is not None and self._newest.expressions:
-                self._before = self._newest
+        before = self._newest
+        if results is not before:
+            if before is not None:
+                self._whole.update((target, before) for target in before.lines if _went_through(before, target))
             self._newest = results
 
     def at(self, path: str, text: str, known_as: str | None = None) -> list[KnownExpression]:
@@ -73,19 +73,24 @@ class ExpressionStore:
 
     def _runs(self) -> list[tuple[Results, list[str]]]:
         """The runs to ask, the newest first, and about which targets."""
-        newest, before = self._newest, self._before
+        newest = self._newest
         if newest is None:
             return []
         runs = [(newest, list(newest.lines))]
-        if before is not None and newest.status not in _ENDED_WELL:
-            seen = {target for target, _ in newest.expressions}
-            missing = [
-                target
-                for target in before.lines
-                if target not in seen and (target in newest.lines or not newest.loaded)
-            ]
-            runs.append((before, missing))
+        for target, whole in self._whole.items():
+            wanted = target in newest.lines if newest.loaded else newest.status is not FileStatus.NO_TARGET
+            if wanted and not _went_through(newest, target):
+                runs.append((whole, [target]))
         return runs
+
+
+def _went_through(run: Results, target: str) -> bool:
+    """Whether a stage of the target came to its end, and all that is to be told of its expressions is here."""
+    return any(
+        report.state is StageState.DONE and (run.status is not None or (name, stage) in run.expressions)
+        for (name, stage), report in run.reports.items()
+        if name == target
+    )
 
 
 def _united(run: Results, targets: Iterable[str], path: str, edit: Edit | None) -> dict[Range, KnownExpression]:

@@ -11,12 +11,12 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from inductor_debug_schema import FileReport, FileStatus, Finding, Stage
+from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, Stage
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.documents import Document
 from inductor_debug.engine.endings import CONFIGURATION_RULE
-from inductor_debug.engine.merge import moved
+from inductor_debug.engine.merge import Key, key_of, moved, moved_targets
 from inductor_debug.engine.syntax import SYNTAX_RULE
 
 _IN_PLACE = (SYNTAX_RULE, CONFIGURATION_RULE)
@@ -72,12 +72,17 @@ class Gate:
         """Changes what `show_again` will show, without telling anybody."""
         self._report, self._text = report, text
 
+    def errors(self) -> set[Key]:
+        """The errors that are shown, at their places in the present text."""
+        return {key_of(finding) for finding in self._moved().findings if finding.severity is Severity.ERROR}
+
     def _moved(self) -> FileReport:
         document = self._document
         if self._text == document.text:
             return self._report
         findings = moved(self._report.findings, document.path, self._text, document.text)
-        return dataclasses.replace(self._report, findings=findings)
+        targets = moved_targets(self._report.targets, self._text, document.text)
+        return dataclasses.replace(self._report, findings=findings, targets=targets)
 
     def _deliver(self, state: AnalysisState, report: FileReport, stage: Stage | None) -> None:
         document = self._document

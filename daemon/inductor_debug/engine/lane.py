@@ -4,9 +4,10 @@ What happens to a document (opened, typed, saved, a dependency changed, a comman
 - *request*: a new generation; whatever ran for an older one is killed; the text is answered from cache, by a fault
   that needs no worker, or by a job (QUEUED, RUNNING stage by stage, then DONE or FAILED);
 - *wait*: a new generation that runs nothing, because unsaved top-level code never runs (STALE). The last findings
-  stay, moved along with the edit. Where the text does not parse, a `syntax-error` finding joins them; a *saved* text
-  that does not parse shows that finding alone, exactly as `check` does;
+  stay, moved along with the edit. Where the text does not parse, saved or not, a `syntax-error` finding joins them;
 - nothing, where what runs or is shown is still right.
+
+New errors wait until the typing has paused: a statement that is being written is not wrong yet.
 
 A job that crashed or timed out is never started again by itself: the next edit, save or command does that. Updates
 leave through the document's `Gate` only.
@@ -23,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inductor_debug_schema import Event, FileReport, FileStatus, Finding, StageFinished
+from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Severity, Stage, StageFinished
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import stage_of
@@ -33,11 +34,11 @@ from inductor_debug.engine.expressions import ExpressionStore
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.engine.gate import Gate, Listener
-from inductor_debug.engine.merge import Carried, Results
+from inductor_debug.engine.merge import Carried, Key, Results, key_of, moved
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.scheduling import Debounce
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
-from inductor_debug.engine.syntax import SyntaxFault
+from inductor_debug.engine.syntax import SyntaxFault, unparsed
 
 _LOG = logging.getLogger(__name__)
 
@@ -224,13 +225,24 @@ class Lane:
             self._request(settings, cause, delay=delay, fresh=fresh)
         elif isinstance(verdict, SyntaxFault) and self._runner.parser_speaks_for(settings):
             alone = failed(self.document.path, self.document.text, verdict.finding(self.document.path))
-            self._wait(NOT_PARSED, self._runner.report(alone, settings).findings)
+            self._wait(NOT_PARSED)
+            self._when_quiet(self.gate.generation, self._runner.report(alone, settings).findings)
         else:
             self._wait(NOT_SAVED if self.document.saved is None else TOP_LEVEL_CHANGED)
 
-    def _wait(self, cause: str, extra: list[Finding] | None = None) -> None:
+    def _wait(self, cause: str) -> None:
         self._begin(cause)
-        self.gate.show_again(AnalysisState.STALE, extra or ())
+        self.gate.show_again(AnalysisState.STALE)
+
+    def _when_quiet(self, generation: int, faults: list[Finding]) -> None:
+        """Shows faults of the present text before what is shown, as soon as the typing pauses."""
+        wait = self._debounce.quiet_in()
+        if generation != self.gate.generation:
+            return
+        if wait:
+            asyncio.get_running_loop().call_later(wait, self._when_quiet, generation, faults)
+        else:
+            self.gate.show_again(AnalysisState.STALE, faults)
 
     def _request(self, settings: Settings, cause: str, *, delay: float = 0.0, fresh: bool = False) -> None:
         document = self.document
@@ -240,45 +252,73 @@ class Lane:
         generation = self._begin(cause)
         work = Work(document.path, document.text, settings, parsed=document.dirty)  # the verdict has parsed it
         known = self._runner.fault(work) if fresh else self._runner.known(work)
-        if known is not None:
+        self._carried = self._carried.moved_to(work.text) if self._carried is not None else None
+        job = _Job(work, generation, self._carried, self.gate.errors())
+        if known is not None and not self._premature(job, self._runner.report(known, settings)):
             self._answer(generation, known, settings)
             return
-        self._carried = self._carried.moved_to(work.text) if self._carried is not None else None
         self.gate.show_again(AnalysisState.QUEUED)
-        self._job = job = _Job(work, generation, self._carried)
-        job.task = asyncio.get_running_loop().create_task(self._run(job, delay))
+        self._job = job
+        job.task = asyncio.get_running_loop().create_task(self._run(job, delay, known))
 
-    async def _run(self, job: _Job, delay: float) -> None:
+    async def _run(self, job: _Job, delay: float, known: Results | None) -> None:
+        """Brings a job to its end. With `known` results it only waits until they may be shown."""
         work = job.work
         if delay:
             await asyncio.sleep(delay)
         job.begun = time.monotonic()
-
-        def progress(results: Results, event: Event | None) -> None:
-            job.results = results
-            self.expressions.take(results)
-            if isinstance(event, StageFinished) and not job.told:
-                job.told = True
-                self._debounce.first_findings = time.monotonic() - job.begun
-            report = self._runner.report(results, work.settings, job.carried)
-            self.gate.show(job.generation, AnalysisState.RUNNING, report, work.text, stage_of(event))
-
         try:
-            results = await self._runner.run(work, progress)
+            results = known or await self._runner.run(work, lambda *news: self._progress(job, *news))
         except Exception as error:
             _LOG.exception("the analysis of %s failed", work.path)
             results = failed(work.path, work.text, internal_finding(error, work.path, work.text), broken=True)
+        while self._premature(job, self._runner.report(results, work.settings)):
+            await asyncio.sleep(self._debounce.quiet_in())
         if self._job is job:
             self._job = None
             self._answer(job.generation, results, work.settings)
 
+    def _progress(self, job: _Job, results: Results, event: Event | None) -> None:
+        job.results = results
+        self.expressions.take(results)
+        if isinstance(event, StageFinished) and not job.told:
+            job.told = True
+            self._debounce.first_findings = time.monotonic() - job.begun
+        self._tell(job, stage_of(event))
+
+    def _tell(self, job: _Job, stage: Stage | None) -> None:
+        """Shows how far a job has come, but for what is premature, which follows as soon as the typing pauses."""
+        if self._job is not job or job.results is None:
+            return
+        report = self._runner.report(job.results, job.work.settings, job.carried)
+        premature = self._premature(job, report)
+        job.withheld = bool(premature)
+        if premature:
+            asyncio.get_running_loop().call_later(self._debounce.quiet_in(), self._tell, job, stage)
+            report = dataclasses.replace(
+                report, findings=[finding for finding in report.findings if finding not in premature]
+            )
+        self.gate.show(job.generation, AnalysisState.RUNNING, report, job.work.text, stage)
+
+    def _premature(self, job: _Job, report: FileReport) -> list[Finding]:
+        """The errors that are not shown yet, while somebody types."""
+        if not self._debounce.quiet_in():
+            return []
+        errors = (finding for finding in report.findings if finding.severity is Severity.ERROR)
+        return [finding for finding in errors if key_of(finding) not in job.shown]
+
     def _answer(self, generation: int, results: Results, settings: Settings) -> None:
-        """The end of a generation."""
+        """The end of a generation. A text that does not parse takes away nothing of what was known."""
+        report = self._runner.report(results, settings)
+        if self._results is not None and unparsed(report.findings, results.path):
+            faults = moved(report.findings, results.path, results.text, self.document.text)
+            self.gate.show_again(AnalysisState.DONE, faults)
+            return
         self._results = results
         self._carried = Carried.of(results)
         self.expressions.take(results)
         state = AnalysisState.FAILED if results.broken else AnalysisState.DONE
-        self.gate.show(generation, state, self._runner.report(results, settings), results.text)
+        self.gate.show(generation, state, report, results.text)
         if self.document.text != results.text:
             self.gate.show_again(AnalysisState.STALE)
 
@@ -291,7 +331,7 @@ class Lane:
         self._runner.trials.make_way()
         if self._job is None:
             return
-        if self._job.results is not None:
+        if self._job.results is not None and not self._job.withheld:
             self._carried = Carried.of(self._job.results, self._carried)
         task, self._job = self._job.task, None
         assert task is not None
@@ -308,12 +348,17 @@ class Lane:
 
 @dataclass
 class _Job:
-    """Work in hand. `carried` stands in for what it has not found yet; `begun` is when its delay was over."""
+    """Work in hand. `carried` stands in for what it has not found yet; `begun` is when its delay was over.
+
+    `shown` are the errors that were shown when it was given out; with `withheld` it has found others, which are not.
+    """
 
     work: Work
     generation: int
     carried: Carried | None
+    shown: set[Key]
     task: asyncio.Task[None] | None = None
     begun: float = 0.0
     results: Results | None = None
     told: bool = False
+    withheld: bool = False

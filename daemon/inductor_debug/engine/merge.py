@@ -119,9 +119,12 @@ class Results:
         self.complete = False
         self.reason = finding
 
-    def targets(self) -> list[TargetReport]:
-        """Targets in the order of the file, with the stages that have ended."""
-        return [self._target(name, line) for name, line in self.lines.items()]
+    def targets(self, carried: Carried | None = None) -> list[TargetReport]:
+        """Targets in the order of the file, with the stages that have ended, or else as they were in `carried`."""
+        before = {} if carried is None or self.status is not None else {each.name: each for each in carried.targets}
+        if before and not self.loaded:
+            return list(before.values())
+        return [_since(before.get(name), self._target(name, line)) for name, line in self.lines.items()]
 
     def _target(self, name: str, line: int) -> TargetReport:
         reports = {stage: self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports}
@@ -144,12 +147,12 @@ class Results:
             general = [*general, *carried.general]
         return unite(general, parts, self.reports)
 
-    def report(self, findings: list[Finding]) -> FileReport:
-        """The file's report with `findings`, which policy has made of ours."""
+    def report(self, findings: list[Finding], carried: Carried | None = None) -> FileReport:
+        """The file's report with `findings`, which policy has made of ours and those of `carried`."""
         status = self.status or FileStatus.CLEAN
         if status in (FileStatus.CLEAN, FileStatus.FINDINGS):
             status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
-        return FileReport(self.path, status, self.targets(), findings)
+        return FileReport(self.path, status, self.targets(carried), findings)
 
     def _some_target_seen(self) -> bool:
         return any(report.state is StageState.DONE for report in self.reports.values())
@@ -157,25 +160,28 @@ class Results:
 
 @dataclass(frozen=True)
 class Carried:
-    """Findings of an earlier run, kept in view until the stage that may find them again has run."""
+    """What an earlier run told, kept in view until the stage that may tell it anew has run."""
 
     path: str
     text: str
     parts: Mapping[Part, list[Finding]]
     general: list[Finding]
+    targets: list[TargetReport]
 
     @staticmethod
     def of(results: Results, earlier: Carried | None = None) -> Carried:
         """What stays of `results` (which may have broken off) and of what it had itself carried."""
         if results.status is not None or earlier is None:
-            return Carried(results.path, results.text, results.parts, results.general)
+            return Carried(results.path, results.text, results.parts, results.general, results.targets())
         general = results.general if results.loaded else [*results.general, *earlier.general]
-        return Carried(results.path, results.text, {**earlier.missing_in(results), **results.parts}, general)
+        parts = {**earlier.missing_in(results), **results.parts}
+        return Carried(results.path, results.text, parts, general, results.targets(earlier))
 
     def moved_to(self, text: str) -> Carried:
         """The same findings at their places in the changed text of the file."""
         parts = {part: moved(found, self.path, self.text, text) for part, found in self.parts.items()}
-        return Carried(self.path, text, parts, moved(self.general, self.path, self.text, text))
+        general = moved(self.general, self.path, self.text, text)
+        return Carried(self.path, text, parts, general, moved_targets(self.targets, self.text, text))
 
     def missing_in(self, results: Results) -> dict[Part, list[Finding]]:
         """The parts that `results` does not have yet.
@@ -263,6 +269,16 @@ def _without_echoes(findings: Iterable[Finding]) -> list[Finding]:
     return list(said.values())
 
 
+def _since(before: TargetReport | None, now: TargetReport) -> TargetReport:
+    """A target in a run that goes on: stages that have not ended yet stay as they were `before`."""
+    if before is None:
+        return now
+    if not now.stages:
+        return dataclasses.replace(before, line=now.line)
+    stages = {report.stage: report for report in (*before.stages, *now.stages)}
+    return dataclasses.replace(now, stages=[stages[stage] for stage in _STAGES if stage in stages])
+
+
 def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:
     """Findings of the text `old` at their places in `new`; those whose text is gone are left out."""
     edit = difference(old, new)
@@ -279,3 +295,11 @@ def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Fi
         ]
         result.append(dataclasses.replace(finding, range=span, related=related))
     return result
+
+
+def moved_targets(targets: Iterable[TargetReport], old: str, new: str) -> list[TargetReport]:
+    """Targets of the text `old` at their lines in `new`; those whose line is gone stay where they were."""
+    edit = difference(old, new)
+    if not edit.hunks:
+        return list(targets)
+    return [dataclasses.replace(target, line=edit.moved_line(target.line)) for target in targets]

@@ -166,7 +166,8 @@ class Runner:
                 settings=settings,
                 source_for=source_for,
                 complete=results.complete,
-            )
+            ),
+            carried,
         )
 
     def parser_speaks_for(self, settings: Settings) -> bool:

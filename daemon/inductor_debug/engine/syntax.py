@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
@@ -16,6 +17,11 @@ from inductor_debug.engine.texts import first_line_range, index_of_utf16, split_
 SYNTAX_RULE = "syntax-error"
 LARGEST_PARSED = 256 << 10
 """Characters above which parsing would keep the daemon from answering; a worker parses such a text."""
+
+
+def unparsed(findings: Iterable[Finding], path: str) -> bool:
+    """Whether one of the findings says that the file at `path` does not parse."""
+    return any(finding.rule == SYNTAX_RULE and finding.path == path for finding in findings)
 
 
 @dataclass(frozen=True, slots=True)

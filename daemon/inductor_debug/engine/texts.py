@@ -100,6 +100,10 @@ class Edit:
             return None
         return Range(start, max(start, end))
 
+    def moved_line(self, line: int) -> int:
+        """Where the line of that number is in the new text, or what now stands in its place."""
+        return self._moved(Position(line, 0), is_end=False).line
+
     def _moved(self, position: Position, *, is_end: bool) -> Position:
         before = None
         for hunk in self.hunks:

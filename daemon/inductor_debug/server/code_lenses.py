@@ -12,9 +12,10 @@ from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, Stag
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.syntax import unparsed
 from inductor_debug.rules.amounts import counted
 from inductor_debug.server.numerics import Measured
-from inductor_debug.server.outline import Outline, outline_of
+from inductor_debug.server.outline import Outline
 from inductor_debug.server.refreshing import Refresher
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
     update = server.engine.latest(uri)
     if update is None:
         return []
-    outline = outline_of(document.text) or Outline()
+    outline = document.outline
     last_line = document.text.count("\n")
     lenses = []
     for target in update.report.targets:
@@ -90,7 +91,7 @@ def _prefixed(update: AnalysisUpdate, summary: str) -> str:
         progress = "queued"
     elif update.state is AnalysisState.CANCELLED:
         progress = "cancelled"
-    elif update.state is AnalysisState.STALE:
+    elif update.state is AnalysisState.STALE or unparsed(update.report.findings, update.path):
         progress = "not up to date"
     else:
         progress = ""

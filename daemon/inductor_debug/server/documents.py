@@ -2,7 +2,7 @@
 
 The protocol ends a line at LF, CR LF or CR and nowhere else, and counts characters in UTF-16 code units. Python's
 `str.splitlines`, which pygls' own documents use, also ends lines at form feeds and U+2028, both legal in Python
-source; one of them in a file would misplace every later edit. Hence this store. It knows no engine and no client.
+source; one of them in a file would misplace every later edit. Hence this store. It runs nothing and knows no client.
 """
 
 from __future__ import annotations
@@ -11,19 +11,47 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inductor_debug_schema import Position, Range
 from lsprotocol import types
+
+from inductor_debug.engine.texts import difference
+from inductor_debug.server.outline import Outline, outline_of
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a hint says of a name at `place` that is assigned, or of a value there that is `returned`."""
+
+    place: Range
+    label: str
+    returned: bool
+
+
 @dataclass(slots=True)
 class Document:
-    """One open document: `text` as the client sees it, at the client's `version`."""
+    """One open document: `text` as the client sees it, at the client's `version`.
+
+    `told` are the hints of the last text whose analysis ended, and that text.
+    """
 
     uri: str
     path: str
     version: int
     text: str
+    told: tuple[str, dict[Position, Told]] = ("", {})
+    _parsed: str = ""
+
+    @property
+    def outline(self) -> Outline:
+        """The outline of the text; where it does not parse, that of the last text asked about that did, moved along."""
+        outline = outline_of(self.text)
+        if outline is not None:
+            self._parsed = self.text
+            return outline
+        before = outline_of(self._parsed)
+        return before.moved(difference(self._parsed, self.text)) if before is not None else Outline()
 
 
 def well_formed(text: str) -> str:

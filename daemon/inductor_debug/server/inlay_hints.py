@@ -1,17 +1,21 @@
 """`textDocument/inlayHint`: the types of assigned and returned tensors, beside the code.
 
 Only where the value is known for sure, only in the range that is asked for, and never more than a message may carry.
+Between two analyses hints stay as they were, moved along with the edits, so that no line jumps while somebody types.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inductor_debug_schema import ExpressionFact, Position, Range
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.texts import difference, slice_of, split_lines, utf16_length
+from inductor_debug.server.documents import Document, Told
 from inductor_debug.server.expression_text import fact_type, tensor_type
 from inductor_debug.server.outline import Binding, outline_of
 from inductor_debug.server.refreshing import Refresher
@@ -29,21 +33,58 @@ def hints_in(server: Server, uri: str, wanted: Range) -> list[types.InlayHint]:
     document = server.documents.get(uri)
     if document is None or not server.ready.is_set() or not server.configuration.shows("inlayHints", document.path):
         return []
-    facts = {known.range: known.fact for known in server.engine.expressions(uri) if known.fact.exact}
-    outline = outline_of(document.text) if facts else None
     hints: list[types.InlayHint] = []
     left = BUDGET
-    for binding in outline.bindings if outline is not None else ():
-        if not wanted.start <= binding.place.end <= wanted.end:
+    for _, told in sorted(_current(server, document).items()):
+        if not wanted.start <= told.place.end <= wanted.end:
             continue
-        label = _label(binding, [facts[value] for value in binding.values if value in facts])
-        if label is None:
-            continue
-        left -= _FIXED_BYTES + len(json.dumps(label))
+        left -= _FIXED_BYTES + len(json.dumps(told.label))
         if left < 0:
             break
-        hints.append(_hint(binding, label))
+        hints.append(_hint(told))
     return hints
+
+
+def _current(server: Server, document: Document) -> dict[Position, Told]:
+    """All hints of a document by where what they tell of starts in its present text."""
+    update = server.engine.latest(document.uri)
+    current = _told(server, document)
+    ended = update is not None and update.state is AnalysisState.DONE and update.version == document.version
+    if not ended or outline_of(document.text) is None:
+        return {**_held(document), **current}
+    document.told = (document.text, current)
+    return current
+
+
+def _told(server: Server, document: Document) -> dict[Position, Told]:
+    """What the runs so far have told of the bindings in the present text."""
+    facts = {known.range: known.fact for known in server.engine.expressions(document.uri) if known.fact.exact}
+    outline = outline_of(document.text) if facts else None
+    told = {}
+    for binding in outline.bindings if outline is not None else ():
+        label = _label(binding, [facts[value] for value in binding.values if value in facts])
+        if label is not None:
+            told[binding.place.start] = Told(binding.place, label, binding.returned)
+    return told
+
+
+def _held(document: Document) -> dict[Position, Told]:
+    """The hints after the last analysis, moved along with the edits; those of names that were edited are left out."""
+    before, hints = document.told
+    edit = difference(before, document.text)
+    old, new = split_lines(before), split_lines(document.text)
+    held = {}
+    for told in hints.values():
+        place = edit.moved(told.place)
+        if place is not None and (told.returned or slice_of(old, told.place) == slice_of(new, place)):
+            held[place.start] = replace(told, place=_to_end_of_code(new, place) if told.returned else place)
+    return held
+
+
+def _to_end_of_code(lines: list[str], place: Range) -> Range:
+    """A returned value that is being written goes on to the end of its line, a comment left out."""
+    code = lines[place.end.line].partition("#")[0].rstrip()
+    return Range(place.start, max(place.end, Position(place.end.line, utf16_length(code))))
 
 
 def _label(binding: Binding, facts: list[ExpressionFact]) -> str | None:
@@ -66,13 +107,13 @@ def _type(binding: Binding, fact: ExpressionFact) -> str | None:
     return " | ".join([*told[:2], "…"] if len(told) > 2 else told)
 
 
-def _hint(binding: Binding, label: str) -> types.InlayHint:
-    end = binding.place.end
+def _hint(told: Told) -> types.InlayHint:
+    end = told.place.end
     return types.InlayHint(
         position=types.Position(line=end.line, character=end.character),
-        label=label,
+        label=told.label,
         kind=types.InlayHintKind.Type,
-        padding_left=binding.returned,
+        padding_left=told.returned,
     )
 
 

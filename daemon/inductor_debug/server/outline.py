@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from inductor_debug_schema import Position, Range
 
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
-from inductor_debug.engine.texts import split_lines, utf16_length
+from inductor_debug.engine.texts import Edit, split_lines, utf16_length
 
 _NO_TENSORS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
 """What is called by these names gives no tensor, whatever ran inside."""
@@ -54,6 +54,11 @@ class Outline:
     def line_of(self, name: str) -> int | None:
         """The line of the last definition of a name, which is the one that holds."""
         return next((found.line for found in reversed(self.definitions) if found.name == name), None)
+
+    def moved(self, edit: Edit) -> Outline:
+        """The same definitions at their lines in an edited text, without bindings: their values are in doubt."""
+        definitions = [replace(found, line=edit.moved_line(found.line)) for found in self.definitions]
+        return Outline(definitions=definitions)
 
     @property
     def modules(self) -> list[Definition]:
