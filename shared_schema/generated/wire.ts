@@ -225,12 +225,14 @@ export interface GraphNode {
  * What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
  *
  * `key` is a digest of the text that the inference rests on, `answer` the worker's own notes; neither means anything
- * to anybody else.
+ * to anybody else. `evidence` is a digest of what declares the target's inputs: an answer is kept for a later text
+ * with the same evidence, which it then judges. It is empty for the note that nothing could be inferred.
  */
 export interface InferenceHint {
   readonly target: string;
   readonly key: string;
   readonly answer: string;
+  readonly evidence?: string;
 }
 
 /**
@@ -238,8 +240,10 @@ export interface InferenceHint {
  *
  * `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
  * (`init` is empty where the constructor needs none, or an instance of the file is used) and `directive` the comment
- * that makes both explicit. `invented` names the constructor arguments that nobody wrote down. Where nothing could be
- * inferred, `reason` says why and the rest is empty.
+ * that makes both explicit. `invented` names the constructor arguments that nobody wrote down. `kept_since` is when
+ * the inputs were inferred (ISO 8601), where they are those of an earlier text of the class; `instead` what would run
+ * where those do not. Where nothing could be inferred, `reason` says why, and the rest is empty or the call that came
+ * furthest.
  */
 export interface Inferred {
   readonly signature?: string;
@@ -248,6 +252,8 @@ export interface Inferred {
   readonly directive?: string;
   readonly invented?: readonly string[];
   readonly reason?: string;
+  readonly kept_since?: string;
+  readonly instead?: string;
 }
 
 /**

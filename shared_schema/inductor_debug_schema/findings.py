@@ -151,8 +151,10 @@ class Inferred:
 
     `signature` is for reading: `x f32[s0, 64]`, free dimensions as symbols. `inputs` and `init` are Python expressions
     (`init` is empty where the constructor needs none, or an instance of the file is used) and `directive` the comment
-    that makes both explicit. `invented` names the constructor arguments that nobody wrote down. Where nothing could be
-    inferred, `reason` says why and the rest is empty.
+    that makes both explicit. `invented` names the constructor arguments that nobody wrote down. `kept_since` is when
+    the inputs were inferred (ISO 8601), where they are those of an earlier text of the class; `instead` what would run
+    where those do not. Where nothing could be inferred, `reason` says why, and the rest is empty or the call that came
+    furthest.
     """
 
     signature: str = ""
@@ -161,6 +163,8 @@ class Inferred:
     directive: str = ""
     invented: list[str] = field(default_factory=list)
     reason: str = ""
+    kept_since: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

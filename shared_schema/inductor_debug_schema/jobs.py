@@ -55,12 +55,14 @@ class InferenceHint:
     """What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
 
     `key` is a digest of the text that the inference rests on, `answer` the worker's own notes; neither means anything
-    to anybody else.
+    to anybody else. `evidence` is a digest of what declares the target's inputs: an answer is kept for a later text
+    with the same evidence, which it then judges. It is empty for the note that nothing could be inferred.
     """
 
     target: str
     key: str
     answer: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

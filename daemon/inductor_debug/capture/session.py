@@ -43,7 +43,14 @@ from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
-from inductor_debug.capture.inference.honesty import NOT_CARRIED, has_free_sizes, honest, refusal, with_fixed_sizes
+from inductor_debug.capture.inference.honesty import (
+    NOT_CARRIED,
+    fault,
+    has_free_sizes,
+    honest,
+    refusal,
+    with_fixed_sizes,
+)
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
@@ -89,7 +96,7 @@ def analyze(request: JobRequest, emit: Emit) -> None:
 class _Running:
     """One target on its way through the stages. `real` replaces `target` once fake tensors have shown too little.
 
-    `refused` says why nothing could be inferred for it.
+    `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code.
     """
 
     offer: Offer
@@ -97,7 +104,8 @@ class _Running:
     real: BuiltTarget | None = None
     analysed: bool = False
     findings: int = 0
-    refused: str = ""
+    refused: Inferred | None = None
+    blamed: bool = False
 
 
 class _Session:
@@ -120,7 +128,7 @@ class _Session:
             for stage in self._request.stages:
                 for item in running:
                     self._run_stage(stage, item, load)
-                    if item.refused and stage is self._request.stages[0]:
+                    if item.refused is not None and stage is self._request.stages[0]:
                         self._take_parts(item, running, load)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
 
@@ -149,19 +157,13 @@ class _Session:
             try:
                 item.target = self._workshop.build(item.offer, load)
             except BuildError as error:
-                if item.offer.inference is not None:
-                    item.refused = refusal(error.cause)
-                    self._skip(item, stage, item.refused, Shortfall.NO_INPUTS)
-                    if (kept := item.offer.inference.refusal(error.cause)) is not None:
-                        self._emit(kept)
-                    return
-                where = error.location
-                finding = raised_finding(error.cause, f"in {error.what}", self._sources, where, item.offer.name)
-                self._finish(item, StageReport(stage, StageState.FAILED, time.perf_counter() - started), [finding])
+                self._not_built(stage, item, error, time.perf_counter() - started)
                 return
+            item.blamed = item.target.inference is not None and item.target.inference.blame is not None
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
-            self._skip(item, stage, item.refused or why, Shortfall.NO_INPUTS if item.refused else Shortfall.NOT_BUILT)
+            short = Shortfall.NO_INPUTS if item.refused is not None else Shortfall.NOT_BUILT
+            self._skip(item, stage, item.refused.reason if item.refused is not None else why, short)
             return
         self._recordings.clear()
         outcome = self._observe(stage, runner, item, load)
@@ -192,6 +194,22 @@ class _Session:
                         kernels=measured.kernels,
                     )
                 )
+
+    def _not_built(self, stage: Stage, item: _Running, error: BuildError, seconds: float) -> None:
+        """Tells why there is no target: user code raised, or its inputs could not be inferred."""
+        cause: BaseException | None = error.cause
+        if item.offer.inference is not None:
+            cause = fault(error.cause)
+            if cause is None:
+                item.refused = refusal(error.cause)
+                self._skip(item, stage, item.refused.reason, Shortfall.NO_INPUTS)
+                if (kept := item.offer.inference.refusal(error.cause)) is not None:
+                    self._emit(kept)
+                return
+            item.blamed = True
+        assert cause is not None
+        finding = raised_finding(cause, f"in {error.what}", self._sources, error.location, item.offer.name)
+        self._finish(item, StageReport(stage, StageState.FAILED, seconds), [finding])
 
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
@@ -271,25 +289,26 @@ class _Session:
             for finding in findings
             if not finding.message.startswith(IN_BACKWARD)
         )
-        if item.offer.inference is not None and report.state is StageState.FAILED:
+        if item.offer.inference is not None and not item.blamed and report.state is StageState.FAILED:
             short = report.shortfall or Shortfall.INPUTS
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
         self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))
 
     def _inferred(self, item: _Running) -> Inferred | None:
-        if item.refused:
-            return Inferred(reason=item.refused)
+        if item.refused is not None:
+            return item.refused
         inference = item.target.inference if item.target is not None else None
         return inference.result if inference is not None else None
 
     def _status(self, load: Load, running: list[_Running]) -> FileStatus:
         if not running:
             return FileStatus.FAILED if load.error is not None else FileStatus.NO_TARGET
+        told = self._findings or any(item.findings for item in running)
         if all(item.offer.inference is not None and not item.analysed for item in running):
-            return FileStatus.NO_TARGET
+            return FileStatus.FINDINGS if any(item.blamed for item in running) and told else FileStatus.NO_TARGET
         if not any(item.analysed for item in running):
             return FileStatus.FAILED
-        return FileStatus.FINDINGS if self._findings or any(item.findings for item in running) else FileStatus.CLEAN
+        return FileStatus.FINDINGS if told else FileStatus.CLEAN
 
     def _new_device_notes(self) -> list[str]:
         fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]

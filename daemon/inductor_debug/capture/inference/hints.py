@@ -1,7 +1,9 @@
-"""An answer as data, so that the engine can keep it for the next job, and the key of what it was inferred from.
+"""An answer as data, so that the engine can keep it for the next job, and the keys of what it was inferred from.
 
-The key is the text of the class and of everything in the file that it names, directly or not. A kept answer saves the
-search, never the proof: it is run once before it is believed. Answers that cannot be written down are not kept.
+One key is the text of the class and of everything in the file that it names, directly or not; the other only what
+declares its inputs: signatures, docstrings and comments. What was inferred from the same declarations judges a text that
+was edited since. A kept answer saves the search, never the proof: it is run before it is believed. Answers that cannot
+be written down are not kept.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -42,6 +45,49 @@ def key_of(name: str, tree: ast.Module, text: str) -> str:
     return digest.hexdigest()
 
 
+def evidence_of(name: str, tree: ast.Module, text: str) -> str:
+    """A digest of what the class `name` declares of its inputs; empty where there is no such class.
+
+    These are the signatures of its constructor and its `forward`, its own or those of its bases in this file, their
+    docstrings and comments. What the code computes is no declaration: an edit of it is judged with the inputs that ran.
+    """
+    shape = outline(tree)
+    if name not in shape.classes:
+        return ""
+    lines, digest = text.splitlines(), hashlib.blake2b(digest_size=16)
+    pending, seen = [name], {name}
+    while pending:
+        kind = shape.classes[pending.pop()]
+        digest.update(_declared(kind, lines).encode("utf-8", "surrogatepass"))
+        bases = [item.id for item in kind.bases if isinstance(item, ast.Name) and item.id in shape.classes]
+        pending += [base for base in bases if base not in seen]
+        seen.update(bases)
+    return digest.hexdigest()
+
+
+def _declared(kind: ast.ClassDef, lines: list[str]) -> str:
+    methods = [node for node in kind.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    signatures = [
+        f"{node.name}({ast.unparse(node.args)}) {ast.get_docstring(node)}"
+        for node in methods
+        if node.name in ("__init__", "forward")
+    ]
+    comments = [line.partition("#")[2] for line in lines[kind.lineno - 1 : kind.end_lineno] if "#" in line]
+    return "\0".join(
+        [
+            kind.name,
+            *map(ast.unparse, kind.bases),
+            str(ast.get_docstring(kind)),
+            *signatures,
+            *filter(_may_tell_shape, comments),
+        ]
+    )
+
+
+def _may_tell_shape(comment: str) -> bool:
+    return "(" in comment or "[" in comment
+
+
 def _name_of(node: ast.AST) -> str:
     if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return node.name
@@ -50,30 +96,40 @@ def _name_of(node: ast.AST) -> str:
     return ""
 
 
-def written(way: int, init: str, found: Found) -> str:
-    """The answer as JSON; empty where some value of it has no text that gives it back.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer of an earlier job.
 
-    Args:
-        way: number of the way in which the model was built.
-        init: the constructor's arguments on that way, as shown to users.
-        found: the call.
+    `way` numbers the way in which the model was built, `init` are the constructor's arguments on that way, as shown to
+    users; `since` is when the inputs were inferred, in ISO 8601.
     """
+
+    way: int
+    init: str
+    found: Found
+    since: str
+
+
+def written(kept: Kept) -> str:
+    """The answer as JSON; empty where some value of it has no text that gives it back."""
+    found = kept.found
     try:
         arguments = [[item.name, _packed(item.spec), item.keyword] for item in found.guess.arguments]
     except ValueError:
         return ""
     sizes, traced = found.guess.size_of(), found.traced.size_of()
-    content = {"way": way, "init": init, "arguments": arguments, "free": sorted(found.free)}
-    return json.dumps({**content, "sizes": sizes, "traced": traced})
+    content = {"way": kept.way, "init": kept.init, "arguments": arguments, "free": sorted(found.free)}
+    return json.dumps({**content, "sizes": sizes, "traced": traced, "since": kept.since})
 
 
-def read(text: str) -> tuple[int, str, Found] | None:
+def read(text: str) -> Kept | None:
     """What `written` was given; None for what it did not write."""
     try:
         content = json.loads(text)
         arguments = tuple(Argument(name, _unpacked(spec), keyword) for name, spec, keyword in content["arguments"])
         guess, traced = (Guess(arguments, tuple(sorted(content[key].items()))) for key in ("sizes", "traced"))
-        return int(content["way"]), str(content["init"]), Found(guess, frozenset(content["free"]), traced)
+        found = Found(guess, frozenset(content["free"]), traced)
+        return Kept(int(content["way"]), str(content["init"]), found, str(content["since"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -1,6 +1,7 @@
 """What may be told of a target whose inputs were inferred: nothing that rests on a size which we made up.
 
-A finding that stays says what it rests on. Whether a finding is true of other inputs is not decided here.
+A finding that stays says what it rests on. Whether a finding is true of other inputs is not decided here, nor whether a
+class is to blame where no inputs run (`inference.Blame`): what such a class raises is told.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import contextlib
 import re
 from dataclasses import replace
 
-from inductor_debug_schema import Finding, Related
+from inductor_debug_schema import Finding, Inferred, Related, Severity
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.inference.refusals import NotInferableError
+from inductor_debug.capture.inference.surroundings import Blame
 from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
@@ -27,10 +29,16 @@ _SYMBOL = re.compile(r"\bs\d+\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
 
-def refusal(cause: BaseException) -> str:
-    """The note of a target for which nothing was inferred."""
-    why = cause.reason if isinstance(cause, NotInferableError) else describe(cause).rstrip(".")
-    return f"Inputs could not be inferred ({why}); set them with a directive."
+def refusal(cause: BaseException) -> Inferred:
+    """Why nothing was inferred for a target, and the call that came furthest."""
+    if isinstance(cause, NotInferableError):
+        return replace(cause.furthest or Inferred(), reason=cause.reason)
+    return Inferred(reason=describe(cause).rstrip("."))
+
+
+def fault(cause: BaseException) -> BaseException | None:
+    """What user code raised while inputs were inferred, where it is its own fault."""
+    return cause.__cause__ if isinstance(cause, NotInferableError) and cause.blames else None
 
 
 def has_free_sizes(target: BuiltTarget) -> bool:
@@ -53,9 +61,12 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
     assert inference.result is not None
     ours = inference.invented or not _all_symbols(target, recording)
     place = target.location
-    basis = Related(place.path, place.range, f"inputs inferred: {inference.result.signature}")
+    basis = Related(place.path, place.range, _basis(inference.result))
     kept = []
     for finding in findings:
+        if finding.rule == "capture-error" and inference.blame is not None:
+            kept.append(_blamed(finding, inference.blame, inference.result, basis))
+            continue
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
         if finding.rule in _ABOUT_OUR_CALL:
             continue
@@ -65,6 +76,22 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
             continue
         kept.append(replace(finding, related=[*finding.related, basis]))
     return kept
+
+
+def _basis(inferred: Inferred) -> str:
+    """What findings of an inferred target rest on."""
+    since = f", kept since {inferred.kept_since}" if inferred.kept_since else ""
+    return f"inputs inferred: {inferred.signature}{since}"
+
+
+def _blamed(finding: Finding, blame: Blame, inferred: Inferred, basis: Related) -> Finding:
+    """What the class raises, as an error only where no inputs can run."""
+    severity = Severity.ERROR if blame.proven else Severity.WARNING
+    which = "the inputs that it last ran with" if inferred.kept_since else "inferred inputs"
+    words = f"{finding.message.rstrip('.')} (with {which}, {inferred.signature})."
+    if blame.instead:
+        words += f" It would run with {blame.instead}."
+    return replace(finding, severity=severity, message=words, related=[*finding.related, basis])
 
 
 def _names_ours(finding: Finding, lengths: frozenset[int]) -> bool:

@@ -1,11 +1,13 @@
 """Infers how to build one class and what to call it with; the one door to this package for the rest of `capture`.
 
-Runs inside the modes that the workshop has set up. What cannot be inferred is a `NotInferableError`, which is nobody's
-fault: users are asked for a directive, never shown the failures of our guesses.
+Runs inside the modes that the workshop has set up. Inputs with which a class last ran judge its edits. Where no inputs
+run, the class is blamed if what fails does not depend on the guess (`Blame`): the target is then given the call that came
+furthest, and its stages tell what they meet. Else it is a `NotInferableError`, which is nobody's fault.
 """
 
 from __future__ import annotations
 
+import datetime
 import functools
 import itertools
 import time
@@ -18,13 +20,14 @@ from inductor_debug_schema import InferenceHint, Inferred
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
-from inductor_debug.capture.inference import hints, pretrained, refusals
+from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
+from inductor_debug.capture.inference.blame import is_evident
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
 from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.refusals import KnownRefusalError, NotInferableError
+from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import (
     arguments_of,
     directive_of,
@@ -33,10 +36,10 @@ from inductor_debug.capture.inference.rendering import (
     symbols_of,
     tensors_of,
 )
-from inductor_debug.capture.inference.search import NotFound, search
-from inductor_debug.capture.inference.specs import SequenceSpec, make_call
-from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
-from inductor_debug.capture.inference.trial import Trials
+from inductor_debug.capture.inference.search import MOST_RUNS, NotFound, search
+from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
+from inductor_debug.capture.inference.surroundings import Answer, Blame, Subject, Surroundings
+from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
@@ -44,6 +47,10 @@ _LONGEST_SEARCH = 5.0
 """Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
+_RUNS_FOR_OTHERS = 60
+"""How often other inputs are tried for a class that does not run with those which it last ran with."""
+_OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
+"""What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
 
 
 @dataclass
@@ -79,12 +86,12 @@ class Inference:
         with harmless():
             if known is not None:
                 return self._repeat(known)
-            refused = refusals.known(around.hints.get(name), self._subject.value, around.place())
-            if refused and not around.retry:
-                raise KnownRefusalError(refused)
-            confirmed = self._confirmed()
+            refused = refusals.known(around.refused(name), self._subject.value, around.place())
+            if refused is not None and not around.retry:
+                raise refused
             try:
-                return confirmed if confirmed is not None else self._infer(started)
+                model = self._with_kept()
+                return model if model is not None else self._infer(started)
             finally:
                 around.spent[name] = around.spent.get(name, 0.0) + time.perf_counter() - started
 
@@ -127,14 +134,21 @@ class Inference:
         """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""
         return tensors_of(self._answer.found.guess) if self._answer is not None else []
 
+    @property
+    def blame(self) -> Blame | None:
+        """That the class is at fault where its inputs do not run; None where inputs were found that do."""
+        return self._answer.blame if self._answer is not None else None
+
     def hint(self) -> InferenceHint | None:
-        """What was inferred, for the next job on this file; None where it cannot be kept."""
-        if self._answer is None or self.result is None:
+        """The inputs that run, for the next job on this file; None where there are none, or they cannot be kept."""
+        if self._answer is None or self.result is None or self._answer.blame is not None:
             return None
         name, around = self._subject.name, self._around
         key = hints.key_of(name, around.tree, around.text)
-        answer = hints.written(self._answer.way, self.result.init, self._answer.found)
-        return InferenceHint(name, key, answer) if key and answer else None
+        since = self._answer.since or datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        answer = hints.written(hints.Kept(self._answer.way, self.result.init, self._answer.found, since))
+        evidence = hints.evidence_of(name, around.tree, around.text)
+        return InferenceHint(name, key, answer, evidence) if key and answer and evidence else None
 
     def refusal(self, cause: BaseException) -> InferenceHint | None:
         """That nothing was inferred, for the next job on this file; None where it cannot be kept."""
@@ -142,25 +156,50 @@ class Inference:
         spent = self._around.spent.get(name, 0.0)
         return refusals.written(name, self._subject.value, self._around.place(), cause, spent)
 
-    def _confirmed(self) -> Any:
-        """The model as an earlier job inferred it from the same text, if that still runs; else None."""
-        name, around = self._subject.name, self._around
-        hint = around.hints.get(name)
-        if hint is None or hint.key != hints.key_of(name, around.tree, around.text):
-            return None
-        known = hints.read(hint.answer)
-        way = next(itertools.islice(self._ways(), known[0], None), None) if known is not None else None
-        if known is None or way is None or arguments_of(way.construction.arguments) != known[1]:
+    def _with_kept(self) -> Any:
+        """The model with the inputs that it last ran with under the same declarations; None where there are none.
+
+        They judge the text as it is now: where it does not run with them, that is to be told.
+
+        Raises:
+            NotInferableError: the constructor raises for arguments that it took before.
+        """
+        hint = self._around.kept(self._subject.name)
+        kept = hints.read(hint.answer) if hint is not None else None
+        way = next(itertools.islice(self._ways(), kept.way, None), None) if kept is not None else None
+        if kept is None or way is None or arguments_of(way.construction.arguments) != kept.init:
             return None
         try:
             trials = _trials(way)
+        except NotInferableError as error:
+            if error.__cause__ is None or is_limitation(error.__cause__):
+                return None
+            raise NotInferableError(error.reason, blames=True) from error.__cause__
+        try:
             with at_most(_LONGEST_SEARCH):
-                if trials.run(known[2].traced).error is not None:
-                    return None
-        except (NotInferableError, TooLongError):
+                answer = self._judged_by(kept, way, trials)
+        except TooLongError:
             return None
-        self._take(Answer(known[0], known[2]), way)
-        return trials.fresh()
+        if answer is not None:
+            self._take(answer, way)
+            return trials.fresh()
+        return None
+
+    def _judged_by(self, kept: hints.Kept, way: _Way, trials: Trials) -> Answer | None:
+        """What becomes of the class with kept inputs; None where that cannot be said."""
+        outcome = trials.run(kept.found.traced)
+        if outcome.error is None:
+            return Answer(kept.way, kept.found, since=kept.since)
+        if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
+            return None
+        # The usual sizes are told rather than those of the traced call, unless they run by chance.
+        guess = kept.found.guess if trials.run(kept.found.guess).error is not None else kept.found.traced
+        others = self._search(trials, way, start=kept.found.guess, runs=_RUNS_FOR_OTHERS)
+        instead = ""
+        if isinstance(others, Found) and kept.found.free <= others.free:
+            instead = signature_of(others.guess, others.free, others.traced.size_of())
+        blame = Blame(proven=not instead, instead=instead)
+        return Answer(kept.way, Found(guess, frozenset(), guess), blame, kept.since)
 
     def _repeat(self, known: Answer) -> Any:
         for number, way in enumerate(self._ways()):
@@ -182,8 +221,11 @@ class Inference:
             try:
                 trials = _trials(way)
             except NotInferableError as error:
-                if error.__cause__ is not None and is_limitation(error.__cause__):
+                cause = error.__cause__
+                if cause is not None and is_limitation(cause):
                     raise
+                if cause is not None and self._proves_fault(cause, way):
+                    raise NotInferableError(error.reason, blames=True) from cause
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
             searched += 1
@@ -191,7 +233,12 @@ class Inference:
             if isinstance(found, Found):
                 self._take(Answer(number, found), way)
                 return trials.fresh()
-            reason = _reason(found)
+            if found.evident and found.best is not None:
+                guess = found.best.guess
+                blame = Blame(proven=not way.construction.invented)
+                self._take(Answer(number, Found(guess, frozenset(), guess), blame), way)
+                return trials.fresh()
+            reason = _reason(found, way)
             if found.error is not None and is_limitation(found.error):
                 raise reason from found.error
             failure, lasting = reason, lasting and found.lasting
@@ -199,7 +246,15 @@ class Inference:
         failure.lasting = lasting
         raise failure
 
-    def _search(self, trials: Trials, way: _Way) -> Found | NotFound:
+    def _proves_fault(self, error: BaseException, way: _Way) -> bool:
+        """Whether what the constructor raised is the fault of the code: it asked for no arguments, or names nothing."""
+        made = way.construction
+        if is_evident(error, self._around.names, None, invented=bool(made.invented)):
+            return True
+        plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
+        return plain and not made.arguments and _asks_for_nothing(self._subject.value) and bool(user_frames(error))
+
+    def _search(self, trials: Trials, way: _Way, start: Guess | None = None, runs: int = MOST_RUNS) -> Found | NotFound:
         subject, numbers = trials.subject, way.construction.numbers
         known = pretrained.is_pretrained(subject)
 
@@ -210,14 +265,19 @@ class Inference:
                 pretrained.refine(made, subject)
             return made
 
-        start = pretrained.likeliest(subject, numbers) if known else None
+        def evident(outcome: Outcome) -> bool:
+            assert outcome.error is not None
+            invented = bool(way.construction.invented)
+            return is_evident(outcome.error, self._around.names, outcome.guess, invented=invented)
+
+        start = start or (pretrained.likeliest(subject, numbers) if known else None)
         try:
             start = start or plan().first()
         except NoSignatureError as error:
             return NotFound(error, 0, 0.0)
         try:
             with at_most(_LONGEST_SEARCH):
-                return search(trials, plan, [start], self._around.stuck)
+                return search(trials, plan, [start], self._around.stuck, evident, runs=runs)
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
@@ -235,6 +295,8 @@ class Inference:
             init=init,
             directive=directive_of(found.guess, init),
             invented=list(way.construction.invented),
+            kept_since=answer.since,
+            instead=answer.blame.instead if answer.blame is not None else "",
         )
 
     def _ways(self) -> Iterator[_Way]:
@@ -250,6 +312,12 @@ class Inference:
                 yield _Way(lambda: instances[0], Construction(source="an instance"))
             for made in constructions(value, around.module, around.tree, around.path, around.project_root):
                 yield _Way(functools.partial(made.call, value), made)
+
+
+def _asks_for_nothing(kind: Any) -> bool:
+    """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
+    parameters = signatures.parameters(kind) if isinstance(kind, type) else None
+    return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)
 
 
 def _trials(way: _Way) -> Trials:
@@ -269,12 +337,21 @@ def _built(build: Callable[[], Any], seconds: float) -> Any:
         raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}") from error
 
 
-def _reason(found: NotFound) -> NotInferableError:
-    tried = f"{found.runs} {'guess' if found.runs == 1 else 'guesses'} in {found.seconds:.1f} s"
-    if found.error is None:
-        return NotInferableError(f"no inputs were found ({tried})")
+def _reason(found: NotFound, way: _Way) -> NotInferableError:
+    """Why no inputs were found, in words for users, with the call that came furthest."""
+    if found.best is None:
+        why = f"{describe(found.error).rstrip('.')}" if found.error is not None else "nothing could be tried"
+        return NotInferableError(f"no inputs were found: {why}")
+    guess = found.best.guess
+    signature = signature_of(guess, frozenset(), guess.size_of())
+    init = arguments_of(way.construction.arguments)
+    furthest = Inferred(signature, inputs_of(guess), init, directive_of(guess, init), list(way.construction.invented))
+    given = f"with {signature} " if signature else ""
     if type(found.error) is TimeoutError:
-        return NotInferableError(f"no inputs were found ({tried}); the last run did not end: {found.error}")
+        return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
+    assert found.best.error is not None
+    line = f"line {found.best.place[-1][1]}, " if found.best.place else ""
     return NotInferableError(
-        f"no inputs were found ({tried}); the furthest ended with {describe(found.error).rstrip('.')}"
+        f"no inputs were found; {given}it came as far as {line}{describe(found.best.error).rstrip('.')}",
+        furthest=furthest,
     )

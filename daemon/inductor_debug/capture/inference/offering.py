@@ -76,7 +76,7 @@ class InferredOffers:
             spent=inferring.spent,
             retry=inferring.retry,
             since=inferring.since,
-            hints={hint.target: hint for hint in inferring.hints},
+            hints=inferring.hints,
         )
 
     def compiled(self, interceptor: Interceptor, path: str) -> list[Offer]:

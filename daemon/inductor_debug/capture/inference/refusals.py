@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug_schema import InferenceHint
+from inductor_debug_schema import InferenceHint, Inferred, WireError, from_wire, to_wire
 
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.call_sites import calls_in_project
@@ -31,19 +31,22 @@ _MARK = "refused "
 class NotInferableError(Exception):
     """Nothing could be inferred; the message says why. `__cause__` is what user code raised, if it did.
 
-    `lasting` says that the same would come of trying again.
+    `lasting` says that the same would come of trying again, `blames` that what user code raised is its own fault,
+    `furthest` is the call that came furthest.
     """
 
-    def __init__(self, reason: str, *, lasting: bool = True) -> None:
+    def __init__(
+        self, reason: str, *, lasting: bool = True, blames: bool = False, furthest: Inferred | None = None
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.lasting = reason, lasting
+        self.reason, self.lasting, self.blames, self.furthest = reason, lasting, blames, furthest
 
 
 class KnownRefusalError(NotInferableError):
     """An earlier job could infer nothing from the same text. Has no message, so that nobody reads one for an error."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, lasting=False)
+    def __init__(self, reason: str, furthest: Inferred | None = None) -> None:
+        super().__init__(reason, lasting=False, furthest=furthest)
         self.args = ()
 
 
@@ -145,17 +148,20 @@ def written(name: str, value: Any, place: Place, cause: BaseException, seconds: 
         cause: what was raised.
         seconds: how long it took to be found out.
     """
-    if seconds < WORTH_KEEPING_SECONDS or not isinstance(cause, NotInferableError) or not cause.lasting:
+    if seconds < WORTH_KEEPING_SECONDS or not isinstance(cause, NotInferableError) or not cause.lasting or cause.blames:
         return None
     key = key_of(name, value, place) if not isinstance(cause.__cause__, OSError) else ""
-    return InferenceHint(name, key, json.dumps({"refused": cause.reason})) if key else None
+    furthest = to_wire(cause.furthest) if cause.furthest is not None else None
+    return InferenceHint(name, key, json.dumps({"refused": cause.reason, "furthest": furthest})) if key else None
 
 
-def known(hint: InferenceHint | None, value: Any, place: Place) -> str:
-    """The reason that `hint` keeps, if nothing that it rests on has changed; else nothing."""
+def known(hint: InferenceHint | None, value: Any, place: Place) -> KnownRefusalError | None:
+    """The refusal that `hint` keeps, if nothing that it rests on has changed; else None."""
     if hint is None or not hint.key.startswith(_MARK) or hint.key != key_of(hint.target, value, place):
-        return ""
+        return None
     try:
-        return str(json.loads(hint.answer)["refused"])
-    except (ValueError, KeyError, TypeError):
-        return ""
+        content = json.loads(hint.answer)
+        furthest = from_wire(Inferred, content["furthest"]) if content["furthest"] is not None else None
+        return KnownRefusalError(str(content["refused"]), furthest)
+    except (ValueError, KeyError, TypeError, WireError):
+        return None

@@ -27,19 +27,23 @@ MOST_SECONDS = 1.0
 _BRANCHES = 48
 _STANDSTILL = 6
 _RUNS_WHERE_STUCK = 40
+_RUNS_WHERE_EVIDENT = 24
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
     """Why there is none: the failure that came furthest, and how much was tried.
 
-    `lasting` says that another search would find no more.
+    `lasting` says that another search would find no more, `evident` that the failure is the code's own, whatever it is
+    called with.
     """
 
     error: BaseException | None
     runs: int
     seconds: float
     lasting: bool = True
+    best: Outcome | None = None
+    evident: bool = False
 
 
 def search(
@@ -47,6 +51,7 @@ def search(
     plan: Callable[[], Plan],
     starts: list[Guess],
     stuck: set[str],
+    is_evident: Callable[[Outcome], bool],
     *,
     runs: int = MOST_RUNS,
     seconds: float = MOST_SECONDS,
@@ -59,6 +64,8 @@ def search(
         starts: calls to try first, likeliest first.
         stuck: where searches for other classes got no further, which this one adds to. What a part refused so often
             is not tried as often again.
+        is_evident: whether a failure is the code's own, whatever it is called with: other calls are then tried for a
+            while only, because they may not come that way.
         runs: most trials.
         seconds: most time of the processor, so that a busy machine does not change what is found.
     """
@@ -71,6 +78,8 @@ def search(
         heapq.heappush(waiting, ((), 0, next(numbers), guess))
     seen: set[Guess] = set(starts)
     best: Outcome | None = None
+    evident = False
+    runs += trials.runs
     while waiting and trials.runs < runs and time.process_time() - started < seconds:
         before, cost, _, guess = heapq.heappop(waiting)
         outcome = trials.run(guess)
@@ -78,9 +87,10 @@ def search(
             return settled(trials, guess, started + seconds)
         if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
             # Other guesses change nothing about it; a lower rung of the ladder may.
-            return NotFound(outcome.error, trials.runs, time.process_time() - started)
+            return NotFound(outcome.error, trials.runs, time.process_time() - started, best=outcome)
         if best is None or outcome.progress > best.progress:
-            best = outcome
+            best, evident = outcome, is_evident(outcome)
+            runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident else runs
         if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
             break
         rank = tuple(-number for number in outcome.progress)
@@ -90,7 +100,8 @@ def search(
             heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
-    return NotFound(best.error if best is not None else None, trials.runs, time.process_time() - started)
+    spent = time.process_time() - started
+    return NotFound(best.error if best is not None else None, trials.runs, spent, best=best, evident=evident)
 
 
 def _place(outcome: Outcome, subject: Any) -> str:

@@ -5,21 +5,41 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 from inductor_debug_schema import InferenceHint
 
+from inductor_debug.capture.inference import hints
+from inductor_debug.capture.inference.blame import Names
 from inductor_debug.capture.inference.freedom import Found
 from inductor_debug.capture.inference.refusals import Place
 
 
 @dataclass
 class Answer:
-    """What was inferred for one target, so that it need not be inferred again on another rung of the ladder."""
+    """What was inferred for one target, so that it need not be inferred again on another rung of the ladder.
+
+    `blame` is there where the call does not run and the class is at fault; `since` where the call was kept.
+    """
 
     way: int
     found: Found
+    blame: Blame | None = None
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """That a class is at fault where its inferred inputs do not run.
+
+    `proven` says that no inputs can run; else others do, `instead` by their signature, or the class was built with
+    arguments that nobody wrote down.
+    """
+
+    proven: bool
+    instead: str = ""
 
 
 @dataclass
@@ -52,8 +72,22 @@ class Surroundings:
     """Whether what could not be inferred before is tried again, whatever has changed."""
     since: float = 0.0
     """When the job began, in seconds since the epoch."""
-    hints: dict[str, InferenceHint] = field(default_factory=dict)
-    """What earlier jobs inferred for this file, by target."""
+    hints: list[InferenceHint] = field(default_factory=list)
+    """What earlier jobs inferred for this file."""
+
+    def kept(self, name: str) -> InferenceHint | None:
+        """The inputs with which `name` last ran under the same declarations."""
+        evidence = hints.evidence_of(name, self.tree, self.text)
+        return next((hint for hint in self.hints if hint.target == name and hint.evidence == evidence != ""), None)
+
+    def refused(self, name: str) -> InferenceHint | None:
+        """That nothing could be inferred for `name` before."""
+        return next((hint for hint in self.hints if hint.target == name and not hint.evidence), None)
+
+    @cached_property
+    def names(self) -> Names:
+        """What the file may define or set later than it has been executed."""
+        return Names(self.tree)
 
     def place(self) -> Place:
         """Where the file is, for what refusals rest on."""

@@ -52,6 +52,11 @@ class Outcome:
         return f"{type(self.error).__name__}: {self.error}" if self.error is not None else ""
 
     @property
+    def place(self) -> tuple[tuple[str, int], ...]:
+        """Where in the user's code it was raised: file and line of every frame, outermost first."""
+        return tuple(user_frames(self.error)) if self.error is not None else ()
+
+    @property
     def kind(self) -> str:
         """The same, whatever numbers it names."""
         return _DIGITS.sub("0", self.message)
@@ -159,13 +164,15 @@ class Trials:
         return outcome
 
 
+def user_frames(error: BaseException) -> list[tuple[str, int]]:
+    """File and line of the user's frames through which `error` came, outermost first."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return [(frame.f_code.co_filename, line) for frame, line in frames if is_users(frame)]
+
+
 def _lines(error: BaseException) -> list[int]:
-    """The lines of the user's frames, outermost first: code further down was reached later."""
-    found: list[int] = []
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if is_users(frame) and len(found) < 4:
-            found.append(line)
-    return found
+    """The lines of the user's outermost frames: code further down was reached later."""
+    return [line for _, line in user_frames(error)[:4]]
 
 
 def is_users(frame: FrameType) -> bool:

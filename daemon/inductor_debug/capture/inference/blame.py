@@ -1,0 +1,143 @@
+"""Whether an exception proves a fault of the user's class, whatever it was called with.
+
+A name or an attribute that does not exist, and a call that does not fit what is called, are faults of the code. What
+depends on the values that were guessed is not judged here, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.trial import user_frames
+
+_WRONG_CALL = re.compile(
+    r"[\w.<>]+\(\) (?:missing \d+ required|takes \d+|takes from|got an unexpected|got multiple values|got some positional)"
+)
+"""How Python itself, which gives these errors no facts, says that arguments do not fit a function."""
+_ALIKE = 0.75
+_REGISTERING = frozenset(
+    ("setattr", "register_buffer", "register_parameter", "register_module", "add_module", "__setattr__")
+)
+
+
+@dataclass
+class Names:
+    """What the analysed file may define or set later than it has been executed."""
+
+    tree: ast.Module
+
+    @cached_property
+    def later(self) -> frozenset[str]:
+        """Names that statements of the module bind, also those that did not run, or functions bind as globals."""
+        return frozenset(_bound(self.tree.body))
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """Attributes that some code of the file sets on some object."""
+        return frozenset(_set_in(self.tree))
+
+
+def is_evident(error: BaseException, names: Names, guess: Guess | None, *, invented: bool) -> bool:
+    """Whether `error` comes of the code alone.
+
+    Args:
+        error: what the class, or its constructor, raised.
+        names: of the file that defines the class.
+        guess: what it was called with; None for a constructor.
+        invented: whether arguments of the constructor were made up, so that its parts may be ours.
+    """
+    if not user_frames(error):
+        return False
+    if isinstance(error, UnboundLocalError):
+        return False
+    if isinstance(error, NameError):
+        return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
+    plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
+    if isinstance(error, AttributeError):
+        return _is_missing(error, names, plain=plain, invented=invented)
+    return isinstance(error, TypeError) and plain and not invented and _WRONG_CALL.match(str(error)) is not None
+
+
+def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: bool) -> bool:
+    """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
+    name, owner = error.name, error.obj
+    if not name:
+        return False
+    if isinstance(owner, nn.Module):
+        ours = invented and type(owner).__module__.startswith("torch.nn")
+        return not ours and name not in names.attributes and name not in _set_by_classes(type(owner))
+    if isinstance(owner, torch.Tensor):
+        # A name that is far from any of a tensor's asks for another kind of object.
+        return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
+    if isinstance(owner, ModuleType | type):
+        return name not in names.attributes and name not in names.later
+    return plain and not invented and type(owner) in (tuple, list, dict, torch.Size)
+
+
+def _set_by_classes(kind: type) -> frozenset[str]:
+    """Attributes that the code of a class and its bases sets, as far as there is text of them."""
+    found: set[str] = set()
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] in ("torch", "builtins"):
+            continue
+        if "__getattr__" in vars(base):
+            return _Everything()
+        try:
+            found.update(_set_in(ast.parse(inspect.cleandoc("\n" + inspect.getsource(base)))))
+        except (OSError, TypeError, SyntaxError, ValueError):
+            continue
+    return frozenset(found)
+
+
+class _Everything(frozenset[str]):
+    """Has every name: a class that answers for attributes itself."""
+
+    def __contains__(self, item: object) -> bool:
+        return True
+
+
+def _set_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.Call) and _called(node) in _REGISTERING:
+            yield from (text for item in node.args if isinstance(text := getattr(item, "value", None), str))
+
+
+def _called(node: ast.Call) -> str:
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        for node in _outside_functions(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+            elif isinstance(node, ast.alias):
+                yield (node.asname or node.name).partition(".")[0]
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield node.name
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Global):
+                yield from node.names
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, functions and classes without their bodies."""
+    yield node
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        for child in ast.iter_child_nodes(node):
+            yield from _outside_functions(child)
