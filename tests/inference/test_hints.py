@@ -47,9 +47,10 @@ LIKELY, FORGED = "torch.randn(2, 24)", "torch.randn(9, 24)"
 EDITS = {
     "a comment elsewhere": (MODEL.replace("WIDTH = 24", "# how wide\nWIDTH = 24"), FORGED),
     "another class": (MODEL.replace("x + 1", "x + 2"), FORGED),
-    "the class": (MODEL.replace("a.relu() + b.relu()", "b.relu() + a.relu()"), LIKELY),
-    "what the class is made of": (MODEL.replace("self.layer(x)", "self.layer(x).relu()"), LIKELY),
-    "a number that it uses": (MODEL.replace("24", "25"), "torch.randn(2, 25)"),
+    "the class": (MODEL.replace("a.relu() + b.relu()", "b.relu() + a.relu()"), FORGED),
+    "what the class is made of": (MODEL.replace("self.layer(x)", "self.layer(x).relu()"), FORGED),
+    "its signature": (MODEL.replace("x, flag: bool, pair", "x, flag: bool, pair, factor=1"), LIKELY),
+    "what its documentation says": (MODEL.replace("a, b = pair", '"""x: (batch, 24)"""\n        a, b = pair'), LIKELY),
 }
 
 

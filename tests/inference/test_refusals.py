@@ -131,7 +131,7 @@ def test_who_asks_for_one_class_by_name_has_it_tried_again(folder: Path) -> None
 
 
 def test_refusals_that_come_from_outside_or_cost_nothing_are_not_kept(folder: Path) -> None:
-    text = "from torch import nn\nclass Model(nn.Module):\n    def __init__(self):\n        {}\n"
+    text = "from torch import nn\nclass Model(nn.Module):\n    def __init__(self, width):\n        {}\n"
     text += "    def forward(self, x):\n        return x\n"
     for body, worth in (("open('missing.bin')", 0.0), ("raise ValueError('no')", 100.0)):
         told = job(folder, text.format(body), worth=worth)

@@ -1,7 +1,8 @@
 """What workers inferred for the classes of files, kept for the next job on the same file.
 
 Never believed: a worker runs what it is given. With the inputs with which a class last ran an edit of it is judged, so
-they are kept for each set of declarations (`InferenceHint.evidence`): a signature that is half typed takes nothing away.
+they are kept for each set of declarations (`InferenceHint.evidence`): a signature that is half typed takes nothing
+away.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from inductor_debug.capture.inference.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.trial import user_frames
 
 _WRONG_CALL = re.compile(
-    r"[\w.<>]+\(\) (?:missing \d+ required|takes \d+|takes from|got an unexpected|got multiple values|got some positional)"
+    r"[\w.<>]+\(\) (?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
 )
 """How Python itself, which gives these errors no facts, says that arguments do not fit a function."""
 _ALIKE = 0.75

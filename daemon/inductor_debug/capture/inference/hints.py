@@ -1,9 +1,9 @@
 """An answer as data, so that the engine can keep it for the next job, and the keys of what it was inferred from.
 
 One key is the text of the class and of everything in the file that it names, directly or not; the other only what
-declares its inputs: signatures, docstrings and comments. What was inferred from the same declarations judges a text that
-was edited since. A kept answer saves the search, never the proof: it is run before it is believed. Answers that cannot
-be written down are not kept.
+declares its inputs: signatures, docstrings and comments. What was inferred from the same declarations judges a text
+that was edited since. A kept answer saves the search, never the proof: it is run before it is believed. Answers that
+cannot be written down are not kept.
 """
 
 from __future__ import annotations
@@ -73,15 +73,8 @@ def _declared(kind: ast.ClassDef, lines: list[str]) -> str:
         if node.name in ("__init__", "forward")
     ]
     comments = [line.partition("#")[2] for line in lines[kind.lineno - 1 : kind.end_lineno] if "#" in line]
-    return "\0".join(
-        [
-            kind.name,
-            *map(ast.unparse, kind.bases),
-            str(ast.get_docstring(kind)),
-            *signatures,
-            *filter(_may_tell_shape, comments),
-        ]
-    )
+    told = [str(ast.get_docstring(kind)), *signatures, *filter(_may_tell_shape, comments)]
+    return "\0".join([kind.name, *map(ast.unparse, kind.bases), *told])
 
 
 def _may_tell_shape(comment: str) -> bool:

@@ -1,8 +1,8 @@
 """Infers how to build one class and what to call it with; the one door to this package for the rest of `capture`.
 
 Runs inside the modes that the workshop has set up. Inputs with which a class last ran judge its edits. Where no inputs
-run, the class is blamed if what fails does not depend on the guess (`Blame`): the target is then given the call that came
-furthest, and its stages tell what they meet. Else it is a `NotInferableError`, which is nobody's fault.
+run, the class is blamed if what fails does not depend on the guess (`Blame`): the target is then given the call that
+came furthest, and its stages tell what they meet. Else it is a `NotInferableError`, which is nobody's fault.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
 from inductor_debug.capture.inference.blame import is_evident
 from inductor_debug.capture.inference.construction import Construction, constructions
-from inductor_debug.capture.inference.freedom import Found, numbers_of
+from inductor_debug.capture.inference.contradiction import Judgement, judged
+from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
 from inductor_debug.capture.inference.plan import Plan
@@ -36,7 +37,7 @@ from inductor_debug.capture.inference.rendering import (
     symbols_of,
     tensors_of,
 )
-from inductor_debug.capture.inference.search import MOST_RUNS, NotFound, search
+from inductor_debug.capture.inference.search import MOST_RUNS, MOST_SECONDS, NotFound, search
 from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import Answer, Blame, Subject, Surroundings
 from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
@@ -212,6 +213,7 @@ class Inference:
     def _infer(self, started: float) -> Any:
         failure: NotInferableError | None = None
         searched, lasting = 0, True
+        blamed: list[Outcome] = []
         for number, way in enumerate(self._ways()):
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
@@ -233,8 +235,12 @@ class Inference:
             if isinstance(found, Found):
                 self._take(Answer(number, found), way)
                 return trials.fresh()
-            if found.evident and found.best is not None:
-                guess = found.best.guess
+            judgement = self._judgement(trials, way, found)
+            if judgement.runs is not None:
+                self._take(Answer(number, settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)), way)
+                return trials.fresh()
+            if judgement.blamed is not None and self._is_sure(judgement.blamed, way, found.evident, blamed):
+                guess = judgement.blamed.guess
                 blame = Blame(proven=not way.construction.invented)
                 self._take(Answer(number, Found(guess, frozenset(), guess), blame), way)
                 return trials.fresh()
@@ -245,6 +251,31 @@ class Inference:
         failure = failure or NotInferableError("there is no way to build it")
         failure.lasting = lasting
         raise failure
+
+    def _judgement(self, trials: Trials, way: _Way, found: NotFound) -> Judgement:
+        """Whose fault it is that no call ran."""
+        if found.best is None or found.error is None or is_limitation(found.error):
+            return Judgement()
+        if found.evident:
+            return Judgement(blamed=found.best)
+        try:
+            with at_most(_LONGEST_SEARCH):
+                return judged(trials, self._plan(trials.subject, way), found.best)
+        except (TooLongError, NoSignatureError):
+            return Judgement()
+
+    def _is_sure(self, outcome: Outcome, way: _Way, evident: bool, blamed: list[Outcome]) -> bool:
+        """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same."""
+        if evident or not way.construction.invented:
+            return True
+        blamed.append(outcome)
+        return len(blamed) > 1 and blamed[0].place == outcome.place
+
+    def _plan(self, subject: Any, way: _Way) -> Plan:
+        made = plan_for(subject, way.construction.numbers)
+        if pretrained.is_pretrained(subject):
+            pretrained.refine(made, subject)
+        return made
 
     def _proves_fault(self, error: BaseException, way: _Way) -> bool:
         """Whether what the constructor raised is the fault of the code: it asked for no arguments, or names nothing."""
@@ -257,13 +288,7 @@ class Inference:
     def _search(self, trials: Trials, way: _Way, start: Guess | None = None, runs: int = MOST_RUNS) -> Found | NotFound:
         subject, numbers = trials.subject, way.construction.numbers
         known = pretrained.is_pretrained(subject)
-
-        @functools.cache
-        def plan() -> Plan:
-            made = plan_for(subject, numbers)
-            if known:
-                pretrained.refine(made, subject)
-            return made
+        plan = functools.cache(functools.partial(self._plan, subject, way))
 
         def evident(outcome: Outcome) -> bool:
             assert outcome.error is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -21,6 +22,8 @@ from inductor_debug.capture.fake_mode import is_fake
 from inductor_debug.capture.inference.meta_runs import call_on_meta
 from inductor_debug.capture.inference.specs import Guess, make_call
 from inductor_debug.capture.inference.state import ModuleState
+
+Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
 
 _NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
 _DIGITS = re.compile(r"\d+")
@@ -84,6 +87,17 @@ class Trials:
         """What fake tensors raised, too, when the meta device did."""
         self._stack: list[tuple[nn.Module, Any, Any]] = []
         self._completed = 0
+
+    def watched(self, guess: Guess, around: Around) -> Outcome:
+        """Runs the model on `guess` inside `around`, which is given the arguments of the call."""
+        self.runs += 1
+
+        def call(subject: Any, guess: Guess) -> None:
+            args, kwargs = make_call(guess)
+            with torch.set_grad_enabled(self._grad), around(args, kwargs):
+                subject(*args, **kwargs)
+
+        return self._run(guess, call)
 
     def run(self, guess: Guess) -> Outcome:
         """Runs the model on `guess`, which leaves it as it was.

@@ -1,0 +1,279 @@
+"""Whether what stops a class does not depend on what it is called with: then the class is at fault, not the guess.
+
+The call that came furthest is varied in every way that the search knows: each size, rank, dtype and argument. Where
+nothing gets past the place that refuses, and what contradicts itself there is fixed by the class, or grows past the
+size that is wanted without ever meeting it, no call of this kind can run. What user code refuses by an exception of its
+own is never judged: it may be right.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from inductor_debug.capture.conflicts import ConflictKind
+from inductor_debug.capture.inference.changes import of_rank, replaced, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.refusing_call import Pair, RefusedCall, refused_call
+from inductor_debug.capture.inference.specs import Guess, TensorSpec, map_tensors
+from inductor_debug.capture.inference.trial import Outcome, Trials
+
+_SECONDS = 0.6
+_MOST_RUNS = 90
+_FACTORS = (2, 3, 5)
+_LARGEST = 1 << 14
+"""How large a size is tried where a larger one is wanted."""
+_RESTARTS = 4
+_IMAGE = ("H", "W")
+
+
+@dataclass
+class Judgement:
+    """What came of varying a call: `runs` is one that runs after all, `blamed` the failure that none avoids."""
+
+    runs: Guess | None = None
+    blamed: Outcome | None = None
+    furthest: Outcome | None = None
+
+
+def judged(trials: Trials, plan: Plan, best: Outcome) -> Judgement:
+    """Decides whose fault it is that no call runs.
+
+    Args:
+        trials: runs calls.
+        plan: the candidates of every argument.
+        best: the failure of the call that came furthest.
+    """
+    deadline = time.process_time() + _SECONDS
+    for _ in range(_RESTARTS):
+        case = _Case(trials, plan, best, deadline)
+        judgement = case.judge()
+        further = judgement.furthest
+        if further is None or judgement.runs is not None or judgement.blamed is not None:
+            return judgement
+        best = further
+    return Judgement(furthest=best)
+
+
+class _Case:
+    """One place that refuses, and what other calls meet there."""
+
+    def __init__(self, trials: Trials, plan: Plan, best: Outcome, deadline: float) -> None:
+        self._trials, self._plan, self._best, self._deadline = trials, plan, best, deadline
+        self._left = trials.runs + _MOST_RUNS
+        self._here: list[RefusedCall] = []
+
+    def judge(self) -> Judgement:
+        best = self._best
+        if not best.place or _raises_itself(best.place[-1]):
+            return Judgement()
+        first = self._refused(best.guess)
+        if first is None:
+            return Judgement()
+        self._here.append(first)
+        tried = {best.guess}
+        for guess in _variations(best.guess, self._plan):
+            if guess in tried:
+                continue
+            tried.add(guess)
+            if self._spent():
+                return Judgement()
+            outcome = self._trials.run(guess)
+            if outcome.error is None:
+                return Judgement(runs=guess)
+            if outcome.progress > best.progress and outcome.place != best.place:
+                return Judgement(furthest=outcome)
+            if outcome.place == best.place and (refused := self._refused(guess)) is not None:
+                self._here.append(refused)
+        if len(self._here) < 2 and best.guess.used_sizes():
+            return Judgement()
+        if all(call.conflict is None for call in self._here):
+            blames = len({(call.function, call.kind) for call in self._here}) == 1
+            return Judgement(blamed=best if blames else None)
+        return self._by_sizes()
+
+    def _spent(self) -> bool:
+        return self._trials.runs >= self._left or time.process_time() > self._deadline
+
+    def _refused(self, guess: Guess) -> RefusedCall | None:
+        return refused_call(self._trials, guess)
+
+    def _by_sizes(self) -> Judgement:
+        """Whether the two sides of a contradiction can ever be equal."""
+        pairs = [call.pair for call in self._here if call.pair is not None]
+        if len(pairs) != len(self._here) or len({call.function for call in self._here}) != 1:
+            return Judgement()
+        lefts, rights = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+        if len(lefts) == 1 and len(rights) == 1:
+            return Judgement(blamed=self._best)
+        kind = self._here[0].conflict.kind if self._here[0].conflict is not None else None
+        if kind not in (ConflictKind.SIZE, ConflictKind.VOLUME) or not all(_are_sizes(pair) for pair in pairs):
+            return Judgement()
+        if len(lefts) > 1 and len(rights) > 1:
+            return Judgement(blamed=self._best if _are_proportional(pairs) else None)
+        return self._never_meets(0 if len(lefts) > 1 else 1)
+
+    def _never_meets(self, side: int) -> Judgement:
+        """Whether the side that follows the sizes of the call passes over the size that is wanted."""
+        guess, found = self._best.guess, False
+        for names in _axes(guess):
+            reading = self._reading(guess, names, side)
+            met = reading.meets()
+            if met is None:
+                continue
+            if isinstance(met, Guess):
+                return Judgement(runs=met)
+            if not met:
+                return Judgement()
+            found = True
+        return Judgement(blamed=self._best if found else None)
+
+    def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> _Axis:
+        first = self._here[0].pair
+        assert first is not None
+        wanted = first[1 - side]
+        assert isinstance(wanted, int)
+
+        def size_at(value: int) -> tuple[int | None, Guess]:
+            other = guess.with_sizes(**dict.fromkeys(names, value))
+            if self._spent():
+                return None, other
+            outcome = self._trials.run(other)
+            if outcome.error is None:
+                return wanted, other
+            if outcome.place != self._best.place:
+                return None, other
+            refused = self._refused(other)
+            pair = refused.pair if refused is not None else None
+            size = pair[side] if pair is not None and pair[1 - side] == wanted else None
+            return size if isinstance(size, int) else None, other
+
+        return _Axis(size_at, guess.size_of()[names[0]], wanted)
+
+
+@dataclass
+class _Axis:
+    """One size of the call (or two that go together), and what the refused size is for each of its values."""
+
+    size_at: Callable[[int], tuple[int | None, Guess]]
+    usual: int
+    wanted: int
+
+    def meets(self) -> Guess | bool | None:
+        """The call whose refused size is the wanted one; True where none is, None where it does not follow this size.
+
+        False where that could not be found out: the refused size does not grow with this one.
+        """
+        usual, _ = self.size_at(self.usual)
+        double, _ = self.size_at(self.usual * 2)
+        if usual is None or double is None:
+            return None if usual is None else self._between(1, self.usual)
+        if usual == double:
+            return None
+        if double < usual:
+            return False
+        low, high = 1, self.usual
+        while True:
+            size, call = self.size_at(high)
+            if size is None or high > _LARGEST:
+                return False
+            if size == self.wanted:
+                return call
+            if size > self.wanted:
+                break
+            low, high = high, high * 2
+        return self._between(low, high)
+
+    def _between(self, low: int, high: int) -> Guess | bool:
+        """The same between a value (or 1) whose size is too small and one whose size is too large."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            size, call = self.size_at(middle)
+            if size == self.wanted:
+                return call
+            # What refuses earlier is too small for the layers before.
+            if size is None or size < self.wanted:
+                low = middle
+            else:
+                high = middle
+        return True
+
+
+def _axes(guess: Guess) -> Iterator[tuple[str, ...]]:
+    """Sizes that are varied together: height and width as one, for images are rarely meant to have a certain shape."""
+    used = guess.used_sizes()
+    if all(name in used for name in _IMAGE):
+        yield _IMAGE
+    for name in used:
+        if name not in _IMAGE or not all(other in used for other in _IMAGE):
+            yield (name,)
+
+
+def _are_proportional(pairs: list[Pair]) -> bool:
+    """Whether both sides grow with the call, and one is always the same multiple of the other."""
+    (left, right), *others = ((int(left), int(right)) for left, right in pairs)
+    return all(int(other[0]) * right == int(other[1]) * left for other in others)
+
+
+def _are_sizes(pair: Pair) -> bool:
+    return all(isinstance(side, int) for side in pair)
+
+
+def _variations(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    """The call with one thing changed: a size, a fixed dimension, a rank, a dtype, an argument."""
+    sizes = guess.size_of()
+    for name in guess.used_sizes():
+        for factor in _FACTORS:
+            yield guess.with_sizes(**{name: sizes[name] * factor})
+        yield guess.with_sizes(**{name: sizes[name] + 1})
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for position, dim in enumerate(spec.dims):
+            size = dim if isinstance(dim, int) else sizes[dim]
+            for other in (size * 2, size + 1):
+                yield resized_alone(guess, name, spec, position, other)
+    for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
+        for other in (size * 2, size + 1):
+            yield _resized_together(guess, size, other)
+    yield from _other_arguments(guess, plan)
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for rank in range(1, 6):
+            if rank != len(spec.dims):
+                yield replaced(guess, name, spec, of_rank(spec, rank))
+        for dtype in ("float32", "int64", "bool"):
+            if dtype != spec.dtype:
+                yield replaced(guess, name, spec, TensorSpec(spec.dims, dtype))
+
+
+def _resized_together(guess: Guess, size: int, other: int) -> Guess:
+    """Another size for all fixed dimensions that have one size."""
+
+    def changed(spec: TensorSpec) -> TensorSpec:
+        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
+
+    arguments = tuple(replace(item, spec=map_tensors(item.spec, changed)) for item in guess.arguments)
+    return replace(guess, arguments=arguments)
+
+
+def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    given = {item.name for item in guess.arguments}
+    for argument in guess.arguments:
+        for spec in plan.candidates_of(argument.name):
+            if spec != argument.spec:
+                yield with_all_sizes(guess.with_spec(argument.name, spec))
+    for name in plan.optional:
+        if name not in given:
+            for spec in plan.candidates_of(name)[:2]:
+                yield plan.with_optional(guess, name, spec)
+
+
+def _raises_itself(place: tuple[str, int]) -> bool:
+    """Whether the user's own line raises or asserts."""
+    line = linecache.getline(*place).strip()
+    try:
+        (statement,) = ast.parse(line).body
+    except (SyntaxError, ValueError):
+        return line.startswith(("raise", "assert"))
+    return isinstance(statement, ast.Raise | ast.Assert)

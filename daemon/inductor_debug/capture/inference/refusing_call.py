@@ -1,0 +1,108 @@
+"""The call of torch that refuses, when a model is run on a guess: what it was given, and what contradicts itself there.
+
+Runs the model under a mode that sees every function of torch before it is taken apart; changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of
+from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.trial import Trials
+
+Pair = tuple["int | str", "int | str"]
+
+
+@dataclass
+class RefusedCall:
+    """A call that torch refused.
+
+    `computed` tells for each tensor that it was given whether that was computed from the inputs; others are the
+    model's parameters, buffers and constants, or made of those. `kind` is the type of what it raised.
+    """
+
+    function: str
+    kind: str
+    conflict: Conflict | None
+    computed: list[bool] = field(default_factory=list)
+
+    @property
+    def pair(self) -> Pair | None:
+        """The two sides that should be equal, as numbers, or as names of dtypes; None where there are no such two."""
+        conflict = self.conflict
+        if conflict is None:
+            return None
+        if conflict.kind in (ConflictKind.DTYPE, ConflictKind.DEVICE):
+            return ("", str(conflict.wanted))
+        wanted = conflict.wanted if conflict.wanted is not None else conflict.right.size if conflict.right else None
+        return (conflict.left.size, wanted) if wanted is not None else None
+
+
+def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
+    """The call of torch that ends a run of `guess`; None where the run ends otherwise."""
+    watch = _Watch()
+    outcome = trials.watched(guess, watch.active)
+    return watch.refused if outcome.error is not None and watch.error is outcome.error else None
+
+
+class _Watch(TorchFunctionMode):
+    """Remembers the innermost function of torch that raises, and which tensors were computed from the inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: RefusedCall | None = None
+        self.error: BaseException | None = None
+        self._computed: dict[int, torch.Tensor] = {}
+
+    @contextlib.contextmanager
+    def active(self, args: Any, kwargs: Any) -> Any:
+        """Watches meanwhile; `args` and `kwargs` are what the model is called with."""
+        self.refused, self.error = None, None
+        self._computed = {id(tensor): tensor for tensor in _tensors((args, kwargs))}
+        with self:
+            yield
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = operands_of(args, kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            if self.error is not error:
+                self._remember(function, args, kwargs, given, error)
+            raise
+        if any(id(tensor) in self._computed for tensor in given):
+            self._computed.update((id(tensor), tensor) for tensor in _tensors(result))
+        return result
+
+    def _remember(
+        self, function: Any, args: Any, kwargs: Mapping[str, Any], given: list[torch.Tensor], error: Exception
+    ) -> None:
+        try:
+            conflict = conflict_of(function, args, kwargs)
+        except (TypeError, ValueError, RuntimeError):
+            conflict = None
+        computed = [id(tensor) in self._computed for tensor in given]
+        self.error = error
+        self.refused = RefusedCall(
+            str(getattr(function, "__name__", function)), type(error).__name__, conflict, computed
+        )
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return []
