@@ -67,6 +67,20 @@ export interface ArtifactReference {
 export type Checked = "yes" | "partly" | "no";
 
 /**
+ * What two sides of a call cannot agree on.
+ */
+export type ConflictKind = "size" | "volume" | "divisibility" | "rank" | "dtype" | "index" | "device" | "window" | "layout";
+
+/**
+ * One operand's part: its index among `operands`, the dimension (None for all of it), and the size in question.
+ */
+export interface ConflictSide {
+  readonly operand: number;
+  readonly dim: number | null;
+  readonly size: number;
+}
+
+/**
  * A tensor as it lies on an accelerator that moves memory in sticks.
  *
  * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
@@ -146,6 +160,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
+  readonly facts?: ShapeConflict | UnknownName | null;
 }
 
 /**
@@ -346,6 +361,26 @@ export interface Location {
 export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
 
 /**
+ * A tensor of a call that failed.
+ *
+ * `expression` is what the user's source calls it, empty where it has no name there; `owner` the expression of the
+ * module whose parameter it is (`self.fc1`), empty for any other tensor. `made_by` is one word for what made it
+ * (`relu`, `net.1`). `made_at` is the expression that made it, or declared it, and `trace` the history of the size in
+ * question, the latest step first.
+ */
+export interface OperandFact {
+  readonly expression: string;
+  readonly owner: string;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly device?: string;
+  readonly made_by?: string;
+  readonly made_at?: Location | null;
+  readonly place?: Location | null;
+  readonly trace?: readonly TraceStep[];
+}
+
+/**
  * What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
  *
  * Where `Answered` never comes, because the task was cancelled or died, this is what there is.
@@ -393,6 +428,22 @@ export interface Related {
  * How much a finding matters, most severe first.
  */
 export type Severity = "error" | "warning" | "information" | "hint";
+
+/**
+ * Sizes, dtypes or devices of one call that contradict each other.
+ *
+ * `operation` is torch's name for it (`matmul`, `conv2d`); `call` the module that was called, as the source says it
+ * (`self.fc1`), empty where a function was. `right` is None where the other side is a number of the call: `wanted`.
+ */
+export interface ShapeConflict {
+  readonly conflict: ConflictKind;
+  readonly operation: string;
+  readonly call: string;
+  readonly operands: readonly OperandFact[];
+  readonly left: ConflictSide;
+  readonly right?: ConflictSide | null;
+  readonly wanted?: number | string | null;
+}
 
 /**
  * Why a stage saw less than the whole target where the user's code is not at fault.
@@ -498,6 +549,33 @@ export interface TensorFact {
   readonly dtype: string;
   readonly bytes?: number | null;
   readonly layout?: DeviceLayout | null;
+}
+
+/**
+ * One step back along the history of a size.
+ *
+ * `name` is what was done there (`max_pool2d`, `conv2`), `text` the same with the sizes that it joins
+ * (`flatten 64·12·12`). `sizes` are those that are followed from here on, of the tensor that came out of the step.
+ * `place` is the expression, None where no line of the user's did it. `first` says that the history begins here, with
+ * an input or a parameter.
+ */
+export interface TraceStep {
+  readonly name: string;
+  readonly text: string;
+  readonly sizes: readonly number[];
+  readonly place?: Location | null;
+  readonly first?: boolean;
+}
+
+/**
+ * A name that is not there. `owner` is the class that lacks the attribute, empty for a plain name.
+ *
+ * `suggestion` is the nearest name that is there, None where none is near.
+ */
+export interface UnknownName {
+  readonly missing_name: string;
+  readonly owner: string;
+  readonly suggestion?: string | null;
 }
 
 export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageFinished | StageStarted;

@@ -8,6 +8,14 @@ from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
+from inductor_debug_schema.facts import (
+    ConflictKind,
+    ConflictSide,
+    OperandFact,
+    ShapeConflict,
+    TraceStep,
+    UnknownName,
+)
 from inductor_debug_schema.findings import (
     Checked,
     FileReport,
@@ -57,6 +65,8 @@ __all__ = [
     "ArtifactKind",
     "ArtifactMade",
     "ArtifactReference",
+    "ConflictKind",
+    "ConflictSide",
     "DeviceLayout",
     "Event",
     "ExpressionFact",
@@ -79,12 +89,14 @@ __all__ = [
     "Loaded",
     "Location",
     "NodeRole",
+    "OperandFact",
     "Position",
     "PartlyAnswered",
     "Progressed",
     "Range",
     "Related",
     "Severity",
+    "ShapeConflict",
     "Shortfall",
     "Stage",
     "StageFinished",
@@ -96,6 +108,8 @@ __all__ = [
     "TargetSetting",
     "Task",
     "TensorFact",
+    "TraceStep",
+    "UnknownName",
     "WireError",
     "from_wire",
     "place_fields",

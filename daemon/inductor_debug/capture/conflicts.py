@@ -14,10 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 import torch
+from inductor_debug_schema import ConflictKind
 from torch import nn
 
 from inductor_debug.capture.contradictions import indexing, joining, layers, products, reshaping, windows
-from inductor_debug.capture.contradictions.facts import Conflict, ConflictKind, Operand, Side, rank_is_not
+from inductor_debug.capture.contradictions.facts import Conflict, Operand, Side, rank_is_not
 
 __all__ = ["Conflict", "ConflictKind", "Operand", "Side", "conflict_of", "operands_of"]
 

@@ -18,7 +18,15 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
-from inductor_debug.capture.failures import Fault, capture_error, classify, describe, fell_short, frames_of_error
+from inductor_debug.capture.failures import (
+    Fault,
+    capture_error,
+    classify,
+    describe,
+    fell_short,
+    frames_of_error,
+    places_of,
+)
 from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
 from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
 from inductor_debug.capture.graph_runner import NodeAttribution
@@ -131,7 +139,8 @@ class DynamoRun:
             shortfall=ending.shortfall,
             at=ending.at,
         )
-        return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real)
+        unfinished = frozenset() if error is None else places_of(frames_of_error(error, self.sources))
+        return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
 
     def explain(self, error: BaseException | None) -> Ending:
         """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""

@@ -7,7 +7,7 @@ what is `expression_runs`' affair; this module describes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from inductor_debug_schema import DeviceLayout, ExpressionFact, Location, TensorFact
@@ -46,16 +46,18 @@ class ExpressionReader:
         self._sources = sources
         self._flows: dict[str, Flow] = {}
 
-    def facts(self, recordings: Iterable[Recording]) -> list[ExpressionFact]:
+    def facts(self, recordings: Iterable[Recording], unfinished: Collection[Location] = ()) -> list[ExpressionFact]:
         """What the recordings of one stage and target say of every expression in the project's files.
 
-        In the order in which they first ran; of an expression that several recordings saw, the last one speaks.
+        In the order in which they first ran; of an expression that several recordings saw, the last one speaks. Those
+        at the places `unfinished` raised, and gave nothing.
         """
         found: dict[Location, ExpressionFact] = {}
         words = _Words(self._profile)
         for recording in recordings:
             seen = expressions_of(recording, self._flow_of)
-            found.update({expression.location: words.fact(expression) for expression in seen})
+            whole = [expression for expression in seen if expression.location not in unfinished]
+            found.update({expression.location: words.fact(expression) for expression in whole})
         return list(found.values())[:MOST_FACTS]
 
     def _flow_of(self, path: str) -> Flow:

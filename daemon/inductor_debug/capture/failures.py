@@ -7,9 +7,10 @@ imitate. Neither is the user's fault. Every other exception is, and is told in t
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from enum import Enum
 
-from inductor_debug_schema import Finding, Location, Related, Severity, Shortfall, Stage
+from inductor_debug_schema import Finding, Location, Related, Severity, ShapeConflict, Shortfall, Stage, UnknownName
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -23,6 +24,7 @@ from inductor_debug.capture.recorder import FailedOp
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Ending
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.conflict_words import message_of, related_of
 from inductor_debug.rules.ops import Frame
 
 _NEEDS_VALUE = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
@@ -163,6 +165,29 @@ def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: 
     index = innermost(frames)
     at = None if index is None else frames[index].location
     return Ending(findings, [note.format(f"{place}: " if place else "", message)], shortfall, at)
+
+
+def with_unknown_name(finding: Finding, facts: UnknownName) -> Finding:
+    """The finding of a name that is not there, with the nearest one where there is one."""
+    if facts.suggestion is None:
+        return replace(finding, facts=facts)
+    missing = (
+        f"`{facts.owner}` has no `{facts.missing_name}`" if facts.owner else f"`{facts.missing_name}` is not defined"
+    )
+    return replace(finding, message=f"{missing}; did you mean `{facts.suggestion}`?", facts=facts)
+
+
+def with_conflict(finding: Finding, facts: ShapeConflict) -> Finding:
+    """The finding of a call whose operands contradict each other, in words made from the facts."""
+    place = finding.path, finding.range
+    told = [item for item in related_of(facts) if (item.path, item.range) != place]
+    related = [*told, *finding.related][:_MOST_RELATED]
+    return replace(finding, message=message_of(facts), related=related, facts=facts)
+
+
+def places_of(frames: tuple[Frame, ...]) -> frozenset[Location]:
+    """Where the project's frames stand."""
+    return frozenset(frame.location for frame in frames if frame.in_project)
 
 
 def where(frames: tuple[Frame, ...]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -40,19 +41,28 @@ class ModulePath:
         original: Callable[..., Any] = torch.nn.Module.__call__
         names, running = self.names, self._running
 
-        def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def _followed(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             running.append(names.get(id(module)) or (running[-1] if running else ""))
             try:
                 return original(module, *args, **kwargs)
             finally:
                 running.pop()
 
-        torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+        torch.nn.Module.__call__ = _followed  # type: ignore[method-assign]
         try:
             yield
         finally:
             torch.nn.Module.__call__ = original  # type: ignore[method-assign]
             running.clear()
+
+
+def called_in(frame: FrameType) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]] | None:
+    """The module that a frame calls for `ModulePath.follow`, and its arguments; None of any other frame."""
+    code = frame.f_code
+    if code.co_name != "_followed" or code.co_filename != __file__:
+        return None
+    values = frame.f_locals
+    return values["module"], values["args"], values["kwargs"]
 
 
 class NodeModules:

@@ -10,10 +10,22 @@ import contextlib
 from typing import Any
 
 import torch
-from inductor_debug_schema import Stage, StageReport, StageState
+from inductor_debug_schema import Finding, Stage, StageReport, StageState
 
+from inductor_debug.capture.conflict_facts import conflict_facts
 from inductor_debug.capture.dynamic_inputs import symbolic_arguments
-from inductor_debug.capture.failures import Fault, capture_error, classify, fell_short, frames_of_error
+from inductor_debug.capture.failed_calls import CallWatch
+from inductor_debug.capture.failures import (
+    Fault,
+    capture_error,
+    classify,
+    fell_short,
+    frames_of_error,
+    places_of,
+    with_conflict,
+    with_unknown_name,
+)
+from inductor_debug.capture.misspellings import unknown_name
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
@@ -25,6 +37,9 @@ from inductor_debug.rules.ops import Frame
 
 __all__ = ["StageOutcome", "run_preview"]
 
+_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
+"""What torch raises at calls that it refuses."""
+
 
 def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """Runs `target` once under the recorder.
@@ -33,21 +48,7 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
     recorded.
     """
-    snapshot = Snapshot(target)
-    origins = OriginTable.of_target(target)
-    path = ModulePath(target.module)
-    attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
-    recorder = Recorder(attribution, origins)
-    error: BaseException | None = None
-    ambient = target.fake_mode or contextlib.nullcontext()
-    with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
-        try:
-            # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
-            with path.follow(), torch.compiler.set_stance("force_eager"), recorder:
-                _call(target.function, args, kwargs)
-        except (Exception, SystemExit) as raised:
-            error = raised
-        snapshot.restore()
+    recorder, error = _run(target, sources, contextlib.nullcontext())
     ending = _explain(error, recorder, target, sources)
     report = StageReport(
         stage=Stage.PREVIEW,
@@ -58,7 +59,30 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         shortfall=ending.shortfall,
         at=ending.at,
     )
-    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real)
+    unfinished = frozenset() if error is None else places_of(frames_of_error(error, sources))
+    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
+
+
+def _run(
+    target: BuiltTarget, sources: SourceMap, watch: contextlib.AbstractContextManager[Any]
+) -> tuple[Recorder, BaseException | None]:
+    """Runs the target once, leaves it as it was, and gives what was recorded and raised."""
+    snapshot = Snapshot(target)
+    origins = OriginTable.of_target(target)
+    path = ModulePath(target.module)
+    attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
+    recorder = Recorder(attribution, origins)
+    error: BaseException | None = None
+    ambient = target.fake_mode or contextlib.nullcontext()
+    with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
+        try:
+            # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
+            with path.follow(), torch.compiler.set_stance("force_eager"), recorder, watch:
+                _call(target.function, args, kwargs)
+        except (Exception, SystemExit) as raised:
+            error = raised
+        snapshot.restore()
+    return recorder, error
 
 
 def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -72,5 +96,22 @@ def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarge
     frames: tuple[Frame, ...] = frames_of_error(error, sources)
     fault, message = classify(error, recorder.failed, fake=target.fake_mode is not None)
     if fault is Fault.USER:
-        return Ending([capture_error(message, frames, target, Stage.PREVIEW)])
+        finding = capture_error(message, frames, target, Stage.PREVIEW)
+        return Ending([_told_by_facts(finding, error, frames, target, sources)])
     return fell_short(fault, message, frames, [])
+
+
+def _told_by_facts(
+    finding: Finding, error: BaseException, frames: tuple[Frame, ...], target: BuiltTarget, sources: SourceMap
+) -> Finding:
+    """The finding in the user's own terms, where it is understood; a second run, watched, tells of contradictions."""
+    missing = unknown_name(error)
+    if missing is not None:
+        return with_unknown_name(finding, missing)
+    if not isinstance(error, _REFUSALS):
+        return finding
+    recorder, again = _run(target, sources, CallWatch())
+    if type(again) is not type(error) or frames_of_error(again, sources) != frames:
+        return finding
+    facts = conflict_facts(again, recorder, target, sources)
+    return finding if facts is None else with_conflict(finding, facts)

@@ -116,6 +116,7 @@ class _Session:
         self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
         self._recordings: list[Recording] = []
+        self._unfinished: set[Location] = set()
         self._findings: list[Finding] = []
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
@@ -166,6 +167,7 @@ class _Session:
             self._skip(item, stage, item.refused.reason if item.refused is not None else why, short)
             return
         self._recordings.clear()
+        self._unfinished.clear()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
             looked_at = item.real or item.target
@@ -176,7 +178,7 @@ class _Session:
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
         # Functionalised and with a backward, what AOTAutograd makes says less of an expression than earlier stages do.
-        seen = self._expressions.facts(self._recordings) if stage is not Stage.AOT else []
+        seen = self._expressions.facts(self._recordings, self._unfinished) if stage is not Stage.AOT else []
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
         for extra in outcome.extras:
@@ -263,6 +265,7 @@ class _Session:
         except BaseException as error:
             outcome = self._interrupted(stage, target, error)
         self._recordings.append(outcome.recording)
+        self._unfinished |= outcome.unfinished
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
         findings = [*outcome.findings, *(finding for finding in judged if not self._known_forward(finding))]
         return outcome, findings if target.inference is None else honest(findings, target, outcome.recording)

@@ -43,7 +43,7 @@ class StageOutcome:
     tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes the
     document of the captured graphs; it is called only where somebody wants to keep them, after the findings were sent.
     `measured` makes what statistics are of where that is not `recording`, at the same time. `extras` are further
-    artifacts.
+    artifacts. `unfinished` are the places of the expressions that an exception went through: they gave nothing.
     """
 
     recording: Recording
@@ -53,3 +53,4 @@ class StageOutcome:
     graphs: Callable[[], GraphDocument] | None = None
     measured: Callable[[], Measured] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
+    unfinished: frozenset[Location] = frozenset()

@@ -32,6 +32,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.engine.coverage import coverage_of
+from inductor_debug.engine.moving import moved_facts
 from inductor_debug.engine.texts import difference
 
 Part = tuple[str, Stage]
@@ -293,7 +294,8 @@ def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Fi
             dataclasses.replace(place, range=edit.moved(place.range) or place.range) if place.path == path else place
             for place in finding.related
         ]
-        result.append(dataclasses.replace(finding, range=span, related=related))
+        facts = moved_facts(finding.facts, path, edit)
+        result.append(dataclasses.replace(finding, range=span, related=related, facts=facts))
     return result
 
 

@@ -89,9 +89,21 @@ class JsonReport:
             "module": finding.module,
             "count": finding.count,
             "related": [self._related(related) for related in finding.related],
+            "facts": self._facts(finding),
             "fingerprint": finding.fingerprint,
             "link": finding.link,
         }
+
+    def _facts(self, finding: Finding) -> Any:
+        return None if finding.facts is None else self._shown(to_wire(finding.facts))
+
+    def _shown(self, value: Any) -> Any:
+        """The facts with paths as they are shown everywhere else."""
+        if isinstance(value, dict):
+            return {
+                key: self._places.shown(item) if key == "path" else self._shown(item) for key, item in value.items()
+            }
+        return [self._shown(item) for item in value] if isinstance(value, list) else value
 
     def _related(self, related: Related) -> dict[str, Any]:
         return {

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, TensorFact
+from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, ShapeConflict, TensorFact, TraceStep
 
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.conflict_words import sides_of, steps_of
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
@@ -72,10 +74,35 @@ class Wording:
         if fact.modules:
             lines.append(self._modules(fact))
         lines.append(self._runs(known))
-        lines += [self._finding(finding) for finding in findings]
+        lines += [line for finding in findings for line in (self._finding(finding), *self._histories(finding))]
         if known.stale:
             lines.append(self._aside("As it was before the text was edited; the next analysis brings it up to date."))
         return ("  \n" if self._markdown else "\n").join(line for line in lines if line)
+
+    def histories(self, findings: Sequence[Finding]) -> str:
+        """Where the sizes of conflicts come from, for places that gave nothing because of them."""
+        lines = [line for finding in findings for line in self._histories(finding)]
+        return ("  \n" if self._markdown else "\n").join(lines)
+
+    def _histories(self, finding: Finding) -> list[str]:
+        facts = finding.facts
+        if not isinstance(facts, ShapeConflict):
+            return []
+        lines = []
+        for side in sides_of(facts):
+            operand = facts.operands[side.operand]
+            steps = [self._step(step) for step in steps_of(operand)]
+            if steps:
+                name = operand.expression or operand.made_by
+                lines.append(" ← ".join([f"{self._code(name)}: {side.size}", *steps]))
+        return lines
+
+    def _step(self, step: TraceStep) -> str:
+        if not self._markdown or step.place is None:
+            return step.text
+        start = step.place.range.start
+        address = f"{Path(step.place.path).as_uri()}#L{start.line + 1},{start.character + 1}"
+        return f"[{self._escaped(step.text)}]({address})"
 
     def _outputs(self, fact: ExpressionFact, accelerator: str) -> list[str]:
         lines = []

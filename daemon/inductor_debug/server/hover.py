@@ -32,10 +32,12 @@ def hover_at(server: Server, uri: str, position: Position) -> types.Hover | None
     markdown = server.client.markdown_hover
     measured = _measured(server, document.path, position, markdown)
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-    if known is None:
-        return types.Hover(contents=types.MarkupContent(kind=kind, value=measured)) if measured else None
     wording = Wording(markdown=markdown, explain=EXPLAIN if EXPLAIN in server.client.commands else None)
-    text = wording.hover(known, _findings(server, document.path, position), server.accelerator_of(document.path))
+    findings = _findings(server, document.path, position)
+    if known is None:
+        text = "\n\n".join(filter(None, (wording.histories(findings), measured)))
+        return types.Hover(contents=types.MarkupContent(kind=kind, value=text)) if text else None
+    text = wording.hover(known, findings, server.accelerator_of(document.path))
     text = "\n\n".join(filter(None, (text, measured)))
     return types.Hover(contents=types.MarkupContent(kind=kind, value=text), range=range_of(known.range))
 

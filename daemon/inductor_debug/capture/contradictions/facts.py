@@ -4,29 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-
-class ConflictKind(Enum):
-    """What two sides of a call cannot agree on."""
-
-    SIZE = "size"
-    """Two sizes that must be equal (or, where the operation broadcasts, one of them 1)."""
-    VOLUME = "volume"
-    """The number of elements against the product that a reshape asks for."""
-    DIVISIBILITY = "divisibility"
-    """A size that must be a multiple of a number of the call."""
-    RANK = "rank"
-    """The number of dimensions."""
-    DTYPE = "dtype"
-    INDEX = "index"
-    """An index, or the number of a dimension, that the tensor does not have."""
-    DEVICE = "device"
-    WINDOW = "window"
-    """A kernel that is larger than the padded input; `wanted` is the least size that the input must have."""
-    LAYOUT = "layout"
-    """A view that the order of the elements in memory does not allow, though their number is right."""
+from inductor_debug_schema import ConflictKind
 
 
 @dataclass(frozen=True, slots=True)

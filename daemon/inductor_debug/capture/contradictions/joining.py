@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from inductor_debug_schema import ConflictKind
+
 from inductor_debug.capture.contradictions.facts import (
     Conflict,
-    ConflictKind,
     Operand,
     Side,
     first,

@@ -12,8 +12,12 @@ class CaptureErrorRule(RunRule):
     summary = "The model raised an exception while it was being captured."
     what = """
         The target was built and called with its example inputs, on tensors that have shapes but no data, and
-        raised. The finding stands at the innermost line of your code in the traceback, with the exception's own
-        message; callers are related places.
+        raised. The finding stands at the innermost line of your code in the traceback; callers are related places.
+
+        Where torch refuses a call because sizes, dtypes or devices do not fit, the message names your expressions and
+        what contradicts what. Where each operand was made, and the steps that gave it the size in question
+        (`9216 ← flatten 64·12·12 ← max_pool2d ← conv2`), are related places and stand in the hover. For a name that
+        does not exist the nearest one that does is told. Any other exception keeps its own message.
 
         The same rule tells when part of a model cannot be captured although nothing is wrong with it, such as
         recurrent layers that Dynamo runs uncaptured, or an operator that has a forward and no backward."""
@@ -24,7 +28,7 @@ class CaptureErrorRule(RunRule):
         ```python
         self.fc = nn.Linear(128, 10)
         ...
-        return self.fc(x)      # x has 64 features: mat1 and mat2 shapes cannot be multiplied
+        return self.fc(x)      # `self.fc` takes 128 features, `x` [32, 64] has 64
         ```"""
     fix = """
         Mend the expression, or the example inputs if those are wrong (the directive comment, `get_inputs`,

@@ -1,0 +1,65 @@
+"""Names that are not there, and the nearest that are: for `AttributeError` and `NameError`, without running anything.
+
+Names are read from dictionaries alone: neither `dir` nor any attribute of the user's objects is asked for.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+from types import ModuleType, TracebackType
+from typing import Any
+
+from inductor_debug_schema import UnknownName
+from torch import nn
+
+
+def unknown_name(error: BaseException) -> UnknownName | None:
+    """What an exception says of a missing name; None of any other exception."""
+    name = getattr(error, "name", None)
+    if not isinstance(name, str) or not name:
+        return None
+    if isinstance(error, AttributeError):
+        owner = error.obj
+        return UnknownName(name, _title(owner), _nearest(name, _attributes(owner)))
+    if isinstance(error, NameError):
+        return UnknownName(name, "", _nearest(name, _variables(error.__traceback__)))
+    return None
+
+
+def _nearest(name: str, known: set[str]) -> str | None:
+    found = difflib.get_close_matches(name, sorted(known - {name}), n=1, cutoff=0.7)
+    return found[0] if found else None
+
+
+def _title(owner: Any) -> str:
+    named = owner if isinstance(owner, type) else type(owner)
+    return str(owner.__name__) if isinstance(owner, ModuleType) else named.__name__.replace("FakeTensor", "Tensor")
+
+
+def _attributes(owner: Any) -> set[str]:
+    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+    found = {name for kind in kinds for name in vars(kind)}
+    own = _own_dict(owner)
+    found.update(own)
+    if isinstance(owner, nn.Module):
+        for group in ("_modules", "_parameters", "_buffers"):
+            found.update(own.get(group, ()))
+    return {name for name in found if isinstance(name, str) and not name.startswith("__")}
+
+
+def _own_dict(owner: Any) -> dict[str, Any]:
+    try:
+        own = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return {}
+    return own if isinstance(own, dict) else dict(own)
+
+
+def _variables(traceback: TracebackType | None) -> set[str]:
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return set()
+    frame = traceback.tb_frame
+    return {*frame.f_locals, *frame.f_globals, *vars(builtins)}
