@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from inductor_debug.cli.bench import artifacts, inductor, inference, kerneldiff, latency, numerics, repro, stages
+from inductor_debug.cli.bench import artifacts, bugs, inductor, inference, kerneldiff, latency, numerics, repro, stages
 from inductor_debug.cli.bench.outcome import Outcome
 
 
@@ -29,6 +29,10 @@ BENCHMARKS = {
     ),
     "inference": Benchmark(
         "how often inputs are inferred, how well and how fast", lambda given: inference.run(given.corpus, given.sample)
+    ),
+    "bugs": Benchmark(
+        "how many single mistakes in models that declare no inputs are found",
+        lambda given: bugs.run(given.corpus, given.sample, given.seed, missed=given.missed),
     ),
     "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stages.run(_models(given))),
     "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor.run(_models(given))),
@@ -60,9 +64,20 @@ FAILURES = ()
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     parser.add_argument("benchmark", choices=list(BENCHMARKS), metavar="BENCHMARK", help="what to measure")
-    parser.add_argument("--corpus", default="tests/inference", help="inference: folder of the corpus (%(default)s)")
     parser.add_argument(
-        "--sample", type=int, default=0, help="inference: only so many classes of each part of the corpus"
+        "--corpus",
+        default="tests/inference",
+        help="inference, bugs: folder of the corpus (%(default)s); bugs: or of files with a class and get_inputs()",
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=0,
+        help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="bugs: which mistakes are planted (%(default)s)")
+    parser.add_argument(
+        "--missed", "--verbose", action="store_true", help="bugs: list what was not found, each with what was said"
     )
     known = [*latency.SMALL, *latency.LARGE]
     parser.add_argument(

@@ -1,25 +1,19 @@
 """`inductor-debug bench inference`: how often inputs are inferred, how well, how fast, and what they wrongly blame.
 
-The corpus is a folder with `corpus/*.py`, the true inputs in `truth.py` and transformers' architectures in
-`architectures.py`. The work is done in worker processes; nothing here imports torch.
+The work is done in worker processes; nothing here imports torch.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from inductor_debug.accelerators.profile import load_document, with_environment
+from inductor_debug.cli.bench.corpus import Key, architectures, evenly, is_corpus, written
+from inductor_debug.cli.bench.measuring import rows_by
 from inductor_debug.cli.bench.outcome import Outcome, Promise
 from inductor_debug.cli.console import CommandError
 
@@ -70,7 +64,7 @@ def run(corpus: str, sample: int) -> Outcome:
         CommandError: there is no corpus.
     """
     folder = Path(corpus)
-    if not (folder / "truth.py").is_file():
+    if not is_corpus(folder):
         raise CommandError(f"there is no corpus in {folder}; --corpus names its folder")
     rows = measure(folder, sample=sample)
     return Outcome({"rows": [asdict(row) for row in rows]}, promises(rows), _wrong(rows))
@@ -81,20 +75,14 @@ def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers"),
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         for group in groups:
-            texts, truth = _written(folder) if group == "written" else _transformers(folder, Path(name))
-            wanted = _evenly(list(truth), sample)
+            texts, truth = written(folder) if group == "written" else architectures(folder, Path(name))
+            wanted = evenly(list(truth), sample)
             found = {(row["file"], row["name"]): row for row in _infer(texts, wanted)}
             rows += [_row(group, key, truth[key], found.get(key)) for key in wanted]
     return rows
 
 
-def _evenly(keys: list[_Key], sample: int) -> list[_Key]:
-    if not 0 < sample < len(keys):
-        return keys
-    return [keys[index * len(keys) // sample] for index in range(sample)]
-
-
-def _row(group: str, key: _Key, truth: list[str], found: dict[str, Any] | None) -> Row:
+def _row(group: str, key: Key, truth: list[str], found: dict[str, Any] | None) -> Row:
     label = Path(key[0]).stem if group == "transformers" else key[1]
     true = [item for item in truth if item != "_"]
     if found is None:
@@ -113,62 +101,11 @@ def _row(group: str, key: _Key, truth: list[str], found: dict[str, Any] | None) 
     )
 
 
-_Key = tuple[str, str]
-"""A file and a class in it."""
-Truth = dict[_Key, list[str]]
-
-
-def _written(folder: Path) -> tuple[dict[str, str], Truth]:
-    """The classes written for the corpus; those that only stand inside others have no truth."""
-    module = _load(folder / "truth.py")
-    files: dict[str, str] = {}
-    truth: Truth = {}
-    for path in sorted((folder / "corpus").glob("*.py")):
-        file = str(path.resolve())
-        files[file] = path.read_text(encoding="utf-8")
-        truth |= {(file, kind): tensors for kind, tensors in module.truth(path.stem).items()}
-    return files, truth
-
-
-def _transformers(folder: Path, scratch: Path) -> tuple[dict[str, str], Truth]:
-    files: dict[str, str] = {}
-    truth: Truth = {}
-    for name, (text, tensors) in _load(folder / "architectures.py").architectures().items():
-        path = scratch / f"{name}.py"
-        path.write_text(text, encoding="utf-8")
-        files[str(path.resolve())] = text
-        truth[str(path.resolve()), "Small"] = tensors
-    return files, truth
-
-
-def _infer(texts: dict[str, str], wanted: list[_Key]) -> list[dict[str, Any]]:
+def _infer(texts: dict[str, str], wanted: list[Key]) -> list[dict[str, Any]]:
     """One worker for each processor; every class is a job of its own, so that none profits from those before it."""
-    shares = [wanted[start :: os.cpu_count() or 1] for start in range(os.cpu_count() or 1)]
-    with ThreadPoolExecutor(len(shares)) as pool:
-        return [row for rows in pool.map(lambda share: _infer_some(texts, share), shares) for row in rows]
-
-
-def _infer_some(texts: dict[str, str], wanted: list[_Key]) -> list[dict[str, Any]]:
     profile = with_environment(load_document("mock"), _STRICT)
-    order = {"profile": profile, "files": [(path, texts[path], [kind]) for path, kind in wanted]}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "inductor_debug.worker.infer_corpus"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    output, _ = process.communicate(json.dumps(order))
-    return [json.loads(line) for line in output.splitlines() if line.startswith('{"file"')]
-
-
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"inference_corpus_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    files = [(path, texts[path], [kind]) for path, kind in wanted]
+    return list(rows_by("inductor_debug.worker.infer_corpus", "files", files, {"profile": profile}))
 
 
 def _wrong(rows: list[Row]) -> list[str]:

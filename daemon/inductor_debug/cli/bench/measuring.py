@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import queue
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,40 @@ def measured_by(module: str, *words: str) -> dict[str, Any]:
         raise CommandError(done.stderr.strip() or "the measuring process died")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
+
+
+def rows_by(module: str, name: str, items: Sequence[Any], order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The JSON objects that a module of ours prints when it is run, one process for each processor.
+
+    Args:
+        module: what to run; it reads one JSON object from standard input.
+        name: under which key a process finds its share of the items.
+        items: what there is to do.
+        order: what else is in that object.
+    """
+    count = os.cpu_count() or 1
+    shares = [items[start::count] for start in range(min(count, len(items)))]
+    found: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    for share in shares:
+        threading.Thread(target=_told, args=(module, {**order, name: share}, found), daemon=True).start()
+    for _ in shares:
+        yield from iter(found.get, None)
+
+
+def _told(module: str, order: dict[str, Any], found: queue.SimpleQueue[dict[str, Any] | None]) -> None:
+    """Runs one process and passes on its rows as they come, None at its end."""
+    command = [sys.executable, "-m", module]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(OSError), process.stdin as stream:
+            json.dump(order, stream)
+        for line in process.stdout:
+            if line.startswith("{"):
+                found.put(json.loads(line))
+    found.put(None)
 
 
 @contextlib.contextmanager
