@@ -2,7 +2,7 @@
 
 The model is built without its weights, so this takes a second and next to no memory.
 
-What to expect on the mock accelerator: nothing. Transposes feed attention, positions are looked up with views of
+What to expect is nothing, on the mock accelerator (`--accelerator mock`) as well: transposes feed attention, positions are looked up with views of
 small buffers, masks are broadcast; a tool that warns about any of these here cries wolf.
 
 With `MOCK_ALIGNMENT=8` there is an `alignment` finding for each place where odd sizes come from: the vocabulary of

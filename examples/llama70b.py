@@ -2,7 +2,7 @@
 
 Its weights would fill 141 GB. None are made: the model is built and compiled on tensors that have shapes but no data.
 
-What to expect on the mock accelerator is one finding, told at the call of the library with the places inside it:
+What to expect is nothing, and on the mock accelerator (`--accelerator mock`) one finding, told at the call of the library with the places inside it:
 
 - `layout` at `self.llama(...)`: transformers transposes queries and keys *before* it rotates them, so the rotary
   embedding computes on transposed tensors, in all 80 layers. (Attention alone would not mind.)

@@ -2,8 +2,8 @@
 
 The example inputs follow KernelBench's convention: `get_init_inputs` for the constructor, `get_inputs` for the call.
 
-What to expect on the mock accelerator: nothing, also with inputs in channels_last, which counts as contiguous. (An
-activation with `inplace=True` would be found; transformers does not use one here.)
+What to expect is nothing, on the mock accelerator (`--accelerator mock`) as well, and also with inputs in
+channels_last, which counts as contiguous.
 """
 
 import torch

@@ -3,7 +3,7 @@
 The recurrence `h[t] = a[t] * h[t - 1] + b[t]` runs as a scan by doubling: log2(length) steps on whole tensors instead
 of one step for each token, so the graph stays small.
 
-What to expect on the mock accelerator are the places where a strict device has to copy, each told once for all layers:
+What to expect is nothing, and with `--accelerator mock` where a strict device has to copy, told once for all layers:
 
 - `layout` at `.chunk(2, dim=-1)`: the two halves are strided views; the convolution and the gate compute on them.
 - `layout` at `[..., :length]`, which cuts the padding off the convolution: the activation computes on the slice.

@@ -1,8 +1,8 @@
 """One attention layer, written out by hand, with a conversion to float64 that somebody forgot.
 
-What `inductor-debug check examples/tiny_attention.py` should say, on the mock accelerator:
+What `inductor-debug check examples/tiny_attention.py` should say, and `dtype` with `--accelerator mock`:
 
-- `dtype` at `scores.double()`: the expression introduces float64. Dividing by the temperature, the softmax and the
+- `float64` at `scores.double()`: the expression introduces it. Dividing by the temperature, the softmax and the
   conversion back inherit it, so they are counted and not reported.
 
 The transposes are no findings: they only feed matrix products, which read their operands in either order.

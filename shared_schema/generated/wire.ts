@@ -6,7 +6,8 @@
  * `state` is one of "queued", "running", "done", "failed", "cancelled" and "stale" (`engine.analysis.AnalysisState`).
  * `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
  * analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
- * message too big (`targets_left_out`).
+ * message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""
+ * where the settings cannot be used.
  */
 export interface AnalysisNotification {
   readonly uri: string;
@@ -18,7 +19,7 @@ export interface AnalysisNotification {
   readonly seconds: number;
   readonly cause?: string;
   readonly status?: FileStatus | null;
-  readonly accelerator?: string;
+  readonly accelerator?: string | null;
   readonly targets?: readonly TargetReport[];
   readonly targets_left_out?: number;
 }
@@ -187,7 +188,8 @@ export interface Graph {
 /**
  * All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
  *
- * `path` is the file that offers the target, `digest` a short digest of its text.
+ * `path` is the file that offers the target, `digest` a short digest of its text. `accelerator` is "" where none was
+ * chosen.
  */
 export interface GraphDocument {
   readonly target: string;

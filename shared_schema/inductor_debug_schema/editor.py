@@ -18,7 +18,8 @@ class AnalysisNotification:
     `state` is one of "queued", "running", "done", "failed", "cancelled" and "stale" (`engine.analysis.AnalysisState`).
     `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
     analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
-    message too big (`targets_left_out`).
+    message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""
+    where the settings cannot be used.
     """
 
     uri: str
@@ -30,6 +31,6 @@ class AnalysisNotification:
     seconds: float
     cause: str = ""
     status: Union[FileStatus, None] = None
-    accelerator: str = ""
+    accelerator: Union[str, None] = None
     targets: list[TargetReport] = field(default_factory=list)
     targets_left_out: int = 0

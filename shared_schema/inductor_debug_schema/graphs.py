@@ -133,7 +133,8 @@ class LinePlace:
 class GraphDocument:
     """All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
 
-    `path` is the file that offers the target, `digest` a short digest of its text.
+    `path` is the file that offers the target, `digest` a short digest of its text. `accelerator` is "" where none was
+    chosen.
     """
 
     target: str

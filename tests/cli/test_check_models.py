@@ -45,7 +45,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    (folder / "pyproject.toml").write_text("[tool.inductor-debug]\ntimeout = 5\n")
+    (folder / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "mock"\ntimeout = 5\n')
     return folder
 
 

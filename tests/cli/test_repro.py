@@ -38,7 +38,18 @@ def model(tmp_path: Path) -> Path:
 @pytest.mark.torch
 def test_a_finding_becomes_a_verified_script(real: Command, model: Path, tmp_path: Path) -> None:
     script = tmp_path / "repro.py"
-    arguments = ("--rule", "dtype", "--artifacts", "off", "--format", "json", "-o", str(script))
+    arguments = (
+        "--rule",
+        "dtype",
+        "--accelerator",
+        "mock",
+        "--artifacts",
+        "off",
+        "--format",
+        "json",
+        "-o",
+        str(script),
+    )
     ran = real("repro", f"{model}::Model", *arguments)
     document = json.loads(ran.out)
     assert ran.code == 0, ran.err

@@ -27,7 +27,7 @@ def get_inputs():
 
 
 def watch(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inductor_debug", "watch", *arguments]
+    command = [sys.executable, "-m", "inductor_debug", "watch", "--accelerator", "mock", *arguments]
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -21,9 +21,8 @@ def resolve(folder: Path, toml: str = "", name: str = "model.py", **rungs: Any) 
 
 def test_defaults(tmp_path: Path) -> None:
     settings = resolve(tmp_path, '[project]\nname = "p"\n')
-    assert (settings.accelerator, settings.stages) == ("mock", (Stage.PREVIEW, Stage.MOCK))
+    assert (settings.chosen_accelerator, settings.stages) == (None, (Stage.PREVIEW, Stage.MOCK))
     assert (settings.strict, settings.trigger, settings.severity) == (False, Trigger.ON_TYPE, {})
-    assert settings.profile["name"] == "mock"
     assert settings.configuration_path is None
 
 
@@ -55,6 +54,14 @@ def test_the_environment_shapes_the_mock_accelerator_and_yields_to_the_editor(tm
     assert settings.strict is False
     assert settings.profile["alignment"] == {"elements": 8, "dimensions": "all"}
     assert settings.profile["memory"]["tensor_bytes"] == 1000
+
+
+@pytest.mark.parametrize("variable", ["MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY"])
+def test_a_variable_of_mock_chooses_it_where_nobody_names_an_accelerator(tmp_path: Path, variable: str) -> None:
+    assert resolve(tmp_path, environ={variable: "1"}).chosen_accelerator == "mock"
+    toml = '[tool.inductor-debug]\naccelerator = "spyre"\n'
+    assert resolve(tmp_path, toml, environ={variable: "1"}).chosen_accelerator == "spyre"
+    assert resolve(tmp_path, toml, command_line={"accelerator": "none"}).chosen_accelerator is None
 
 
 def test_the_nearest_pyproject_with_our_table_holds(tmp_path: Path) -> None:

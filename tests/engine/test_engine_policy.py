@@ -39,7 +39,7 @@ def shown(
 
     if findings is None:
         findings = findings_of(PATH, text, Stage.PREVIEW)
-    chosen = Settings("/project", **settings)  # type: ignore[arg-type]
+    chosen = Settings("/project", **{"profile": {"name": "mock"}, **settings})  # type: ignore[arg-type]
     return apply_policy(findings, path=PATH, settings=chosen, source_for=source_for, complete=complete)
 
 
@@ -68,6 +68,11 @@ COMMENTS = [
 @pytest.mark.parametrize(("text", "expected"), COMMENTS)
 def test_comments_silence_findings_and_unused_ones_are_told(text: str, expected: list[str]) -> None:
     assert brief(shown(text)) == expected
+
+
+def test_a_comment_about_an_accelerator_is_not_called_unused_where_none_was_chosen() -> None:
+    text = "x = 1  # inductor-debug: ignore[layout]\ny = 1  # inductor-debug: ignore[float64]\n"
+    assert brief(shown(text, profile={"name": "none"})) == ["unused-ignore 1:7-40"]
 
 
 def test_a_comment_on_the_last_line_of_an_expression_silences_it() -> None:

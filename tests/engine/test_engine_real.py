@@ -53,9 +53,8 @@ async def test_edits_of_a_real_model_end_in_what_a_fresh_check_says(tmp_path: Pa
     path = tmp_path / "model.py"
     path.write_text(MODEL)
     updates: list[AnalysisUpdate] = []
-    engine = Engine(
-        settings_for=SettingsResolver(environ={}), listener=updates.append, cache_folder=tmp_path / "cache", jobs=1
-    )
+    settings = SettingsResolver(environ={}, command_line={"accelerator": "mock"})
+    engine = Engine(settings_for=settings, listener=updates.append, cache_folder=tmp_path / "cache", jobs=1)
     uri = path.as_uri()
     engine.open(uri, str(path), 1, MODEL)
     first = await engine.settled(uri)

@@ -102,6 +102,18 @@ def test_a_forbidden_dtype_is_said_otherwise(text: str, expected: list[str]) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = «x.double()»", ["y = x.float()"]),
+        ("y = «x.to(torch.complex128)»", ["y = x.to(torch.complex64)"]),
+        ("y = «np.zeros(3)»", ["y = np.zeros(3, dtype=np.float32)"]),
+    ],
+)
+def test_double_precision_that_nobody_needs_is_halved(text: str, expected: list[str]) -> None:
+    assert outcomes(HEAD + text, "float64", "words of any worker") == [HEAD + after for after in expected]
+
+
+@pytest.mark.parametrize(
     ("message", "profile", "text", "expected"),
     [
         ("float64 is not supported by accelerator 'x'", {"supported": ["float16"]}, "x.double()", ["x.half()"]),
@@ -243,7 +255,7 @@ def test_a_multiple_of_bytes_is_counted_in_elements() -> None:
 @pytest.mark.parametrize("rule", sorted(FIXABLE))
 def test_where_nothing_can_be_told_nothing_is_guessed(rule: str) -> None:
     text, finding = marked("y = «x.double()»", rule, "words of a newer worker")
-    if rule != "layout":
+    if rule not in ("layout", "float64"):  # these say what to do by their name alone
         assert guesses(text, finding, MOCK) == []
     assert guesses("y = (", finding, MOCK) == []
     assert guesses("", finding, MOCK) == []

@@ -37,6 +37,7 @@ CASES = {
         "dtype", "x @ self.w.to(x.dtype)", 1, ("dtype=torch.float64", "dtype=torch.float32"),
         init="self.w = nn.Parameter(torch.randn(64, 8, dtype=torch.float64))",
     ),
+    "float64": Case("float64", "x.relu().double().sum()", 2, ("float64)", "float32)"), accelerator="none"),
     "layout": Case("layout", "torch.tanh(x.relu().transpose(0, 1))", 2, (".transpose(", ".clone().reshape(64, 4) #")),
     "alignment": Case(
         "alignment", "self.head(x)", 2, ("63", "64"), init="self.head = nn.Linear(64, 63)",

@@ -6,7 +6,8 @@ import pytest
 from inductor_debug.rules import registry
 from inductor_debug.rules.base import Rule
 
-CONSTRAINTS = ["dtype", "alignment", "layout", "memory", "peak-memory", "rank", "unsupported-op", "mixed-dtypes"]
+OF_AN_ACCELERATOR = ["dtype", "alignment", "layout", "memory", "peak-memory", "rank", "unsupported-op"]
+CONSTRAINTS = [*OF_AN_ACCELERATOR, "float64", "mixed-dtypes"]
 ABOUT_THE_RUN = [
     "capture-error",
     "crash",
@@ -27,6 +28,12 @@ def test_the_constraints_come_first_and_then_the_rules_about_the_run_by_name() -
     rest = ids[len(CONSTRAINTS) :]
     assert rest == sorted(rest)
     assert set(ABOUT_THE_RUN) <= set(rest)
+
+
+def test_a_rule_that_judges_an_accelerator_says_so_on_its_page() -> None:
+    assert registry.about_accelerators() == set(OF_AN_ACCELERATOR)
+    said = {rule.id for rule in registry.all_rules() if "only where an accelerator was chosen" in rule.page.text}
+    assert said == set(OF_AN_ACCELERATOR)
 
 
 @pytest.mark.parametrize("rule", registry.all_rules(), ids=lambda rule: rule.id)

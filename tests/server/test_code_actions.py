@@ -67,7 +67,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch, _patient: None) -> None:
 async def desk(make_editor: Make, findings: list[Finding], **more: Any) -> tuple[Editor, str]:
     """An editor with `TEXT` open and analysed."""
     editor = await make_editor(more.pop("capabilities", ABLE), more.pop("settings", None))
-    await editor.start(**more)
+    await editor.start(options={"accelerator": "mock", **more.pop("options", {})}, **more)
     uri = editor.open(MODEL, TEXT, version=3)
     editor.engine.trial = oracle
     editor.engine.done(uri, findings)

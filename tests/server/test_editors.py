@@ -145,7 +145,9 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         await client.start_io(sys.executable, "-m", "inductor_debug", "serve", "--cache-folder", str(cache))
         folder = types.WorkspaceFolder(uri=tmp_path.as_uri(), name="project")
         params = types.InitializeParams(
-            capabilities=CAPABILITIES[name](), workspace_folders=[folder], initialization_options=options
+            capabilities=CAPABILITIES[name](),
+            workspace_folders=[folder],
+            initialization_options={"accelerator": "mock", **options},
         )
         result = await client.initialize_session(params)
         assert result.capabilities.position_encoding == types.PositionEncodingKind.Utf16

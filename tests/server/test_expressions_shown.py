@@ -107,7 +107,7 @@ FACTS = {
 
 async def opened(make_editor: Make, tmp_path: Path, *, facts: bool = True, **options: Any) -> tuple[Editor, str]:
     editor = await make_editor(options.pop("capabilities", SHOWS))
-    await editor.start(options=options)
+    await editor.start(options={"accelerator": "mock", **options})
     uri = editor.open(tmp_path / "model.py", TEXT)
     if facts:
         editor.engine.known[uri] = list(FACTS.values())
@@ -425,7 +425,7 @@ class Model(nn.Module):
 async def test_a_real_model_shows_its_shapes_to_any_editor(
     serve: Callable[..., Awaitable[Process]], tmp_path: Path
 ) -> None:
-    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "mock"\n', encoding="utf-8")
     path = tmp_path / "model.py"
     path.write_text(MODEL)
     uri = path.as_uri()

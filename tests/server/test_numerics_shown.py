@@ -87,9 +87,8 @@ def test_errors_in_words(nodes: list[MeasuredNode], wanted: list[str]) -> None:
 
 def test_a_comment_for_comparisons_is_never_called_unused_by_an_analysis() -> None:
     text = "x = 1  # inductor-debug: ignore[numerics]\ny = 1  # inductor-debug: ignore[numerics, dtype]\n"
-    found = apply_policy(
-        [], path="/m.py", settings=Settings("/"), source_for=lambda path: source_of(text), complete=True
-    )
+    mock = Settings("/", profile={"name": "mock"})
+    found = apply_policy([], path="/m.py", settings=mock, source_for=lambda path: source_of(text), complete=True)
     assert [finding.message for finding in found] == [
         "This comment silences nothing: there is no finding of `dtype` on this line."
     ]

@@ -26,7 +26,7 @@ class Net(nn.Module):
 async def test_a_finding_becomes_a_kept_and_verified_script(
     serve: Callable[..., Awaitable[Process]], tmp_path: Path
 ) -> None:
-    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "mock"\n', encoding="utf-8")
     path = tmp_path / "net.py"
     path.write_text(MODEL, encoding="utf-8")
     client = await serve("--cache-folder", str(tmp_path / "cache"))

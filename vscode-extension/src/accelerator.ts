@@ -11,6 +11,8 @@ import type { Context } from "./context.js";
 import { SECTION } from "./settings.js";
 
 const { t } = vscode.l10n;
+/** The setting that chooses no accelerator, whatever `pyproject.toml` says. */
+export const NO_ACCELERATOR = "none";
 const PROFILES = "bundled/daemon/inductor_debug/accelerators/profiles";
 
 interface Choice extends vscode.QuickPickItem {
@@ -49,7 +51,7 @@ async function choose(context: Context): Promise<void> {
 /** The names of the profiles that come with the daemon. */
 export async function accelerators(context: Context): Promise<string[]> {
   const files = await readdir(context.extension.asAbsolutePath(PROFILES));
-  return files.filter((name) => name.endsWith(".toml")).map((file) => basename(file, ".toml")).sort();
+  return files.filter((name) => name.endsWith(".toml")).map((file) => basename(file, ".toml")).filter((name) => name !== NO_ACCELERATOR).sort();
 }
 
 /** The same, with their titles. */
@@ -65,16 +67,22 @@ export async function profilesOf(context: Context): Promise<BuiltInProfile[]> {
 async function choices(context: Context, current: string): Promise<Choice[]> {
   const profiles = (await profilesOf(context)).map(({ name, title }): Choice => ({ label: name, description: title, value: name, ...mark(current === name) }));
   return [
+    { label: titleOfNone(), description: t("what is true for everyone who compiles"), value: NO_ACCELERATOR, ...mark(current === NO_ACCELERATOR) },
     ...profiles,
     { label: "", kind: vscode.QuickPickItemKind.Separator, value: undefined },
     {
       label: t("As pyproject.toml says"),
-      description: t("[tool.inductor-debug] accelerator; mock where there is none"),
+      description: t("[tool.inductor-debug] accelerator; none where it names none"),
       value: undefined,
       ...mark(current === ""),
     },
     { label: t("A profile of your own…"), description: t("a TOML file"), value: undefined, browse: true },
   ];
+}
+
+/** How people read that no accelerator is chosen. */
+export function titleOfNone(): string {
+  return t("none (torch.compile only)");
 }
 
 function mark(chosen: boolean): { iconPath: vscode.ThemeIcon } | Record<string, never> {

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import { NO_ACCELERATOR, titleOfNone } from "./accelerator.js";
 import type { Analyses, Analysis } from "./analyses.js";
 import { isBusy } from "./analyses.js";
 import type { Context } from "./context.js";
@@ -118,11 +119,16 @@ class Status implements vscode.Disposable {
 
   private updateAccelerator(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {
     const set = vscode.workspace.getConfiguration(SECTION, document?.uri ?? null).get<string>("accelerator", "");
-    const name = [analysis?.notification.accelerator, set].find((value) => value !== undefined && value !== "");
-    const title = name?.split(/[/\\]/u).at(-1) ?? t("default");
-    this.accelerator.text = t("Accelerator: {0}", title);
+    const said = analysis?.notification.accelerator;
+    this.accelerator.text = t("Accelerator: {0}", said === null ? titleOfNone() : shownName(said || set));
     this.accelerator.command = { command: "inductorDebug.chooseAccelerator", title: t("Choose") };
   }
+}
+
+/** What a setting names, in a few words: a profile without its folders. */
+function shownName(set: string): string {
+  if (set === NO_ACCELERATOR) return titleOfNone();
+  return set === "" ? t("default") : (set.split(/[/\\]/u).at(-1) ?? set);
 }
 
 function progressText(analysis: Analysis): string {

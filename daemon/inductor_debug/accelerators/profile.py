@@ -27,15 +27,32 @@ from inductor_debug.accelerators.sections import (
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.accelerators.toml_lines import lines_of_keys
 
-__all__ = ["Profile", "ProfileError", "built_in_names", "load_document", "read_profile", "with_environment"]
+__all__ = [
+    "NO_ACCELERATOR",
+    "Profile",
+    "ProfileError",
+    "built_in_names",
+    "chosen_name",
+    "load_document",
+    "read_profile",
+    "with_environment",
+]
 
 _FOLDER = Path(__file__).with_name("profiles")
+NO_ACCELERATOR = "none"
+"""The profile that holds where nobody chose an accelerator; outside, it is the absence of a name."""
 _ENVIRONMENT_FAMILY = "mock"
 
 
 def built_in_names() -> list[str]:
     """The accelerators that come with the tool."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+    return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != NO_ACCELERATOR)
+
+
+def chosen_name(document: Mapping[str, Any]) -> str | None:
+    """The name of the accelerator whose document this is; None where it is that of no accelerator."""
+    name = str(document.get("name", NO_ACCELERATOR))
+    return None if name == NO_ACCELERATOR else name
 
 
 def load_document(name_or_path: str) -> dict[str, Any]:
@@ -79,11 +96,12 @@ def _locate(name_or_path: str, folder: Path) -> Path:
         return built_in
     if name_or_path.endswith(".toml") or "/" in name_or_path or "\\" in name_or_path:
         return folder / Path(name_or_path).expanduser()
-    raise ProfileError(f"{unknown(name_or_path, built_in_names(), 'accelerator')}{_known_names()}")
+    raise ProfileError(f"{unknown(name_or_path, [*built_in_names(), NO_ACCELERATOR], 'accelerator')}{_known_names()}")
 
 
 def _known_names() -> str:
-    return f" (built in: {', '.join(built_in_names())}; a profile of your own is given by its path, `my-device.toml`)"
+    names = ", ".join(built_in_names())
+    return f" (built in: {names}, or {NO_ACCELERATOR}; a profile of your own is given by its path, `my-device.toml`)"
 
 
 def _read_text(path: Path) -> str:

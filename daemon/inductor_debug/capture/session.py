@@ -34,7 +34,7 @@ from inductor_debug_schema import (
     StageState,
 )
 
-from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.accelerators.profile import chosen_name, read_profile
 from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
@@ -112,6 +112,7 @@ class _Session:
     def __init__(self, request: JobRequest, emit: Emit) -> None:
         self._request, self._emit = request, emit
         self._profile = read_profile(request.profile)
+        self._accelerator = chosen_name(request.profile) or ""
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
@@ -215,7 +216,7 @@ class _Session:
 
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
-        known = replace(document, path=self._request.path, digest=digest, accelerator=self._profile.name)
+        known = replace(document, path=self._request.path, digest=digest, accelerator=self._accelerator)
         for made in artifacts_of(known):
             self._emit(made)
 

@@ -78,7 +78,7 @@ TYPES: dict[str, Type] = {
     "constraints": Type(
         "what the accelerator does not allow, by rule",
         order=lambda arguments: Order(stages=_stages(arguments)),
-        documents=lambda done: constraints_of(done.performed.report, done.settings.accelerator),
+        documents=lambda done: constraints_of(done.performed.report, done.settings.chosen_accelerator),
         text=lambda document, view: ConstraintsText(view.places, view.sources, view.styler).text(document),
     ),
     "guards": Type(

@@ -116,7 +116,7 @@ async def _check(
     return CheckedFile(
         shown=candidate.shown,
         report=report,
-        accelerator=str(settings.profile.get("name") or settings.accelerator),
+        accelerator=settings.chosen_accelerator,
         seconds=seconds,
         explicit=candidate.explicit,
         problem=problem,

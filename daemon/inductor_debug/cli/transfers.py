@@ -11,7 +11,7 @@ from inductor_debug.report.bisect_text import transfers_text
 
 DESCRIPTION = """\
 Runs a model once with real values. Every tensor that crosses a graph's border is converted, laid out in the
-accelerator's memory, read back and compared.
+accelerator's memory, read back and compared. Where no accelerator is chosen, it is `mock`.
 """
 EPILOG = """\
 examples:

@@ -6,7 +6,7 @@ from typing import Any
 
 from inductor_debug_schema import Task
 
-from inductor_debug.accelerators.profile import built_in_names, load_document
+from inductor_debug.accelerators.profile import NO_ACCELERATOR, built_in_names, load_document
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.settings import Settings
 
@@ -17,7 +17,7 @@ _SPARE_SECONDS = 30.0
 
 
 def bisect_order(options: dict[str, Any], settings: Settings, *, timeout: float | None = None) -> Order:
-    """The order for a bisection; the accelerator of the settings is climbed last.
+    """The order for a bisection; the accelerator of the settings is climbed last, if one was chosen.
 
     The accelerator `mock` computes as eager does and is left out, unless the options name it.
 
@@ -48,10 +48,10 @@ def bisect_order(options: dict[str, Any], settings: Settings, *, timeout: float 
         said["reference"] = known(said["reference"])
     seconds = timeout or BISECT_SECONDS
     said |= {"profiles": profiles, "time_limit": max(seconds - _SPARE_SECONDS, 1.0)}
-    said.setdefault("accelerator", name if name != "mock" else None)
+    said.setdefault("accelerator", name if name not in (NO_ACCELERATOR, "mock") else None)
     return Order(Task.BISECT, options=said, timeout=seconds)
 
 
 def transfers_order(*, timeout: float | None = None) -> Order:
-    """The order for a log of what crosses to the accelerator and back."""
-    return Order(Task.TRANSFERS, timeout=timeout)
+    """The order for a log of what crosses to the accelerator and back: to `mock` where the settings choose none."""
+    return Order(Task.TRANSFERS, options={"otherwise": load_document("mock")}, timeout=timeout)

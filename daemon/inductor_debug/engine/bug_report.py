@@ -129,7 +129,7 @@ class _Gathering:
         self._wanted, self._settings, self._perform, self._tell = wanted, settings, perform, tell
         self._redact = Redactor(Surroundings.here())
         self._report = BugReport("")
-        self._facts = Facts(tool=__version__, accelerator=str(settings.profile.get("name") or settings.accelerator))
+        self._facts = Facts(tool=__version__, accelerator=settings.chosen_accelerator)
 
     async def run(self) -> BugReport:
         analysis = await self._analysis()

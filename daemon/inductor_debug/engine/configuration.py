@@ -3,7 +3,8 @@
 Nearest first, each rung overriding the ones below, key by key (and `severity` rule by rule):
 1. the command line,
 2. the editor's settings (`inductorDebug.*`),
-3. the environment (`MOCK_STRICT`, `MOCK_ALIGNMENT`, `MOCK_MAX_MEMORY`),
+3. the environment (`MOCK_STRICT`, `MOCK_ALIGNMENT`, `MOCK_MAX_MEMORY`; where no rung names an accelerator, any of them
+   chooses `mock`),
 4. `[tool.inductor-debug]` in the nearest pyproject.toml,
 5. the defaults of `Settings`.
 
@@ -19,7 +20,13 @@ from typing import Any
 
 from inductor_debug_schema import Severity, TargetSetting
 
-from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile, with_environment
+from inductor_debug.accelerators.profile import (
+    NO_ACCELERATOR,
+    ProfileError,
+    load_document,
+    read_profile,
+    with_environment,
+)
 from inductor_debug.engine.pyproject import Pyprojects, project_root
 from inductor_debug.engine.setting_values import EDITOR_KEYS, Rung
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
@@ -27,6 +34,7 @@ from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
 
 _ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
+_ENVIRONMENT_KEYS = ("MOCK_STRICT", *_ENVIRONMENT_PROFILE_KEYS)
 _FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter", "infer", "require_targets")
 ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
@@ -121,7 +129,8 @@ class SettingsResolver:
             if "accelerator" in rung.values:
                 name = _located(rung.values["accelerator"], rung.folder)
                 return name, self._profile(name, rung)
-        return Settings.accelerator, self._profile(Settings.accelerator, Rung("defaults", os.getcwd()))
+        name = "mock" if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS) else NO_ACCELERATOR
+        return name, self._profile(name, Rung("defaults", os.getcwd()))
 
     def _profile(self, name: str, rung: Rung) -> dict[str, Any]:
         variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}

@@ -20,7 +20,7 @@ class Facts:
     """What is known. `bisections` are the contract's documents; `files` are (name, what it is)."""
 
     tool: str
-    accelerator: str
+    accelerator: str | None
     title: str = ""
     finding: Finding | None = None
     targets: list[str] = field(default_factory=list)
@@ -43,14 +43,16 @@ def issue_text(facts: Facts) -> str:
 def _what(facts: Facts) -> str:
     finding = facts.finding
     if finding is None:
-        return f"inductor-debug {facts.tool} found nothing for accelerator `{facts.accelerator}`."
+        where = f" for accelerator `{facts.accelerator}`" if facts.accelerator else ""
+        return f"inductor-debug {facts.tool} found nothing{where}."
     start = finding.range.start
     lines = [
         f"- **rule**: `{finding.rule}` ({finding.severity.value})",
         f"- **where**: `{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}`",
         f"- **target**: `{finding.target or ', '.join(facts.targets)}`, stage `{finding.stage.value}`",
-        f"- **accelerator**: `{facts.accelerator}`",
     ]
+    if facts.accelerator:
+        lines.append(f"- **accelerator**: `{facts.accelerator}`")
     if finding.op:
         count = f", {finding.count} times" if finding.count > 1 else ""
         lines.append(f"- **operation**: `{finding.op}`{count}")

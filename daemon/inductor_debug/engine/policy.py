@@ -16,8 +16,6 @@ from inductor_debug.engine.fingerprints import with_fingerprints
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source
 
-CONSTRAINT_RULES = frozenset({"dtype", "alignment", "layout", "memory", "rank", "unsupported-op"})
-"""Rules about what the accelerator can do: strict mode makes their warnings errors."""
 UNUSED_IGNORE_RULE = "unused-ignore"
 BESIDE_RULES = frozenset({"numerics"})
 """Rules of orders: no analysis finds them, so it cannot tell whether a comment silences something."""
@@ -56,14 +54,21 @@ def severity_of(finding: Finding, settings: Settings) -> Severity | None:
     """The severity that the settings give a finding; None if they switch its rule off.
 
     1. A severity that is set for the rule holds, strict or not.
-    2. Strict mode raises a constraint rule's warning to an error; what a profile calls information stays that.
+    2. Strict mode raises a warning about the accelerator to an error; what a profile calls information stays that.
     3. Otherwise the finding's own.
     """
     if finding.rule in settings.severity:
         return settings.severity[finding.rule]
-    if settings.strict and finding.rule in CONSTRAINT_RULES and finding.severity is Severity.WARNING:
+    if settings.strict and finding.severity is Severity.WARNING and finding.rule in _about_accelerators():
         return Severity.ERROR
     return finding.severity
+
+
+def _about_accelerators() -> frozenset[str]:
+    """The rules about what the accelerator can do. Imported here: an editor waits while the server starts."""
+    from inductor_debug.rules.registry import about_accelerators
+
+    return about_accelerators()
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -87,9 +92,10 @@ def _unused(
     path: str, settings: Settings, source_for: Callable[[str], Source | None], used: set[tuple[Ignore, str]]
 ) -> list[Finding]:
     source = source_for(path)
+    silent = BESIDE_RULES if settings.chosen_accelerator else BESIDE_RULES | _about_accelerators()
     hints = []
     for comment in source.ignores if source is not None else ():
-        rules = [rule for rule in comment.rules if rule not in BESIDE_RULES] if comment.rules else [""]
+        rules = [rule for rule in comment.rules if rule not in silent] if comment.rules else [""]
         idle = [rule for rule in rules if (comment, rule) not in used]
         if idle:
             hint = Finding(UNUSED_IGNORE_RULE, Severity.HINT, _sentence(idle), path, comment.range, Stage.LOAD)

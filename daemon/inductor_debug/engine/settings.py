@@ -18,6 +18,8 @@ from typing import Any
 
 from inductor_debug_schema import Severity, Stage, TargetSetting
 
+from inductor_debug.accelerators.profile import NO_ACCELERATOR, chosen_name
+
 DEFAULT_TIMEOUT = 120.0
 """Seconds one file may take. Far above any model we know; an infinite loop is all it has to catch."""
 DEFAULT_MEMORY_LIMIT = 8 << 30
@@ -67,7 +69,8 @@ class ConfigurationError(Exception):
 class Settings:
     """Everything that decides what an analysis of one file does and how its findings are shown.
 
-    `profile` is the accelerator's document with the environment applied, ready for a worker. `severity` maps rule ids
+    `accelerator` is a built-in name or the absolute path of a profile, and `profile` its document with the environment
+    applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
     `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
     `infer` lets inputs be inferred for classes that have none; `require_targets` fails a check that leaves one
@@ -79,7 +82,7 @@ class Settings:
 
     project_root: str
     profile: dict[str, Any] = field(default_factory=dict)
-    accelerator: str = "mock"
+    accelerator: str = NO_ACCELERATOR
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK)
     trigger: Trigger = Trigger.ON_TYPE
     strict: bool = False
@@ -94,6 +97,11 @@ class Settings:
     artifacts: str = "cache"
     targets: tuple[TargetSetting, ...] = ()
     configuration_path: str | None = None
+
+    @property
+    def chosen_accelerator(self) -> str | None:
+        """The name of the accelerator that findings are about; None where nobody chose one."""
+        return chosen_name(self.profile)
 
     def run_digest(self) -> str:
         """A short digest of what a worker's answer depends on; severity, trigger and limits of time are not in it."""

@@ -21,7 +21,7 @@ from inductor_debug.rules.amounts import counted
 SCHEMA = 1
 
 
-def constraints_of(report: FileReport, accelerator: str) -> list[dict[str, Any]]:
+def constraints_of(report: FileReport, accelerator: str | None) -> list[dict[str, Any]]:
     """The document of one file, with absolute paths."""
     by_rule: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -74,7 +74,7 @@ class ConstraintsText:
         return "\n".join(self._lines(document)) + "\n"
 
     def _lines(self, document: dict[str, Any]) -> Iterator[str]:
-        heading = f"{self._places.shown(document['path'])}, accelerator {document['accelerator']}"
+        heading = f"{self._places.shown(document['path'])}, accelerator {document['accelerator'] or 'none'}"
         yield self._paint(printable(heading), Role.HEADING)
         if not document["rules"]:
             yield "  nothing found"

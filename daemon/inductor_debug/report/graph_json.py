@@ -28,7 +28,7 @@ def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, p
         "target": document.target,
         "stage": document.stage.value,
         "path": places.shown(document.path),
-        "accelerator": document.accelerator,
+        "accelerator": document.accelerator or None,
         "torch": document.torch,
         "graphs": [_graph(graph, places) for graph in document.graphs],
         "kernels": [_kernel(kernel) for kernel in document.kernels],

@@ -62,7 +62,7 @@ class JunitReport:
     def _suite(self, parent: ElementTree.Element, number: int, file: CheckedFile, result: CheckResult) -> None:
         suite = ElementTree.SubElement(parent, "testsuite")
         properties = ElementTree.SubElement(suite, "properties")
-        for name, value in (("accelerator", file.accelerator), ("torch", result.tool.torch or "")):
+        for name, value in (("accelerator", file.accelerator or "none"), ("torch", result.tool.torch or "")):
             ElementTree.SubElement(properties, "property", name=name, value=_clean(value))
         outcomes = [self._case(suite, case, file, result) for case in _cases(file)]
         attributes = {

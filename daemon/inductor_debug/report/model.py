@@ -53,7 +53,7 @@ class CheckedFile:
 
     shown: str
     report: FileReport
-    accelerator: str
+    accelerator: str | None
     seconds: float = 0.0
     explicit: bool = False
     hidden: tuple[Finding, ...] = ()
@@ -137,9 +137,9 @@ class CheckResult:
     skipped: tuple[SkippedFile, ...] = ()
 
     @property
-    def accelerator(self) -> str:
-        """The accelerator all files were checked for; several are joined by commas."""
-        return ", ".join(dict.fromkeys(file.accelerator for file in self.files))
+    def accelerator(self) -> str | None:
+        """The accelerator all files were checked for, None for no accelerator; several are joined by commas."""
+        return ", ".join(dict.fromkeys(file.accelerator for file in self.files if file.accelerator)) or None
 
     def findings(self) -> list[tuple[CheckedFile, Finding]]:
         """Every finding to show with its file, file by file."""

@@ -186,6 +186,7 @@ def _mixed(found: Slice, profile: Profile) -> Predicate:
 
 _PREDICATES: dict[str, Callable[[Slice, Profile], Predicate]] = {
     "dtype": _dtype,
+    "float64": _dtype,
     "alignment": _alignment,
     "layout": _layout,
     "memory": _memory,

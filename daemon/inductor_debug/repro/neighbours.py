@@ -24,6 +24,8 @@ def neighbour_of(found: Slice, profile: Profile) -> str:
         allowed = [name for name in profile.dtypes if name not in profile.stored_as]
         nearest = next((name for name in _NEAREST_DTYPES.get(subject, ()) if name in allowed), None)
         return f"{subject} becomes {nearest}" if nearest else ""
+    if rule == "float64":
+        return f"{subject} becomes {_NEAREST_DTYPES[subject][0]}"
     if rule == "alignment" and profile.alignment is not None and subject.isdigit():
         meta = (*found.culprit.inputs, *found.culprit.outputs)[0]
         unit = profile.alignment.elements(profile.device_bytes(meta.dtype, meta.element_bytes))

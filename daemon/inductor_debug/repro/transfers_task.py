@@ -23,7 +23,7 @@ from inductor_debug_schema import (
 )
 from torch.fx import GraphModule
 
-from inductor_debug.accelerators.profile import Profile
+from inductor_debug.accelerators.profile import Profile, chosen_name, read_profile
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.file_task import OpenFile, on_targets
 from inductor_debug.capture.graph_arguments import Argument
@@ -46,8 +46,9 @@ def _log(opened: OpenFile, offer: Offer) -> list[Finding]:
     problem = target if isinstance(target, str) else ""
     subject = opened.fake(offer) if isinstance(target, str) else target
     opened.emit(Progressed(f"running {offer.name}"))
-    error = run_logged(subject, opened.profile, transfers.append)
-    opened.emit(Answered(offer.name, document_of(offer.name, opened.profile.name, transfers, problem, error)))
+    profile = _accelerator(opened)
+    error = run_logged(subject, profile, transfers.append)
+    opened.emit(Answered(offer.name, document_of(offer.name, profile.name, transfers, problem, error)))
     lines = "".join(json.dumps(transfer.to_dict()) + "\n" for transfer in transfers)
     opened.emit(
         ArtifactMade(
@@ -55,6 +56,13 @@ def _log(opened: OpenFile, offer: Offer) -> list[Finding]:
         )
     )
     return []
+
+
+def _accelerator(opened: OpenFile) -> Profile:
+    """The chosen accelerator, or the one that the order names for where none was chosen."""
+    if chosen_name(opened.request.profile) is not None:
+        return opened.profile
+    return read_profile(opened.request.options["otherwise"])
 
 
 def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transfer], None]) -> str:

@@ -55,7 +55,7 @@ class Rule(ABC):
     def page(self) -> Page:
         """The page that `inductor-debug explain` shows."""
         sections = {
-            "What it means": self.what,
+            "What it means": self._meaning(),
             "Why it matters": self.why,
             "Example": self.example,
             "How to fix it": self.fix,
@@ -64,6 +64,9 @@ class Rule(ABC):
         body = "\n\n".join(f"## {title}\n\n{dedent(text).strip()}" for title, text in sections.items())
         return Page(self.id, self.summary, f"# {self.id}\n\n{self.summary}\n\n{body}\n")
 
+    def _meaning(self) -> str:
+        return dedent(self.what).strip()
+
 
 class RunRule(Rule):
     """A rule about the run itself: whoever sees it happen reports it, so there is no predicate."""
@@ -71,10 +74,19 @@ class RunRule(Rule):
     order = 200
 
 
+_ONLY_CHOSEN = "It speaks only where an accelerator was chosen (`--accelerator mock`): each sets limits of its own."
+
+
 class Constraint(Rule):
-    """A rule that an accelerator's profile sets and that a recording of ops may break."""
+    """A rule that a recording of ops may break. An accelerator's profile sets most; the others hold everywhere."""
 
     order = 10
+    judges_accelerator: ClassVar[bool] = True
+    """Whether it is about what an accelerator can do, so that it has nothing to say where none was chosen."""
+
+    def _meaning(self) -> str:
+        meaning = super()._meaning()
+        return f"{meaning}\n\n{_ONLY_CHOSEN}" if self.judges_accelerator else meaning
 
     def applies(self, profile: Profile) -> bool:
         """Whether the profile sets this constraint at all."""

@@ -14,7 +14,7 @@ from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.rules import catalog
 from inductor_debug.rules.base import Constraint, Page, Rule
 
-__all__ = ["Page", "UnknownRuleError", "all_rules", "constraints", "find", "known_page", "page"]
+__all__ = ["Page", "UnknownRuleError", "about_accelerators", "all_rules", "constraints", "find", "known_page", "page"]
 
 
 class UnknownRuleError(LookupError):
@@ -31,6 +31,12 @@ def all_rules() -> tuple[Rule, ...]:
 def constraints() -> tuple[Constraint, ...]:
     """The rules that judge ops."""
     return tuple(rule for rule in all_rules() if isinstance(rule, Constraint))
+
+
+@lru_cache(maxsize=1)
+def about_accelerators() -> frozenset[str]:
+    """The ids of the rules that speak only where an accelerator was chosen."""
+    return frozenset(rule.id for rule in constraints() if rule.judges_accelerator)
 
 
 def find(rule_id: str) -> Rule:

@@ -67,7 +67,7 @@ class Wording:
         self._markdown = markdown
         self._explain = explain
 
-    def hover(self, known: KnownExpression, findings: Sequence[Finding], accelerator: str) -> str:
+    def hover(self, known: KnownExpression, findings: Sequence[Finding], accelerator: str | None) -> str:
         """All that is known of an expression, and the findings that stand there."""
         fact = known.fact
         lines = [*self._outputs(fact, accelerator), self._ops(fact)]
@@ -104,7 +104,7 @@ class Wording:
         address = f"{Path(step.place.path).as_uri()}#L{start.line + 1},{start.character + 1}"
         return f"[{self._escaped(step.text)}]({address})"
 
-    def _outputs(self, fact: ExpressionFact, accelerator: str) -> list[str]:
+    def _outputs(self, fact: ExpressionFact, accelerator: str | None) -> list[str]:
         lines = []
         for tensor in fact.outputs[:_MOST_TOLD]:
             parts = [self._strong(tensor_type(tensor)), f"strides {self._code(sizes(tensor.stride))}"]
@@ -119,7 +119,7 @@ class Wording:
             return ["Gives no tensor."]
         return lines if fact.exact else ["The last op under it gave", *lines]
 
-    def _layout(self, layout: DeviceLayout, accelerator: str) -> str:
+    def _layout(self, layout: DeviceLayout, accelerator: str | None) -> str:
         padding = f"{layout.waste:.0%} padding" if layout.waste else "no padding"
         return (
             f"on {accelerator or 'the accelerator'}: {self._code(sizes(layout.size))} · dimensions "

@@ -17,7 +17,7 @@ BUDGET = 48 << 10
 """Bytes of JSON that the targets may have, which leaves the rest of a message for everything else."""
 
 
-def analysis_notification(update: AnalysisUpdate, accelerator: str) -> dict[str, Any]:
+def analysis_notification(update: AnalysisUpdate, accelerator: str | None) -> dict[str, Any]:
     """The parameters of the notification for an update."""
     targets = _fitting(update.report.targets)
     notification = AnalysisNotification(

@@ -51,8 +51,7 @@ def _rendered(server: Server, performed: Performed, form: str, moment: datetime,
 
     settings = server.configuration.settings_for(found.path)
     places = Places(settings.project_root, settings.project_root)
-    accelerator = str(settings.profile.get("name") or settings.accelerator)
-    file = CheckedFile(places.shown(found.path), found, accelerator, seconds, explicit=True)
+    file = CheckedFile(places.shown(found.path), found, settings.chosen_accelerator, seconds, explicit=True)
     result = CheckResult((file,), Tool("inductor-debug", __version__), seconds, Severity.WARNING, moment)
     sources = Sources({found.path: performed.text})
     renderer: Renderer = HtmlReport(places, sources, known_page) if form == "html" else JsonReport(places)

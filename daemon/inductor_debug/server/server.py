@@ -98,10 +98,10 @@ class Server(LanguageServer):
             self._show(listener, update)
         self.protocol.notify(ANALYSIS, analysis_notification(update, self.accelerator_of(update.path)))
 
-    def accelerator_of(self, path: str) -> str:
-        """The name of the accelerator a file is checked for, or "" where the settings cannot be used."""
+    def accelerator_of(self, path: str) -> str | None:
+        """The name of the accelerator a file is checked for: None for no accelerator, "" without usable settings."""
         try:
-            return self.configuration.settings_for(path).accelerator
+            return self.configuration.settings_for(path).chosen_accelerator
         except ConfigurationError:
             return ""
 

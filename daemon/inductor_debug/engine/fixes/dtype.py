@@ -1,4 +1,4 @@
-"""Fixes of `dtype`: the word that names the forbidden dtype becomes one that the accelerator has.
+"""Fixes of `dtype` and `float64`: the word that names the dtype becomes one that the accelerator, or the model, has.
 
 Looked at are the expression that the finding names and the conversions chained to it (`nn.Linear(8, 8).double()`).
 Where no word names the dtype, it comes from NumPy or from a Python number, and an explicit dtype is added.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inductor_debug_schema import Finding
@@ -66,16 +66,25 @@ _MOST = 4
 
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
+    """Another dtype in place of those that the accelerator does not have."""
+    said = _FORBIDDEN.match(finding.message)
+    names = re.findall(r"\w+", said["names"]) if said is not None else []
+    chosen = [(name, instead) for name in names if (instead := _instead(name, profile)) is not None]
+    return _said_otherwise(tree, finding, chosen)
+
+
+def narrowing(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
+    """Half as wide a dtype in place of those that the rule `float64` is about."""
+    return _said_otherwise(tree, finding, [(name, _INSTEAD[name][0]) for name in ("float64", "complex128")])
+
+
+def _said_otherwise(tree: Tree, finding: Finding, chosen: Sequence[tuple[str, str]]) -> list[Fix]:
     """Each word that names the dtype alone, all of them together, then explicit dtypes where there was none."""
     scope = tree.scope_at(finding.range)
-    said = _FORBIDDEN.match(finding.message)
-    if scope is None or said is None:
+    if scope is None:
         return []
     found: list[Fix] = []
-    for name in re.findall(r"\w+", said["names"]):
-        instead = _instead(name, profile)
-        if instead is None:
-            continue
+    for name, instead in chosen:
         words = _Words(tree, name, instead)
         edits = list(dict.fromkeys(edit for node in _places(tree, scope) for edit in words.edits_of(node)))
         title = f"Use {instead} instead of {name}"

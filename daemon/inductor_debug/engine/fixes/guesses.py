@@ -14,6 +14,7 @@ from inductor_debug.engine.fixes.tree import Tree, tree_of
 
 _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "dtype": dtype.fixes,
+    "float64": dtype.narrowing,
     "layout": layout.fixes,
     "alignment": alignment.fixes,
 }

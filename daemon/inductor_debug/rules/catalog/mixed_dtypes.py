@@ -38,6 +38,7 @@ class MixedDtypesRule(Constraint):
 
     id = "mixed-dtypes"
     order = 7
+    judges_accelerator = False
     summary = "An op gets tensors of different dtypes where torch wants one."
     what = """
         Most ops convert operands of different dtypes to a common one. Matrix multiplications and indexed
