@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
-import { SECTION } from "./settings.js";
+import { SECTION, targetFor } from "./settings.js";
 
 const { t } = vscode.l10n;
 /** The setting that chooses no accelerator, whatever `pyproject.toml` says. */
@@ -106,11 +106,4 @@ async function browse(): Promise<string | undefined> {
     canSelectMany: false,
   });
   return files?.[0]?.fsPath;
-}
-
-function targetFor(scope: vscode.Uri | undefined): vscode.ConfigurationTarget {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  if (folders.length === 0) return vscode.ConfigurationTarget.Global;
-  const inside = scope !== undefined && vscode.workspace.getWorkspaceFolder(scope) !== undefined;
-  return folders.length > 1 && inside ? vscode.ConfigurationTarget.WorkspaceFolder : vscode.ConfigurationTarget.Workspace;
 }

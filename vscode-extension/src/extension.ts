@@ -10,6 +10,7 @@ import * as accelerator from "./accelerator.js";
 import { Analyses } from "./analyses.js";
 import * as bisect from "./bisect.js";
 import * as bugReport from "./bugReport.js";
+import * as chooseInterpreter from "./chooseInterpreter.js";
 import * as commands from "./commands.js";
 import type { Context } from "./context.js";
 import * as errorHeat from "./errorHeat.js";
@@ -28,11 +29,12 @@ import * as status from "./status.js";
 import * as testExplorer from "./testExplorer.js";
 import * as tree from "./tree.js";
 import * as troubleshooting from "./troubleshooting.js";
+import * as walkthrough from "./walkthrough.js";
 
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting];
+const FEATURES = [commands, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

@@ -35,6 +35,11 @@ export class Notifications {
     void this.show("information", message, actions);
   }
 
+  /** Whether the user wants what `action` says, asked before anything that changes their machine. */
+  async agrees(question: string, detail: string, action: string): Promise<boolean> {
+    return (await vscode.window.showInformationMessage(question, { modal: true, detail }, action)) === action;
+  }
+
   /** The problem is gone: should it come back, it is told again. */
   mended(subject: string): void {
     this.told.delete(subject);

@@ -69,3 +69,11 @@ export function substitute(text: string, scope?: vscode.Uri): string {
       return whole;
     });
 }
+
+/** Where a choice made for a document (or none) is written: the workspace, or its folder where there are several. */
+export function targetFor(scope: vscode.Uri | undefined): vscode.ConfigurationTarget {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) return vscode.ConfigurationTarget.Global;
+  const inside = scope !== undefined && vscode.workspace.getWorkspaceFolder(scope) !== undefined;
+  return folders.length > 1 && inside ? vscode.ConfigurationTarget.WorkspaceFolder : vscode.ConfigurationTarget.Workspace;
+}

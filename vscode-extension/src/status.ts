@@ -1,6 +1,6 @@
 /**
  * The language status (the braces beside "Python" in the status bar): what is being done and for how long, what was found, which
- * torch and which accelerator. Three items, because each has one command: cancel or output, restart, choose.
+ * torch and which accelerator. Three items, because each has one command: cancel or output, choose the interpreter, choose the accelerator.
  */
 
 import * as vscode from "vscode";
@@ -114,7 +114,7 @@ class Status implements vscode.Disposable {
     const missing = versions.python !== "" && versions.torch === "";
     this.server.severity =
       missing || !interpreter ? vscode.LanguageStatusSeverity.Error : vscode.LanguageStatusSeverity.Information;
-    this.server.command = { command: "inductorDebug.restartServer", title: t("Restart") };
+    this.server.command = { command: "inductorDebug.chooseInterpreter", title: t("Choose") };
   }
 
   private updateAccelerator(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {

@@ -16,6 +16,7 @@ const WINDOWS = process.platform === "win32";
 
 /** The part of ms-python.vscode-python-envs that is used. */
 interface EnvironmentsApi {
+  getEnvironments?(scope: "all"): Promise<readonly { execInfo?: { run?: { executable?: string } } }[]>;
   getEnvironment(scope: vscode.Uri | undefined): Promise<{ execInfo?: { run?: { executable?: string } } } | undefined>;
   readonly onDidChangeEnvironment?: vscode.Event<unknown>;
 }
@@ -26,6 +27,7 @@ interface PythonApi {
     getActiveEnvironmentPath(scope?: vscode.Uri): { readonly path: string };
     resolveEnvironment(path: { readonly path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
     readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+    readonly known?: readonly { executable?: { uri?: vscode.Uri } }[];
   };
 }
 
@@ -38,6 +40,17 @@ export function rungsFor(folder: vscode.Uri | undefined): Rung[] {
     { name: "venv", find: () => fromVirtualEnvironment(folder) },
     { name: "path", find: fromPath },
   ];
+}
+
+/** The Pythons that the extensions know of; none where an extension is not there or fails. */
+export async function knownToExtensions(): Promise<string[]> {
+  const environments = await api<EnvironmentsApi>(ENVIRONMENTS_EXTENSION).then((found) => found?.getEnvironments?.("all")).catch(() => []);
+  const python = await api<PythonApi>(PYTHON_EXTENSION).then((found) => found?.environments?.known).catch(() => []);
+  const paths = [
+    ...(environments ?? []).map(({ execInfo }) => execInfo?.run?.executable),
+    ...(python ?? []).map(({ executable }) => executable?.uri?.fsPath),
+  ];
+  return paths.filter((path) => path !== undefined && path !== "") as string[];
 }
 
 /** Listens to both extensions, as far as they are there and active. */

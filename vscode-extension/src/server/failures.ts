@@ -10,7 +10,7 @@ import type { ImportStrategy } from "./launch.js";
 import type { Exit } from "./process.js";
 
 /** What the user can be offered; the session knows how to do each. */
-export type Remedy = "chooseInterpreter" | "restart" | "useBundled" | "copyInstallTorch";
+export type Remedy = "chooseInterpreter" | "restart" | "useBundled" | "installTorch";
 
 export interface Failure {
   readonly message: string;
@@ -116,7 +116,7 @@ export function noTorch(interpreter: Interpreter): Failure {
       interpreter.path,
       rung({ interpreter }),
     ),
-    remedies: ["chooseInterpreter", "copyInstallTorch"],
+    remedies: ["chooseInterpreter", "installTorch"],
   };
 }
 
