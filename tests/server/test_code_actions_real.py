@@ -47,16 +47,16 @@ class Session:
         self.diagnostics: list[dict[str, Any]] = []
 
     @classmethod
-    async def open(cls, serve: Serve, folder: Path) -> Session:
+    async def open(cls, serve: Serve, folder: Path, text: str = MODEL) -> Session:
         (folder / "pyproject.toml").touch()
         path = folder / "model.py"
-        path.write_bytes(MODEL.encode())
+        path.write_bytes(text.encode())
         client = await serve("--cache-folder", str(folder / "cache"), environment={"MOCK_ALIGNMENT": "8"})
         session = cls(client, path)
         await client.initialize(
             processId=os.getpid(), capabilities=ABLE, workspaceFolders=[{"uri": folder.as_uri(), "name": "project"}]
         )
-        document = {"uri": session.uri, "languageId": "python", "version": 1, "text": MODEL}
+        document = {"uri": session.uri, "languageId": "python", "version": 1, "text": text}
         client.notify("textDocument/didOpen", {"textDocument": document})
         await session.analysed(1)
         return session
@@ -121,3 +121,44 @@ async def test_what_would_break_the_model_is_not_offered(serve: Serve, tmp_path:
     session.apply(both, 2)
     await session.analysed(2)
     assert "alignment" not in {item["code"] for item in session.diagnostics}
+
+
+BROKEN = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 3)
+        self.fc1 = nn.Linear(9200, 128)
+
+    def forward(self, x):
+        x = self.conv1(x).relu()
+        x = torch.flatten(nn.functional.max_pool2d(x, 2), 1)
+        x = self.fc1(x)
+        return x
+
+
+def get_inputs():
+    return [torch.randn(2, 1, 28, 28)]
+"""
+
+
+async def test_a_layer_that_does_not_fit_is_explained_and_mended(serve: Serve, tmp_path: Path) -> None:
+    session = await Session.open(serve, tmp_path, BROKEN)
+    [found] = [item for item in session.diagnostics if item["code"] == "capture-error"]
+    assert found["message"] == "`self.fc1` takes 9200 features, `x` [2, 5408] has 5408"
+    place = {"textDocument": {"uri": session.uri}, "position": {"line": 13, "character": 16}}
+    hover = (await session.client.request("textDocument/hover", place))["result"]["contents"]["value"]
+    assert "5408 ← flatten 32·13·13 ← max_pool2d ← conv1" in hover
+    everywhere = {"start": {"line": 0, "character": 0}, "end": {"line": 20, "character": 0}}
+    asked = {"textDocument": {"uri": session.uri}, "range": everywhere}
+    hints = (await session.client.request("textDocument/inlayHint", asked))["result"]
+    assert {hint["position"]["line"] for hint in hints} == {11, 12}, "the line that raised gave nothing"
+    action = await session.until_offered("Set `in_features` of `fc1` to 5408 (verified)", 13, 16)
+    assert not [title for title in await session.offered(13, 16) if title.startswith("Silence")]
+    session.apply(action, 2)
+    await session.analysed(2)
+    assert "capture-error" not in {item["code"] for item in session.diagnostics}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from inductor_debug_schema import UnknownName
@@ -23,7 +23,13 @@ def unknown_name(error: BaseException) -> UnknownName | None:
         owner = error.obj
         return UnknownName(name, _title(owner), _nearest(name, _attributes(owner)))
     if isinstance(error, NameError):
-        return UnknownName(name, "", _nearest(name, _variables(error.__traceback__)))
+        frame = _innermost(error.__traceback__)
+        if frame is None:
+            return UnknownName(name, "")
+        owner = frame.f_locals.get("self")
+        if owner is not None and name in _attributes(owner):
+            return UnknownName(name, "", f"self.{name}")
+        return UnknownName(name, "", _nearest(name, {*frame.f_locals, *frame.f_globals, *vars(builtins)}))
     return None
 
 
@@ -56,10 +62,7 @@ def _own_dict(owner: Any) -> dict[str, Any]:
     return own if isinstance(own, dict) else dict(own)
 
 
-def _variables(traceback: TracebackType | None) -> set[str]:
+def _innermost(traceback: TracebackType | None) -> FrameType | None:
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    if traceback is None:
-        return set()
-    frame = traceback.tb_frame
-    return {*frame.f_locals, *frame.f_globals, *vars(builtins)}
+    return None if traceback is None else traceback.tb_frame

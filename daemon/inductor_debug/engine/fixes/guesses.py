@@ -8,7 +8,7 @@ from typing import Any
 from inductor_debug_schema import Finding
 
 from inductor_debug.accelerators.profile import Profile, ProfileError, read_profile
-from inductor_debug.engine.fixes import alignment, dtype, layout
+from inductor_debug.engine.fixes import alignment, conflicts, dtype, layout
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree, tree_of
 
@@ -17,6 +17,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "float64": dtype.narrowing,
     "layout": layout.fixes,
     "alignment": alignment.fixes,
+    "capture-error": conflicts.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

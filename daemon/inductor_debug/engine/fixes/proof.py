@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from inductor_debug_schema import FileReport, FileStatus, Finding, StageState
+from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState
 
 from inductor_debug.engine.merge import key_of, moved
 
@@ -17,7 +17,8 @@ _ANALYSED = (FileStatus.CLEAN, FileStatus.FINDINGS)
 def proves(after: FileReport, before: FileReport, mended: Collection[Finding], old: str, new: str) -> bool:
     """Whether the report of the text `new` shows that it mends findings of `old` and breaks nothing.
 
-    Every finding that is left was there before, at least as severe, and every stage that saw a target still does.
+    Every finding that is left was there before, at least as severe, and every stage that saw a target still does. Where
+    an exception is mended, what it hid may come to light, as long as nothing of it is an error.
 
     Args:
         after: the report of `new`.
@@ -30,8 +31,13 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
         return False
     gone = {key_of(finding) for finding in moved(mended, before.path, old, new)}
     left = {key_of(finding): finding.severity.rank for finding in moved(before.findings, before.path, old, new)}
+    hidden = any(finding.rule == "capture-error" for finding in mended)
     return all(
-        key_of(finding) not in gone and left.get(key_of(finding), finding.severity.rank + 1) <= finding.severity.rank
+        key_of(finding) not in gone
+        and (
+            left.get(key_of(finding), finding.severity.rank + 1) <= finding.severity.rank
+            or (hidden and key_of(finding) not in left and finding.severity is not Severity.ERROR)
+        )
         for finding in after.findings
     )
 

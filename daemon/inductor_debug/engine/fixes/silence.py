@@ -18,12 +18,14 @@ from inductor_debug.engine.texts import index_of_utf16, slice_of, utf16_length
 UNUSED_RULE = "unused-ignore"
 _UNSILENCED = frozenset({UNUSED_RULE, "syntax-error", "configuration", "environment", "internal-error", "unreadable"})
 """Rules that no comment in the text can do anything about."""
+_CRASHES = frozenset({"capture-error", "import-error", "crash", "timeout"})
+"""Rules of what does not run: a comment counts there, too, but it mends nothing, so none is offered."""
 _IDLE = re.compile(r"`([^`]+)`")
 
 
 def silence(text: str, finding: Finding) -> TextEdit | None:
-    """The edit that silences a finding of this text; None where no comment can."""
-    if finding.rule in _UNSILENCED:
+    """The edit that silences a finding of this text; None where no comment can, or none should."""
+    if finding.rule in _UNSILENCED | _CRASHES:
         return None
     source = source_of(text.removeprefix("\ufeff"))
     first, last = finding.range.start.line, finding.range.end.line

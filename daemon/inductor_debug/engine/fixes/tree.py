@@ -63,6 +63,17 @@ class Tree:
             yield parent
             parent = self._parents.get(parent)
 
+    def assigned(self, target: str) -> ast.Call | None:
+        """The call whose result is assigned to `target` (`self.lstm`), where only one is."""
+        calls = [
+            node.value
+            for node in ast.walk(self._module)
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and any(ast.unparse(each) == target for each in node.targets)
+        ]
+        return calls[0] if len(calls) == 1 else None
+
     def aliases(self, module: str) -> frozenset[str]:
         """The names under which the text imports a top-level module."""
         return self._aliases.get(module, frozenset())

@@ -1,0 +1,144 @@
+"""What mends a call that torch refuses: the first guess that, run in its place, leaves no finding."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from forked import analyze
+from inductor_debug.accelerators.profile import load_document
+from inductor_debug.engine.fixes.edits import applied
+from inductor_debug.engine.fixes.guesses import guesses
+from inductor_debug_schema import Finding
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"
+
+
+def model(forward: str, inputs: str, init: str = "pass", arguments: str = "x") -> str:
+    lines = [
+        f"# inductor-debug: inputs=[{inputs}]",
+        "class Net(nn.Module):",
+        "    def __init__(self):",
+        "        super().__init__()",
+        *textwrap.indent(init, " " * 8).splitlines(),
+        f"    def forward(self, {arguments}):",
+        *textwrap.indent(forward, " " * 8).splitlines(),
+    ]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def findings(path: Path, text: str) -> list[Finding]:
+    path.write_text(text, encoding="utf-8")
+    return [finding for finding in analyze(path).findings if finding.severity.value == "error"]
+
+
+def mended(path: Path, text: str) -> tuple[str, str]:
+    """The title of the fix that mends the one error of a text, and the line that it changes, as it is then."""
+    [finding] = findings(path, text)
+    for fix in guesses(text, finding, load_document("mock")):
+        edited = applied(text, fix.edits)
+        if not findings(path, edited):
+            changed = [
+                line for line, before in zip(edited.split("\n"), text.split("\n"), strict=True) if line != before
+            ]
+            return fix.title, " / ".join(line.strip() for line in changed)
+    return "", ""
+
+
+CASES = {
+    "features that arrive": (
+        model("return self.fc1(torch.flatten(x, 1))", "torch.randn(2, 64, 12, 12)", "self.fc1 = nn.Linear(9200, 128)"),
+        ("Set `in_features` of `fc1` to 9216", "self.fc1 = nn.Linear(9216, 128)"),
+    ),
+    "features by name": (
+        model("return self.fc1(x)", "torch.randn(2, 9)", "self.fc1 = nn.Linear(out_features=4, in_features=8)"),
+        ("Set `in_features` of `fc1` to 9", "self.fc1 = nn.Linear(out_features=4, in_features=9)"),
+    ),
+    "features inside a container": (
+        model("return self.net(x)", "torch.randn(2, 4)", "self.net = nn.Sequential(nn.Linear(4, 8), nn.Linear(7, 4))"),
+        ("Set `in_features` of `net[1]` to 8", "self.net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 4))"),
+    ),
+    "what a used layer before gives": (
+        model(
+            "y = self.a(x)\nreturn self.c(y) + self.c(x)",
+            "torch.randn(2, 8)",
+            "self.a = nn.Linear(8, 7)\nself.c = nn.Linear(8, 8)",
+        ),
+        ("Set `out_features` of `a` to 8", "self.a = nn.Linear(8, 8)"),
+    ),
+    "channels that arrive": (
+        model("return self.conv(x)", "torch.randn(2, 1, 8, 8)", "self.conv = nn.Conv2d(3, 6, 3)"),
+        ("Set `in_channels` of `conv` to 1", "self.conv = nn.Conv2d(1, 6, 3)"),
+    ),
+    "a norm": (
+        model("return self.norm(x)", "torch.randn(2, 6, 4, 4)", "self.norm = nn.BatchNorm2d(8)"),
+        ("Set `num_features` of `norm` to 6", "self.norm = nn.BatchNorm2d(6)"),
+    ),
+    "a recurrent layer": (
+        model("return self.lstm(x)[0]", "torch.randn(2, 5, 12)", "self.lstm = nn.LSTM(16, 8)"),
+        ("Set `input_size` of `lstm` to 12", "self.lstm = nn.LSTM(12, 8)"),
+    ),
+    "a transpose": (
+        model("return q @ k", "torch.randn(2, 4, 16, 32), torch.randn(2, 4, 16, 32)", arguments="q, k"),
+        ("Transpose the last two dimensions of `k`", "return q @ k.transpose(-2, -1)"),
+    ),
+    "a dtype": (
+        model("s = x.double()\nreturn s @ v", "torch.randn(1, 4, 4), torch.randn(1, 4, 4)", arguments="x, v"),
+        ("Convert `s` to float32", "return s.to(v.dtype) @ v"),
+    ),
+    "indices": (
+        model("return self.table(x)", "torch.randn(2, 3)", "self.table = nn.Embedding(10, 4)"),
+        ("Convert `x` to int64", "return self.table(x.long())"),
+    ),
+    "a mask": (
+        model("return x.masked_fill(m, 0.0)", "torch.randn(4, 4), torch.ones(4, 4)", arguments="x, m"),
+        ("Convert `m` to bool", "return x.masked_fill(m.bool(), 0.0)"),
+    ),
+    "a mask without heads": (
+        model(
+            "return s.masked_fill(m == 0, 0.0)",
+            "torch.randn(2, 4, 8, 8), torch.ones(2, 8, 8)",
+            arguments="s, m",
+        ),
+        ("Give `m == 0` the shape [2, 1, 8, 8]", "return s.masked_fill((m == 0).unsqueeze(1), 0.0)"),
+    ),
+    "a view beside -1": (
+        model("return x.view(-1, 9200)", "torch.randn(2, 64, 12, 12)"),
+        ("Set the size 9200 to 9216", "return x.view(-1, 9216)"),
+    ),
+    "a view": (
+        model("return x.view(2, 3, 5)", "torch.randn(2, 12)"),
+        ("Set the size 5 to 4", "return x.view(2, 3, 4)"),
+    ),
+    "a view of what is transposed": (
+        model("return x.transpose(1, 2).view(2, 12)", "torch.randn(2, 3, 4)"),
+        ("Use `reshape`, which copies where it must", "return x.transpose(1, 2).reshape(2, 12)"),
+    ),
+    "the wrong dimension": (
+        model("return torch.cat([x, y], dim=0)", "torch.randn(2, 3), torch.randn(2, 4)", arguments="x, y"),
+        ("Join along dimension 1", "return torch.cat([x, y], dim=1)"),
+    ),
+    "matrices in the wrong order": (
+        model("return w @ x", "torch.randn(3, 8), torch.randn(8, 5)", arguments="x, w"),
+        ("Swap `w` and `x`", "return x @ w"),
+    ),
+    "a misspelt layer": (
+        model("return self.droput1(x)", "torch.randn(3)", "self.dropout1 = nn.Dropout(0.1)"),
+        ("Rename `droput1` to `dropout1`", "return self.dropout1(x)"),
+    ),
+    "a layer without self": (
+        model("return dropout1(x)", "torch.randn(3)", "self.dropout1 = nn.Dropout(0.1)"),
+        ("Rename `dropout1` to `self.dropout1`", "return self.dropout1(x)"),
+    ),
+    "a misspelt variable": (
+        model("hidden = x.relu()\nreturn hiden", "torch.randn(3)"),
+        ("Rename `hiden` to `hidden`", "return hidden"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_fix_that_holds(tmp_path: Path, name: str) -> None:
+    text, expected = CASES[name]
+    assert mended(tmp_path / "model.py", text) == expected
