@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
+    Checked,
     Event,
     FileReport,
     FileStatus,
@@ -220,6 +221,9 @@ class FakeEngine:
             await self.quiet[uri].wait()
         return self.updates.get(uri)
 
+    def judged(self, path: str, findings: Sequence[Finding], text: str | None) -> list[Finding]:
+        return list(findings)
+
     async def check(self, path: str, on_progress: Any = None) -> FileReport:
         self.calls.append(("check", path))
         if self.check_gate is not None:
@@ -279,13 +283,15 @@ class FakeEngine:
         stage: Stage | None = None,
         ended: tuple[Stage, ...] = (),
         cause: str = "opened",
+        targets: Sequence[TargetReport] = (),
     ) -> None:
         """Sends an update: `findings` of None are those of before; `ended` are the stages that have."""
         if findings is None:
             findings = self.updates[uri].report.findings if uri in self.updates else []
         stages = [StageReport(name, StageState.DONE, 0.1) for name in ended]
         status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
-        report = FileReport(self.paths[uri], status, [TargetReport("Model", 0, stages)] if stages else [], findings)
+        model = [TargetReport("Model", 0, stages, checked=Checked.YES)] if stages else []
+        report = FileReport(self.paths[uri], status, [*model, *targets], findings)
         update = AnalysisUpdate(
             uri, self.paths[uri], self.versions[uri], self.generations[uri], state, stage, report, 0.25, cause
         )
@@ -294,9 +300,10 @@ class FakeEngine:
             self.quiet[uri].set()
         self.listener(update)
 
-    def done(self, uri: str, findings: list[Finding]) -> None:
-        """The analysis of the document ends with these findings."""
-        self.tell(uri, AnalysisState.DONE, findings, stage=Stage.MOCK, ended=(Stage.PREVIEW, Stage.MOCK))
+    def done(self, uri: str, findings: list[Finding], targets: Sequence[TargetReport] = ()) -> None:
+        """The analysis of the document ends with these findings, and with `targets` besides the one called Model."""
+        ended = (Stage.PREVIEW, Stage.MOCK)
+        self.tell(uri, AnalysisState.DONE, findings, stage=Stage.MOCK, ended=ended, targets=targets)
 
 
 def finding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from inductor_debug.server.code_lenses import target_title
 from inductor_debug.server.expression_text import short_dtype
 from inductor_debug.server.outline import outline_of
 from inductor_debug_schema import (
+    Checked,
     DeviceLayout,
     ExpressionFact,
     FileReport,
@@ -263,9 +265,17 @@ def update_of(
     inferred: Inferred | None = None,
     running: Stage | None = None,
 ) -> AnalysisUpdate:
-    targets = [TargetReport("Model", 0, list(stages), inferred)]
+    seen = any(report.state is StageState.DONE for report in stages)
+    why = inferred.reason if inferred is not None else ""
+    targets = [TargetReport("Model", 0, list(stages), inferred, Checked.YES if seen else Checked.NO, why)]
     report = FileReport("/model.py", status, targets, findings or [])
     return AnalysisUpdate("file:///model.py", "/model.py", 1, 1, state, running, report, 0.5, "opened")
+
+
+def partly(update: AnalysisUpdate, why: str) -> AnalysisUpdate:
+    """The same of a target whose look ended early."""
+    update.report.targets[0] = replace(update.report.targets[0], checked=Checked.PARTLY, why=why)
+    return update
 
 
 PREVIEW = stage(Stage.PREVIEW, ops=46)
@@ -296,14 +306,17 @@ CRASH = finding("/model.py", rule="crash", message="killed by SIGSEGV", severity
             update_of(PREVIEW, state=AnalysisState.FAILED, status=FileStatus.CRASHED, findings=[CRASH]),
             "failed: killed by SIGSEGV",
         ),
-        (update_of(stage(Stage.PREVIEW, StageState.SKIPPED, notes=["Not asked for."])), "skipped: Not asked for."),
+        (
+            partly(update_of(PREVIEW), "its capture ended early"),
+            "preview: no findings · 46 ops · 0.11 s · partly checked: its capture ended early",
+        ),
         (
             update_of(PREVIEW, inferred=Inferred(signature="x f32[s0, 64]")),
             "preview: no findings · 46 ops · 0.11 s · inputs inferred: x f32[s0, 64]",
         ),
         (
             update_of(inferred=Inferred(reason="its width is not known")),
-            "its width is not known",
+            "not checked: its width is not known",
         ),
     ],
 )

@@ -10,10 +10,21 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inductor_debug_schema import Checked, Finding, Inferred, Location, Shortfall, Stage, StageReport, StageState
+from inductor_debug_schema import (
+    Checked,
+    Finding,
+    Inferred,
+    Location,
+    Shortfall,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+)
 
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
+WORDS = {Checked.YES: "checked", Checked.PARTLY: "partly checked", Checked.NO: "not checked"}
 _NOT_OVER = "its check is not over"
 _WHAT_ENDED = {
     Stage.PREVIEW: "its run",
@@ -37,6 +48,11 @@ class Coverage:
 
     checked: Checked
     why: str = ""
+
+
+def remark(target: TargetReport) -> str:
+    """`not checked: why`, in one line, of a target that was not checked to its end; else nothing."""
+    return "" if target.checked is Checked.YES else " ".join(f"{WORDS[target.checked]}: {target.why}".splitlines())
 
 
 def coverage_of(

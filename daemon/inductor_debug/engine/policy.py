@@ -17,8 +17,8 @@ from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source
 
 UNUSED_IGNORE_RULE = "unused-ignore"
-BESIDE_RULES = frozenset({"numerics"})
-"""Rules of orders: no analysis finds them, so it cannot tell whether a comment silences something."""
+BESIDE_RULES = frozenset({"numerics", "not-checked"})
+"""Rules of orders and of the editor: no analysis finds them, so it cannot tell whether a comment silences something."""
 
 
 def apply_policy(

@@ -23,6 +23,7 @@ _FILE = "it is about the file and not about what torch does, so there is nothing
 _PROCESS = "it is about the process that ran the file, whose operations went with it"
 NOT_CUT_OUT: dict[str, str] = {
     "unused-ignore": _FILE,
+    "not-checked": "it is about what did not run",
     "syntax-error": _FILE,
     "configuration": _FILE,
     "directive": _FILE,

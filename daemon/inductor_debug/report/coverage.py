@@ -10,20 +10,15 @@ from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import Checked, TargetReport
 
+from inductor_debug.engine.coverage import WORDS
 from inductor_debug.report.cells import one_line
 from inductor_debug.report.model import CheckedFile
 from inductor_debug.report.sources import Sources
 from inductor_debug.rules.amounts import counted
 
-WORDS = {Checked.YES: "checked", Checked.PARTLY: "partly checked", Checked.NO: "not checked"}
 MOST_NAMED = 6
 """Targets that the coverage line names of a kind; the others are counted."""
 _LONGEST = 160
-
-
-def remark(target: TargetReport) -> str:
-    """`not checked: why`, of a target that was not checked to its end; else nothing."""
-    return "" if target.checked is Checked.YES else one_line(f"{WORDS[target.checked]}: {target.why}")
 
 
 def lacking(files: Sequence[CheckedFile], checked: Checked) -> Iterator[tuple[CheckedFile, TargetReport]]:

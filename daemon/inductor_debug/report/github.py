@@ -11,8 +11,9 @@ from collections.abc import Mapping
 
 from inductor_debug_schema import Checked, Finding, Severity, TargetReport
 
+from inductor_debug.engine.coverage import remark
 from inductor_debug.report.cells import printable
-from inductor_debug.report.coverage import coverage_line, remark
+from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources

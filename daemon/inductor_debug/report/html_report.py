@@ -11,9 +11,10 @@ from html import escape
 
 from inductor_debug_schema import Finding, Range, Related, StageReport
 
+from inductor_debug.engine.coverage import WORDS, remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
-from inductor_debug.report.coverage import WORDS, coverage_line, remark
+from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import CheckedFile, CheckResult, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Checked, FileStatus, Finding
 
-from inductor_debug.report.coverage import remark
+from inductor_debug.engine.coverage import remark
 from inductor_debug.report.model import CheckedFile, CheckResult
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources

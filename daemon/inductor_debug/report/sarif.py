@@ -15,8 +15,8 @@ from typing import Any
 
 from inductor_debug_schema import Checked, Finding, Range, Related, Severity
 
+from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.selection.selection import words
-from inductor_debug.report.coverage import remark
 from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile, is_about_the_run
 from inductor_debug.report.places import Places, file_uri
 from inductor_debug.report.sources import Sources

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Finding, Range, Related, Stage, TargetReport
 
+from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
-from inductor_debug.report.coverage import coverage_line, remark
+from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode, SkippedFile, summary
 from inductor_debug.report.places import Places
 from inductor_debug.report.snippet import Snippet

@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding
 from lsprotocol import types
 
 from inductor_debug.engine.settings import ConfigurationError, Trigger
+from inductor_debug.server.code_lenses import SET_INPUTS
 from inductor_debug.server.diagnostics import SOURCE
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class CodeActions:
     async def _quick_fixes(
         self, document: Document, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:
-        findings = self._found(document, params)
+        hints = [hint for hint in self._server.unchecked.findings(document.uri) if _touches(hint, params.range)]
+        findings = [*self._found(document, params), *hints]
         if not findings:
             return []
         if not self._server.client.action_literals:
@@ -83,6 +85,7 @@ class CodeActions:
         shown = params.context.diagnostics
         return [
             *self._fixes(document, proved, shown),
+            *self._directives(document, hints, shown),
             *self._comments(document, findings, shown),
             *self._explanations(findings, shown),
         ]
@@ -127,6 +130,26 @@ class CodeActions:
                 is_preferred=True,
                 edit=self._edit(document, fix.edits),
             )
+
+    def _directives(
+        self, document: Document, hints: list[Finding], shown: Sequence[types.Diagnostic]
+    ) -> Iterator[types.CodeAction]:
+        """Inputs for what was not checked: those that came furthest, as a comment to mend, or the client's dialogue."""
+        for hint, edit in self._server.unchecked.directives(document.uri, hints):
+            title = f"Set example inputs of {hint.target}"
+            diagnostics = _diagnostics(shown, [hint])
+            if edit is not None:
+                yield types.CodeAction(
+                    title=f"{title}: {edit.text.strip()}",
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=diagnostics,
+                    edit=self._edit(document, [edit]),
+                )
+            elif SET_INPUTS in self._server.client.commands:
+                command = types.Command(title=title, command=SET_INPUTS, arguments=[document.uri, hint.target])
+                yield types.CodeAction(
+                    title=title, kind=types.CodeActionKind.QuickFix, diagnostics=diagnostics, command=command
+                )
 
     def _comments(
         self, document: Document, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, StageState, TargetReport
+from inductor_debug_schema import Checked, FileStatus, Severity, Stage, StageReport, StageState, TargetReport
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.syntax import unparsed
 from inductor_debug.rules.amounts import counted
 from inductor_debug.server.numerics import Measured
@@ -101,17 +102,23 @@ def _prefixed(update: AnalysisUpdate, summary: str) -> str:
 def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
     seen = [report for report in target.stages if report.state is StageState.DONE]
     failed = any(report.state is StageState.FAILED for report in target.stages)
-    inferred = target.inferred
-    if inferred is not None and inferred.reason:
-        return _shortened(inferred.reason)
+    lacking = remark(target) if update.state.settled else ""
+    if target.checked is Checked.NO and lacking and not _is_told(target, update):
+        return _shortened(lacking)
     if failed or (update.report.status in _BROKEN and update.state.settled):
         return _failure(update, target.name)
     parts = [_numbers(seen[-1], target.name, update)] if seen else []
-    if not seen and target.stages:
-        parts = [_shortened(f"skipped: {' '.join(target.stages[-1].notes)}")]
-    if inferred is not None and inferred.signature:
-        parts.append(_shortened(f"inputs inferred: {inferred.signature}"))
+    if lacking:
+        parts.append(_shortened(lacking))
+    if target.inferred is not None and target.inferred.signature and not target.inferred.reason:
+        parts.append(_shortened(f"inputs inferred: {target.inferred.signature}"))
     return " · ".join(parts)
+
+
+def _is_told(target: TargetReport, update: AnalysisUpdate) -> bool:
+    """Whether a finding says why the target was not checked."""
+    ours = (finding for finding in update.report.findings if finding.target in (target.name, ""))
+    return any(finding.severity is Severity.ERROR for finding in ours)
 
 
 def _numbers(report: StageReport, name: str, update: AnalysisUpdate) -> str:

@@ -37,11 +37,12 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A class or function that can be reached by name; `line` is that of `class` or `def`."""
+    """A class or function that can be reached by name; `line` is that of `class` or `def`, `top` with decorators."""
 
     name: str
     line: int
     is_module: bool = False
+    top: int = 0
 
 
 @dataclass
@@ -51,13 +52,21 @@ class Outline:
     bindings: list[Binding] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
 
+    def definition(self, name: str) -> Definition | None:
+        """The last definition of a name, which is the one that holds."""
+        return next((found for found in reversed(self.definitions) if found.name == name), None)
+
     def line_of(self, name: str) -> int | None:
-        """The line of the last definition of a name, which is the one that holds."""
-        return next((found.line for found in reversed(self.definitions) if found.name == name), None)
+        """The line of the definition of a name."""
+        found = self.definition(name)
+        return None if found is None else found.line
 
     def moved(self, edit: Edit) -> Outline:
         """The same definitions at their lines in an edited text, without bindings: their values are in doubt."""
-        definitions = [replace(found, line=edit.moved_line(found.line)) for found in self.definitions]
+        definitions = [
+            replace(found, line=edit.moved_line(found.line), top=edit.moved_line(found.top))
+            for found in self.definitions
+        ]
         return Outline(definitions=definitions)
 
     @property
@@ -126,7 +135,8 @@ class _Reader:
         is_module = isinstance(node, ast.ClassDef) and any(_last_name(base) in self._modules for base in node.bases)
         if is_module:
             self._modules.add(node.name)
-        self._outline.definitions.append(Definition(node.name, node.lineno - 1, is_module))
+        top = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno) - 1
+        self._outline.definitions.append(Definition(node.name, node.lineno - 1, is_module, top))
 
     def _range(self, node: ast.expr | ast.stmt) -> Range:
         start = self._position(node.lineno, node.col_offset)

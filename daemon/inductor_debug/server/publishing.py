@@ -44,7 +44,7 @@ class Publisher:
         self._answered: dict[str, str] = {}
         self._waiting: dict[str, list[asyncio.Event]] = {}
         self._refreshing = False
-        self._beside: dict[str, int] = {}
+        self._shown_beside: dict[str, int] = {}
 
     # From the engine and the documents.
 
@@ -57,7 +57,7 @@ class Publisher:
         for finding in update.report.findings:
             after.setdefault(self.uri_of(finding.path), []).append(finding)
         quiet = update.state is AnalysisState.STALE or self._repeats(update)
-        if before == after and quiet and len(self._numerics(update.uri)) == self._beside.get(update.uri, 0):
+        if before == after and quiet and len(self._beside(update.uri)) == self._shown_beside.get(update.uri, 0):
             return
         self._found[update.uri] = after
         self._versions[update.uri] = update.version
@@ -91,7 +91,7 @@ class Publisher:
         self._versions.pop(uri, None)
         self._generations.pop(uri, None)
         self._answered.pop(uri, None)
-        self._beside.pop(uri, None)
+        self._shown_beside.pop(uri, None)
         for shown in affected:
             self._show(shown)
 
@@ -107,14 +107,16 @@ class Publisher:
     def current(self, uri: str) -> list[types.Diagnostic]:
         """What a document shows now."""
         findings = [finding for found in self._found.values() for finding in found.get(uri, ())]
-        beside = self._numerics(uri)
-        self._beside[uri] = len(beside)
+        beside = self._beside(uri)
+        self._shown_beside[uri] = len(beside)
         return diagnostics_of([*findings, *beside], self._server.client, self.uri_of)
 
-    def _numerics(self, uri: str) -> list[Finding]:
+    def _beside(self, uri: str) -> list[Finding]:
+        """What is shown beside the findings of analyses: those of comparisons, and what was not checked."""
         document = self._server.documents.get(uri)
         path = document.path if document is not None else path_of(uri)
-        return self._server.numerics.findings(path) if path else []
+        compared = self._server.numerics.findings(path) if path else []
+        return [*compared, *self._server.unchecked.findings(uri)]
 
     def _show(self, uri: str) -> None:
         if self._server.client.pulls and uri in self._server.documents:

@@ -27,6 +27,7 @@ from inductor_debug.server.notification import METHOD as ANALYSIS
 from inductor_debug.server.notification import analysis_notification
 from inductor_debug.server.numerics import Numerics
 from inductor_debug.server.protocol import Protocol
+from inductor_debug.server.unchecked import Unchecked
 
 if TYPE_CHECKING:
     from inductor_debug.engine.engine import Engine
@@ -63,9 +64,10 @@ class Server(LanguageServer):
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
-        self.listeners: list[Listener] = []
+        self.unchecked = Unchecked(self)
+        self.listeners: list[Listener] = [self.unchecked.hear]
         self.opened_listeners: list[Callable[[str], None]] = []
-        self.closed_listeners: list[Callable[[str], None]] = []
+        self.closed_listeners: list[Callable[[str], None]] = [self.unchecked.forget]
         self.settings_listeners: list[Callable[[], None]] = []
         self.ready = asyncio.Event()
         self.exit_code: int | None = None
