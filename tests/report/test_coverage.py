@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -18,7 +19,7 @@ from inductor_debug.report.sarif import SarifReport
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text import TextReport
-from inductor_debug_schema import Checked, FileStatus, Severity
+from inductor_debug_schema import Checked, FileStatus, Inferred, Severity, StageState
 from report_samples import checked, finding, places, result, span, target
 
 DATA = Path(__file__).parent.parent / "data"
@@ -88,6 +89,16 @@ def test_a_class_that_must_be_checked_and_was_not_is_trouble(model: Path) -> Non
     files = [checked(model, targets=[GOOD, each], required=True) for each in (NOT, PARTLY)]
     assert [result(file).exit_code() for file in files] == [ExitCode.TROUBLE, ExitCode.CLEAN]
     assert result(checked(model, targets=[GOOD, NOT])).exit_code() is ExitCode.CLEAN
+
+
+def test_a_class_of_inferred_inputs_that_raises_has_findings_and_a_declared_one_is_trouble(model: Path) -> None:
+    raised = finding(model, span(0, 0, 5), rule="capture-error", severity=Severity.ERROR, target="Good")
+    declared = target("Good", 0, state=StageState.FAILED, coverage=Checked.PARTLY)
+    inferred = dataclasses.replace(declared, inferred=Inferred())
+    codes = [result(checked(model, raised, targets=[each])).exit_code() for each in (declared, inferred)]
+    assert codes == [ExitCode.TROUBLE, ExitCode.FINDINGS]
+    trouble = result(checked(model, raised, targets=[declared, NOT]))
+    assert text_of(trouble).splitlines()[-2].endswith(" in 1 file, 1 target could not be analysed, 1.2 s")
 
 
 def test_a_failure_that_the_baseline_knows_is_not_asked_for_again(model: Path) -> None:

@@ -301,8 +301,9 @@ class _Session:
     def _inferred(self, item: _Running) -> Inferred | None:
         if item.refused is not None:
             return item.refused
-        inference = item.target.inference if item.target is not None else None
-        return inference.result if inference is not None else None
+        if item.target is None:
+            return Inferred() if item.offer.inference is not None else None
+        return item.target.inference.result if item.target.inference is not None else None
 
     def _status(self, load: Load, running: list[_Running]) -> FileStatus:
         if not running:
