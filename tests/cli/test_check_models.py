@@ -67,7 +67,7 @@ def check(project: Path, cache: Path, *words: str) -> subprocess.CompletedProces
 @pytest.fixture(scope="module")
 def document(project: Path, cache: Path) -> dict[str, dict[str, object]]:
     """What a check of everything says, by file."""
-    ran = check(project, cache, ".", "--format", "json")
+    ran = check(project, cache, ".", "--include", "*", "--format", "json")
     assert ran.returncode == 2, ran.stderr.decode()
     files = json.loads(ran.stdout)["files"]
     return {file["path"]: file for file in files}

@@ -7,13 +7,13 @@ raises comes out as a `BuildError`, wrapped, never handled here.
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.declarations import Declarations
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, to_fake
@@ -89,9 +89,8 @@ def _run(recipe: Recipe) -> Any:
 def _check_call(offer: Offer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Inputs that do not fit the signature are told where they are written, not where they are called."""
     called = function.forward if isinstance(function, torch.nn.Module) else function
-    try:
-        signature = inspect.signature(called)
-    except (TypeError, ValueError):
+    signature = foreign.signature_of(called)
+    if signature is None:
         return
     try:
         signature.bind(*args, **kwargs)
@@ -101,18 +100,17 @@ def _check_call(offer: Offer, function: Any, args: tuple[Any, ...], kwargs: dict
 
 def _module_of(function: Callable[..., Any], args: tuple[Any, ...]) -> torch.nn.Module | None:
     """The module that a callable is, belongs to, is given or (being the only one) closes over."""
-    if isinstance(function, torch.nn.Module):
+    if foreign.is_a(function, torch.nn.Module):
         return function
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, torch.nn.Module):
+    owner = foreign.attribute(function, "__self__")
+    if foreign.is_a(owner, torch.nn.Module):
         return owner
-    code = getattr(function, "__code__", None)
-    names = getattr(function, "__globals__", {})
+    code, names = foreign.code_of(function), foreign.globals_of(function)
     near = [*args, *(names.get(name) for name in (code.co_names if code is not None else ()))]
-    for cell in getattr(function, "__closure__", None) or ():
+    for cell in foreign.attribute(function, "__closure__") or ():
         with contextlib.suppress(ValueError):  # a cell that was never filled
             near.append(cell.cell_contents)
-    modules = {id(value): value for value in map(unwrap, near) if isinstance(value, torch.nn.Module)}
+    modules = {id(value): value for value in map(unwrap, near) if foreign.is_a(value, torch.nn.Module)}
     return next(iter(modules.values())) if len(modules) == 1 else None
 
 

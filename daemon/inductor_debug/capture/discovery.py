@@ -16,13 +16,14 @@ import torch
 from inductor_debug_schema import Location, TargetSetting
 
 from inductor_debug.accelerators.suggestions import nearest
+from inductor_debug.capture import foreign
 from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.directives import WHOLE_FILE, read_directives
 from inductor_debug.capture.inference.offering import InferredOffers, Inferring
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.offers import Call, Complaint, Discovered, Offer, Origin, Recipe, as_call, as_calls
 from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.subjects import identity_of, is_function, needs_no_arguments
+from inductor_debug.capture.subjects import identity_of, is_function
 from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
 
 
@@ -102,7 +103,7 @@ class _Discovery:
                 wish.used = True
                 continue
             subject = unwrap(self.names[wish.name])
-            if wish.inputs is None and not (is_function(subject) and needs_no_arguments(subject)):
+            if wish.inputs is None and not (is_function(subject) and foreign.needs_no_arguments(subject)):
                 continue
             wish.used = True
             inputs = wish.inputs or Recipe(tuple, wish.location, f"the inputs of {wish.name}")
@@ -146,8 +147,9 @@ class _Discovery:
                 if offer is not None:
                     yield offer
         for name in self.definitions.classes():
-            kind = self.names.get(name)
-            if isinstance(kind, type) and isinstance(vars(kind).get("example_inputs"), staticmethod | classmethod):
+            kind: Any = self.names.get(name)
+            own = foreign.namespace(kind).get("example_inputs") if foreign.is_a(kind, type) else None
+            if foreign.is_a(own, staticmethod) or foreign.is_a(own, classmethod):
                 yield from self._example_inputs_of(name, kind)
 
     def _example_inputs_of(self, name: str, kind: type) -> Iterator[Offer]:
@@ -158,7 +160,7 @@ class _Discovery:
             self.definitions.returned("example_inputs", name),
         )
         instance = next((key for key in self._instances() if type(unwrap(self.names[key])) is kind), None)
-        if instance is None and not needs_no_arguments(kind) and self._init_of(name) is None:
+        if instance is None and not foreign.needs_no_arguments(kind) and self._init_of(name) is None:
             self._complain(
                 f"{name} needs arguments to be built: add `# inductor-debug: init=(...)` above it, or an instance.",
                 self._location(name),
@@ -178,16 +180,16 @@ class _Discovery:
         classes = [
             name
             for name in self.definitions.classes()
-            if isinstance(kind := self.names.get(name), type)
+            if foreign.is_a(kind := self.names.get(name), type)
             and issubclass(kind, torch.nn.Module)
-            and (needs_no_arguments(kind) or self._init_of(name) is not None)
+            and (foreign.needs_no_arguments(kind) or self._init_of(name) is not None)
         ]
         return "Model" if "Model" in classes else (classes[-1] if classes else None)
 
     def _instances(self) -> Iterator[str]:
         """Names of the module-level models, except of imported ones."""
         for name, value in self.names.items():
-            if isinstance(value, torch.nn.Module) and self.definitions.location(name) is not None:
+            if foreign.is_a(value, torch.nn.Module) and self.definitions.location(name) is not None:
                 yield name
 
     def _call_of(self, function: str) -> Recipe:
@@ -212,7 +214,7 @@ class _Discovery:
     def _offer_of_call(self, call: CompiledCall) -> Offer:
         kind = type(call.module) if call.module is not None else None
         name = defined = kind.__name__ if kind is not None else call.name
-        own = getattr(kind or call.function, "__module__", None) == self.module.__name__
+        own = foreign.module_name(kind or call.function) == self.module.__name__
         if call.function is call.module and not own:
             # A library's class says little: call the target what the file calls the instance.
             defined = next((key for key, value in self.names.items() if unwrap(value) is call.module), defined)
@@ -262,7 +264,7 @@ class _Discovery:
         )
 
     def _model(self, name: str, subject: Any, init: Recipe | None, location: Location) -> Recipe:
-        if not isinstance(subject, type):
+        if not foreign.is_a(subject, type):
             return Recipe(lambda: subject, location, name)
 
         def build() -> Any:

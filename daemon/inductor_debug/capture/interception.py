@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.loading import run_user_code
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.rules.ops import Frame
@@ -159,9 +160,9 @@ class EagerModule(torch.nn.Module):
 def unwrap(value: Any) -> Any:
     """The original of something that came from an intercepted `torch.compile`; anything else as it is."""
     while True:
-        if isinstance(value, EagerModule):
+        if foreign.is_a(value, EagerModule):
             value = value._modules["_orig_mod"]
-        elif isinstance(value, types.FunctionType) and _INLINE in value.__dict__:
+        elif foreign.is_a(value, types.FunctionType) and _INLINE in value.__dict__:
             value = value.__dict__[_INLINE]
         else:
             return value
@@ -173,7 +174,7 @@ def _wrapper(interceptor: Interceptor, model: Any, offer: CompiledCall | None) -
         return interceptor.call(run, model, offer, args, kwargs)
 
     if not isinstance(model, torch.nn.Module):
-        functools.update_wrapper(run, model)
+        foreign.dress(run, model)
     setattr(run, _INLINE, model)
     return run
 
@@ -183,12 +184,12 @@ def _subject(model: Any) -> tuple[Callable[..., Any], torch.nn.Module | None, st
     model = unwrap(model)
     if isinstance(model, torch.nn.Module):
         return model, model, type(model).__name__
-    owner = getattr(model, "__self__", None)
-    if isinstance(owner, torch.nn.Module):
-        if model.__name__ in ("_call_impl", "forward", "__call__"):  # `Module.compile()` passes `_call_impl`
+    owner = foreign.attribute(model, "__self__")
+    if foreign.is_a(owner, torch.nn.Module):
+        if foreign.name_of(model) in ("_call_impl", "forward", "__call__"):  # `Module.compile()` passes `_call_impl`
             return owner, owner, type(owner).__name__
-        return model, owner, f"{type(owner).__name__}.{model.__name__}"
-    return model, None, getattr(model, "__name__", type(model).__name__)
+        return model, owner, f"{type(owner).__name__}.{foreign.name_of(model)}"
+    return model, None, foreign.name_of(model)
 
 
 def _bind(offer: CompiledCall, owner: Any) -> None:

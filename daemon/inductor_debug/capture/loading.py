@@ -25,6 +25,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.syntax import tree_of
 
 _INSTALLED = ("site-packages", "dist-packages")
@@ -49,7 +50,7 @@ class LoadedModules:
 
     def dependencies(self, path: str) -> list[str]:
         """Absolute paths of the user's files that were imported, without `path` itself."""
-        files = {os.path.abspath(file) for module in self.own.values() if (file := _file_of(module)) is not None}
+        files = {os.path.abspath(file) for module in self.own.values() if (file := foreign.file_of(module)) is not None}
         return sorted(files - {path})
 
     def activate(self) -> None:
@@ -141,7 +142,7 @@ class ImportWatch:
         """The modules executed so far that imports still give, by whose they are."""
         result = LoadedModules()
         for module in self._executed:
-            file = _file_of(module)
+            file = foreign.file_of(module)
             if file is None or sys.modules.get(module.__name__) is not module:
                 continue
             if is_installed(file):
@@ -163,9 +164,9 @@ def preloadable(modules: LoadedModules) -> list[str]:
     fresh = set(modules.third_party)
     named: set[str] = set()
     for module in modules.own.values():
-        for value in list(vars(module).values()):
-            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if isinstance(name, str) and name in fresh:
+        for value in foreign.namespace(module).values():
+            name = foreign.text_attribute(value, "__name__" if foreign.is_a(value, ModuleType) else "__module__")
+            if name in fresh:
                 named.add(name)
     return sorted(named)
 
@@ -248,15 +249,8 @@ def _is_taken(name: str, folder: str) -> bool:
     if name in sys.stdlib_module_names or name == "__main__":
         return True
     known = sys.modules.get(name)
-    file = _file_of(known) if known is not None else None
+    file = foreign.file_of(known) if known is not None else None
     return known is not None and (file is None or not os.path.abspath(file).startswith(folder.rstrip(os.sep) + os.sep))
-
-
-def _file_of(module: ModuleType) -> str | None:
-    file = getattr(module, "__file__", None)
-    if isinstance(file, str):
-        return file
-    return None
 
 
 @lru_cache(maxsize=1)

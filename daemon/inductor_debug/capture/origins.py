@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import torch
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Frame, Origin, TensorMeta
 
@@ -87,11 +88,8 @@ class OriginTable:
 
 
 def _parameter_names(function: Any) -> list[inspect.Parameter]:
-    try:
-        called = function.forward if isinstance(function, torch.nn.Module) else function
-        return list(inspect.signature(called).parameters.values())
-    except (TypeError, ValueError):
-        return []
+    called = function.forward if isinstance(function, torch.nn.Module) else function
+    return foreign.parameters(called) or []
 
 
 def _name_at(parameters: list[inspect.Parameter], index: int) -> str:
@@ -103,8 +101,8 @@ def _name_at(parameters: list[inspect.Parameter], index: int) -> str:
 
 def _members(value: Any) -> list[tuple[str, torch.Tensor]]:
     """The tensors directly inside an object that pytree does not know, such as a dataclass or a batch."""
-    data = getattr(value, "__dict__", None)
-    found = dict(data) if isinstance(data, dict) else {}
-    if isinstance(getattr(value, "data", None), dict):
-        found |= value.data
-    return [(str(name), item) for name, item in found.items() if isinstance(item, torch.Tensor)]
+    found = foreign.namespace(value)
+    data = foreign.attribute(value, "data")
+    if type(data) is dict:
+        found |= data
+    return [(str(name), item) for name, item in found.items() if foreign.is_a(item, torch.Tensor)]

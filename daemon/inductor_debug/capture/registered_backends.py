@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from inductor_debug.capture import foreign
+
 _REGISTRY = "torch._dynamo.backends.registry"
 _TABLES = ("_COMPILER_FNS", "_BACKENDS")
 
@@ -33,7 +35,8 @@ class RegisteredBackends:
             for name in [name for name in table if name not in known]:
                 del table[name]
         library = getattr(sys.modules.get("torch.library"), "Library", None)
-        for kept in [value for module in modules for value in vars(module).values() if type(value) is library]:
+        held = [value for module in modules for value in foreign.namespace(module).values()]
+        for kept in [value for value in held if type(value) is library]:
             with contextlib.suppress(AttributeError, RuntimeError):
                 kept._destroy()
 

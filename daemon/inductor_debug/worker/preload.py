@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from inductor_debug.capture import foreign
 from inductor_debug.worker import processes
 
 _TRIAL_SECONDS = 60
@@ -140,8 +141,8 @@ class Preloader:
                 if getattr(torch, name).is_initialized():
                     return f"it initialises {name}"
         for name in set(sys.modules) - known:
-            path = getattr(sys.modules[name], "__file__", None)
-            if isinstance(path, str) and is_project_file(path, self._project_root):
+            path = foreign.file_of(sys.modules.get(name))
+            if path is not None and is_project_file(path, self._project_root):
                 return f"it imports the project's own {os.path.basename(path)}"
         return ""
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from inductor_debug_schema import Event, JobRequest, Stage
 
+from inductor_debug.capture import foreign
 from inductor_debug.worker.bootstrap import fail
 
 _BROAD = Path(__file__).with_name("rehearsal_broad.py")
@@ -127,6 +128,6 @@ def _restore(model: Path, path: list[str], environment: dict[str, str], folder: 
         del os.environ[name]
     os.environ.update(environment)
     os.chdir(folder)
-    own = [name for name, module in sys.modules.items() if getattr(module, "__file__", None) == str(model)]
+    own = [name for name, module in list(sys.modules.items()) if foreign.file_of(module) == str(model)]
     for name in own:
         del sys.modules[name]

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.made import UnknownError
 from inductor_debug.capture.inference.plain_values import PlainValues
 
@@ -52,8 +53,8 @@ def said_by(annotation: Any, namespace: Mapping[str, Any]) -> Said:
 
 def is_of_project(kind: Any) -> bool:
     """Whether a class is defined in the user's own files."""
-    file = getattr(sys.modules.get(getattr(kind, "__module__", "")), "__file__", None)
-    return isinstance(kind, type) and isinstance(file, str) and "site-packages" not in file and not _is_library(file)
+    file = foreign.file_of(sys.modules.get(foreign.module_name(kind)))
+    return foreign.is_a(kind, type) and file is not None and "site-packages" not in file and not _is_library(file)
 
 
 def _is_library(file: str) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.following import Definition, Follower
 from inductor_debug.capture.inference.made import UnknownError, is_same
 from inductor_debug.capture.inference.options import options_of
@@ -231,7 +232,7 @@ def _names_of(tree: ast.Module) -> Names:
             known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
             found.update({name: module for name, module in known.items() if module is not None and "." not in name})
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = vars(sys.modules.get(node.module or "", SimpleNamespace()))
+            names = foreign.namespace(sys.modules.get(node.module or ""))
             found.update({item.asname or item.name: names[item.name] for item in node.names if item.name in names})
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             value = follower.or_unknown(node.value, {})

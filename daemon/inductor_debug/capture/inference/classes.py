@@ -13,6 +13,8 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
+
 
 @dataclass
 class Outline:
@@ -82,7 +84,7 @@ def candidates(module: ModuleType, shape: Outline, explicit: set[str]) -> dict[s
         explicit: names with targets of their own; what they name is covered.
     """
     covered = shape.reachable(sorted(explicit)) | explicit
-    own = [name for name in shape.classes if name not in covered and is_model(getattr(module, name, None), module)]
+    own = [name for name in shape.classes if name not in covered and is_model(foreign.attribute(module, name), module)]
     outer: list[str] = []
     inside: set[str] = set()
     for name in own:
@@ -100,7 +102,7 @@ def candidates(module: ModuleType, shape: Outline, explicit: set[str]) -> dict[s
 
 def is_model(kind: Any, module: ModuleType) -> bool:
     """Whether `kind` is a class of this file that can be built and called."""
-    if not isinstance(kind, type) or not issubclass(kind, nn.Module) or kind.__module__ != module.__name__:
+    if not foreign.is_a(kind, type) or not issubclass(kind, nn.Module) or foreign.module_name(kind) != module.__name__:
         return False
     if inspect.isabstract(kind):
         return False

@@ -7,6 +7,7 @@ import inspect
 
 import torch
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import naming
 from inductor_debug.capture.inference.specs import ConstantSpec, Spec
 from inductor_debug.capture.inference.usage import Usage
@@ -15,7 +16,7 @@ from inductor_debug.capture.inference.usage import Usage
 def constants(parameter: inspect.Parameter, usage: Usage, text: str) -> list[Spec]:
     """Values that are no tensors: the default, what the annotation or the code asks for, what the name suggests."""
     if parameter.default is not inspect.Parameter.empty and parameter.default is not None:
-        return [ConstantSpec(repr(parameter.default), parameter.default)]
+        return [ConstantSpec(foreign.representation(parameter.default), parameter.default)]
     plain = text.replace("typing.", "").replace("Optional[", "").replace(" | None", "").strip("]'\" ")
     typed = {
         "bool": [ConstantSpec("False", False), ConstantSpec("True", True)],

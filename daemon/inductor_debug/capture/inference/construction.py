@@ -17,6 +17,7 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import annotated, signatures
 from inductor_debug.capture.inference.call_sites import CallSites, calls_in, calls_in_project
 from inductor_debug.capture.inference.demands import Demand, demands
@@ -231,7 +232,7 @@ class _Builder:
             if instances:
                 label = next(key for key, value in vars(self.module).items() if value is instances[0])
                 return MadeSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
-            if signatures.needs_nothing(found):
+            if foreign.needs_no_arguments(found):
                 return MadeSpec(f"{found.__name__}()", Made(found), make=found)
             if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
                 return self._built(Made(found), True)
@@ -242,7 +243,11 @@ class _Builder:
 
     def _has_fields(self, kind: Any, demand: Demand) -> bool:
         """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
-        if not isinstance(kind, type) or issubclass(kind, nn.Module) or kind.__module__ != self.module.__name__:
+        if (
+            not foreign.is_a(kind, type)
+            or issubclass(kind, nn.Module)
+            or foreign.module_name(kind) != self.module.__name__
+        ):
             return False
         fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
         return len(demand.fields) > 1 and demand.fields.keys() <= fields
@@ -277,7 +282,9 @@ class _Builder:
         own = {
             kind.__name__.lower(): kind
             for kind in vars(self.module).values()
-            if isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == self.module.__name__
+            if foreign.is_a(kind, type)
+            and issubclass(kind, nn.Module)
+            and foreign.module_name(kind) == self.module.__name__
             if kind is not self.kind
         }
         if plain in own or not {"module", "callable"} & set(demand.roles) or demand.texts or len(plain) < _SHORTEST:

@@ -14,6 +14,7 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import expressions as read
 from inductor_debug.capture.inference.syntax import Function, function_tree
 
@@ -69,7 +70,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
         return {}
     every = (*tree.args.args[1:], *tree.args.kwonlyargs)
     found = {item.arg: Demand() for item in every}
-    globals_of = getattr(inspect.unwrap(constructor), "__globals__", {})
+    globals_of = foreign.globals_of(foreign.plain_function(constructor))
     reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth)
     reader.read(tree)
     for name, function in vars(kind).items():
@@ -249,7 +250,11 @@ class _Reader:
             if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 owner.of(key.value)
         kind = self.namespace.get(name) if isinstance(node.func, ast.Name) else None
-        if not isinstance(kind, type) or not issubclass(kind, nn.Module) or kind.__module__.startswith("torch."):
+        if (
+            not foreign.is_a(kind, type)
+            or not issubclass(kind, nn.Module)
+            or foreign.module_name(kind).startswith("torch.")
+        ):
             return
         if self.depth < _DEEPEST:
             self.handed_on(demands(kind, self.depth + 1), node)

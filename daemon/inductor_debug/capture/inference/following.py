@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.made import Made, UnknownError, is_known
 from inductor_debug.capture.inference.options import default_of, takes_options
 from inductor_debug.capture.inference.plain_calls import PlainCalls
@@ -77,7 +78,7 @@ class Follower(PlainCalls):
         tree = function.node if isinstance(function, Definition) else _project_function(function)
         if tree is None or self.depth >= _DEEPEST:
             raise UnknownError
-        inner = Follower(getattr(function, "__globals__", self.namespace), self.options, budget=self.budget)
+        inner = Follower(foreign.globals_of(function) or self.namespace, self.options, budget=self.budget)
         inner.depth = self.depth + 1
         try:
             names = inner.bound(tree, args, kwargs)

@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import naming, objects
 from inductor_debug.capture.inference.constants import constants
 from inductor_debug.capture.inference.documents import (
@@ -60,10 +61,9 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan:
     """
     owner = subject if isinstance(subject, nn.Module) else None
     function = subject.forward if owner is not None else subject
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        raise NoSignatureError("it has no signature") from None
+    signature = foreign.signature_of(function)
+    if signature is None:
+        raise NoSignatureError("it has no signature")
     reader = _Reader(function, owner)
     parameters: list[Parameter] = []
     skipped = False
@@ -108,7 +108,7 @@ class _Reader:
         self.document = document
         self.within: list[tuple[Any, Usage]] = []
         self.annotations = self._annotations()
-        self.namespace = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__globals__", {})
+        self.namespace = foreign.globals_of(foreign.plain_function(function))
 
     def _annotations(self) -> dict[str, ast.expr]:
         if self.tree is None:
@@ -200,7 +200,7 @@ class _Reader:
         if not spec.dims or not str(spec.dims[-1]).startswith("?") or self.owner is None:
             return spec
         for pattern in ("{}_dim", "{}_size", "{}_features", "{}_channels", "dim_{}", "n_{}", "num_{}"):
-            size = getattr(self.owner, pattern.format(name), None)
+            size = foreign.attribute(self.owner, pattern.format(name))
             if isinstance(size, int) and size > 0:
                 return replace(spec, dims=(*spec.dims[:-1], size))
         return spec
@@ -229,9 +229,9 @@ class _Reader:
             return int(name)
         last = name.rpartition(".")[2]
         if not naming.is_batch(last):
-            for source in (self.owner, getattr(self.owner, "config", None), getattr(self.owner, "cfg", None)):
+            for source in (self.owner, foreign.attribute(self.owner, "config"), foreign.attribute(self.owner, "cfg")):
                 for spelling in naming.spellings(last):
-                    value = getattr(source, "__dict__", {}).get(spelling)
+                    value = foreign.namespace(source).get(spelling)
                     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                         return value
         return naming.canonical(last) or (last if last.isidentifier() else "D")

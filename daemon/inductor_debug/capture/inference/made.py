@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture import foreign
+
 _MOST_ITEMS = 10_000
 
 
@@ -119,7 +121,7 @@ def text_of(value: Any, names: Mapping[str, Any]) -> str:
         return "{" + ", ".join(f"{key!r}: {text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, SimpleNamespace):
         return f"__import__('types').SimpleNamespace({_arguments([], vars(value), text)})"
-    if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
+    if foreign.is_a(value, type) or (callable(value) and foreign.text_attribute(value, "__name__")):
         return _name_of(value)
     if isinstance(value, Enum):
         return f"{_name_of(type(value))}.{value.name}"
@@ -134,7 +136,7 @@ def text_of(value: Any, names: Mapping[str, Any]) -> str:
         named = next((name for name, item in names.items() if item is value), None)
         if named is not None:
             return named
-    return repr(value)
+    return foreign.representation(value)
 
 
 def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[Any], str]) -> str:
@@ -142,7 +144,7 @@ def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[
 
 
 def _name_of(kind: Any) -> str:
-    owner = getattr(kind, "__module__", "") or ""
+    owner = foreign.module_name(kind)
     if owner.partition(".")[0] in ("pathlib", "functools", "collections"):
         return f"__import__({owner.partition('.')[0]!r}).{kind.__name__}"
     name = getattr(kind, "__name__", repr(kind))

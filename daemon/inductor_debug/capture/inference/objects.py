@@ -62,7 +62,7 @@ def given_to(kind: Any, usage: Usage, *, leaf: bool = False) -> list[str]:
 def constant(kind: Any, name: str, usage: Usage) -> ConstantSpec | None:
     """The value of a field that is no tensor, as it is said (`near: float`) or as the code shows."""
     item = signatures.by_name(kind).get(name) or inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
-    text = "" if item.annotation is item.empty else str(getattr(item.annotation, "__name__", item.annotation))
+    text = signatures.spelled(item.annotation)
     shown = {"number", "text", "flag"} & set(usage.roles) or naming.constants_for(name)
     if text not in ("int", "float", "bool", "str") and not shown:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import inspect
 import json
 import os
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 
 from inductor_debug_schema import InferenceHint, Inferred, WireError, from_wire, to_wire
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.call_sites import calls_in_project
 from inductor_debug.capture.inference.classes import outline
@@ -73,7 +73,7 @@ def key_of(name: str, value: Any, place: Place) -> str:
     lines = place.text.splitlines()
     around = _around(name, place.tree)
     parts += ["\n".join(lines[statement.lineno - 1 : statement.end_lineno]) for statement in around]
-    if isinstance(value, type) and _needs_arguments(value):
+    if isinstance(value, type) and not foreign.needs_no_arguments(value):
         calls = [[args, kwargs] for args, kwargs in calls_in_project(place.project_root, place.path, name)]
         parts.append(text_of(calls, {}))
     digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16)
@@ -118,8 +118,8 @@ def _imported(place: Place) -> list[str] | None:
     found = []
     root = os.path.join(place.project_root, "")
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.startswith(root) and file != place.path and "site-packages" not in file:
+        file = foreign.file_of(module)
+        if file is not None and file.startswith(root) and file != place.path and "site-packages" not in file:
             try:
                 status = os.stat(file)
             except OSError:
@@ -128,14 +128,6 @@ def _imported(place: Place) -> list[str] | None:
                 return None
             found.append(f"{file} {status.st_size} {status.st_mtime_ns}")
     return sorted(found)
-
-
-def _needs_arguments(kind: type) -> bool:
-    try:
-        inspect.signature(kind).bind()
-    except (TypeError, ValueError):
-        return True
-    return False
 
 
 def written(name: str, value: Any, place: Place, cause: BaseException, seconds: float) -> InferenceHint | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
+
 _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -36,13 +38,11 @@ def by_name(kind: Any) -> dict[str, inspect.Parameter]:
 
 
 def _parameters(kind: Any) -> list[inspect.Parameter] | None:
-    try:
-        found = list(inspect.signature(kind).parameters.values())
-        if isinstance(kind, type) and found and all(item.kind in _FREE for item in found):
-            # A metaclass that hands on what it is given, perhaps: the constructor says more.
-            found = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
-    except (TypeError, ValueError):
-        return None
+    found = foreign.parameters(kind)
+    if foreign.is_a(kind, type) and found and all(item.kind in _FREE for item in found):
+        # A metaclass that hands on what it is given, perhaps: the constructor says more.
+        own = foreign.parameters(foreign.attribute(kind, "__init__"))
+        return None if own is None else own[1:]
     return found
 
 
@@ -50,11 +50,9 @@ def spelled(annotation: Any) -> str:
     """An annotation as people write it; empty where there is none."""
     if annotation is inspect.Parameter.empty:
         return ""
-    return (
-        annotation.__name__
-        if isinstance(annotation, type) and not getattr(annotation, "__args__", None)
-        else str(annotation)
-    )
+    if foreign.is_a(annotation, type) and not foreign.attribute(annotation, "__args__"):
+        return foreign.name_of(annotation)
+    return annotation if foreign.is_a(annotation, str) else foreign.representation(annotation)
 
 
 def is_configuration(kind: type) -> bool:
@@ -64,12 +62,3 @@ def is_configuration(kind: type) -> bool:
     return any(base.__name__ in ("PretrainedConfig", "PreTrainedConfig", "BaseModel") for base in kind.__mro__) or (
         kind.__name__.lower().endswith(("config", "args", "configuration")) and not issubclass(kind, nn.Module)
     )
-
-
-def needs_nothing(kind: type) -> bool:
-    """Whether a class can be built without arguments."""
-    try:
-        inspect.signature(kind).bind()
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -9,6 +9,8 @@ import textwrap
 from functools import lru_cache
 from typing import Any
 
+from inductor_debug.capture import foreign
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -28,8 +30,8 @@ def _functions(path: str, text: str) -> dict[int, Function]:
 
 def function_tree(function: Any) -> Function | None:
     """The definition of a Python function, with the line numbers of its file where that is the user's own."""
-    function = inspect.unwrap(getattr(function, "__func__", function))
-    code = getattr(function, "__code__", None)
+    function = foreign.plain_function(function)
+    code = foreign.code_of(function)
     if code is None:
         return None
     if "site-packages" in code.co_filename:
@@ -44,8 +46,8 @@ def function_tree(function: Any) -> Function | None:
 
 def source_lines(function: Any) -> list[str]:
     """The lines of a Python function, its docstring and comments among them."""
-    function = inspect.unwrap(getattr(function, "__func__", function))
-    tree, code = function_tree(function), getattr(function, "__code__", None)
+    function = foreign.plain_function(function)
+    tree, code = function_tree(function), foreign.code_of(function)
     if tree is None or code is None:
         return []
     lines = linecache.getlines(code.co_filename)

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.specs import TensorSpec
 from inductor_debug.capture.inference.steps import Step, added, undone
 
@@ -20,11 +21,11 @@ from inductor_debug.capture.inference.steps import Step, added, undone
 def own_class(annotation: Any, near: Any) -> type | None:
     """The class of the project's that an annotation beside `near` names, if that is no module."""
     if isinstance(annotation, str):
-        names = vars(sys.modules.get(getattr(near, "__module__", ""), sys)) | getattr(near, "__globals__", {})
+        names = foreign.namespace(sys.modules.get(foreign.module_name(near))) | foreign.globals_of(near)
         annotation = names.get(annotation.strip("'\"").replace("Optional[", "").partition("|")[0].strip(" ]"))
-    if not isinstance(annotation, type) or issubclass(annotation, nn.Module | torch.Tensor | dict | list):
+    if not foreign.is_a(annotation, type) or issubclass(annotation, nn.Module | torch.Tensor | dict | list):
         return None
-    owner = annotation.__module__.partition(".")[0]
+    owner = foreign.module_name(annotation).partition(".")[0]
     return None if owner in ("torch", "builtins", "typing", "collections", "numpy", "jaxtyping") else annotation
 
 
@@ -81,7 +82,7 @@ class Usage:
             return None
         found = self.fields.setdefault(name, Usage())
         if found.kind is None and self.kind is not None:
-            found.kind = own_class(getattr(self.kind, "__annotations__", {}).get(name), self.kind)
+            found.kind = own_class(foreign.annotations_of(self.kind).get(name), self.kind)
         return found
 
     def is_shown(self) -> bool:

@@ -6,12 +6,12 @@ Only straight lines are followed: where syntax is not enough, nothing is claimed
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
 from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import expressions as read
 from inductor_debug.capture.inference.scope import Budget
 from inductor_debug.capture.inference.syntax import Function, function_tree
@@ -30,9 +30,9 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     names = [item.arg for item in every if item is not None]
     found = {name: Usage() for name in names}
-    written = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__annotations__", {})
+    written = foreign.annotations_of(foreign.plain_function(function))
     for name, usage in found.items():
-        usage.kind = own_class(written.get(name), inspect.unwrap(getattr(function, "__func__", function)))
+        usage.kind = own_class(written.get(name), foreign.plain_function(function))
     budget = Budget()
     Walk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
     # Twice, as what is alike to one may be so to a third.
@@ -50,8 +50,8 @@ class Walk(Values):
     def function(self, tree: Function, bound: dict[str, Tracked], function: Any) -> None:
         """Walks a definition whose parameters are bound."""
         self.tracked.update(bound)
-        plain = inspect.unwrap(getattr(function, "__func__", function))
-        self.globals = getattr(plain, "__globals__", {})
+        plain = foreign.plain_function(function)
+        self.globals = foreign.globals_of(plain)
         if self.owner is not None and tree.args.args:
             first = tree.args.args[0].arg
             self.tracked.pop(first, None)
