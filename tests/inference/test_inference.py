@@ -27,7 +27,7 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
-    "x f32[s0, 64]": """
+    "x f32[batch, 64]": """
         class Model(nn.Module):
             def __init__(self, width=64):
                 super().__init__()
@@ -35,7 +35,7 @@ CLASSES = {
             def forward(self, x):
                 return self.layer(x)
     """,
-    "a i64[s0, s1], h (f32[1, s0, 6], f32[1, s0, 6])": """
+    "a i64[batch, seq], h (f32[1, batch, 6], f32[1, batch, 6])": """
         class Model(nn.Module):
             def __init__(self):
                 super().__init__()
@@ -43,7 +43,7 @@ CLASSES = {
             def forward(self, a, h):
                 return self.rnn(self.table(a), h)
     """,
-    "batch {image: f32[s0, 3, s1, s2], tokens: i64[s0, s3]}": """
+    "batch {image: f32[batch, 3, height, width], tokens: i64[batch, seq]}": """
         class Model(nn.Module):
             def __init__(self):
                 super().__init__()
@@ -51,7 +51,7 @@ CLASSES = {
             def forward(self, batch):
                 return self.a(batch["image"]).mean((2, 3)) + self.b(batch["tokens"]).mean(1)
     """,
-    "x f32[s0, 4], mode = 'full', flag = False": """
+    "x f32[batch, 4], mode = 'full', flag = False": """
         class Model(nn.Module):
             def __init__(self):
                 super().__init__()
@@ -61,7 +61,7 @@ CLASSES = {
                     return self.layer(x)
                 raise ValueError(mode)
     """,
-    "x f32[s0, 8]": """
+    "x f32[batch, 8]": """
         class Model(nn.Module):
             def __init__(self, width, depth):
                 super().__init__()
@@ -71,7 +71,7 @@ CLASSES = {
         if __name__ == "__main__":
             Model(2 * 4, depth=3)
     """,
-    "x f32[s0, 1, 28, 28]": """
+    "x f32[batch, 1, 28, 28]": """
         class Model(nn.Module):
             def __init__(self):
                 super().__init__()
@@ -90,7 +90,7 @@ def test_inputs_are_inferred_and_shown(signature: str, tmp_path: Path) -> None:
 
 
 def test_the_directive_offered_gives_the_same_target(tmp_path: Path) -> None:
-    text = dedent(CLASSES["x f32[s0, 8]"])
+    text = dedent(CLASSES["x f32[batch, 8]"])
     directive = inferred(job_of(tmp_path, text))["Model"].directive
     assert directive == "# inductor-debug: inputs=(torch.randn(2, 8),), init=(8, 3)"
     again = job_of(tmp_path, directive + text)
@@ -102,17 +102,17 @@ def test_the_directive_offered_gives_the_same_target(tmp_path: Path) -> None:
 def test_a_free_size_has_one_name_everywhere(stage: Stage, tmp_path: Path) -> None:
     text = "class Model(nn.Module):\n    def forward(self, x):\n        return torch.cat([x, x]).flatten()\n"
     job = analyze(tmp_path / "model.py", HEAD + text, stages=(stage,))
-    assert inferred(job)["Model"].signature == "x f32[s0, s1]"
+    assert inferred(job)["Model"].signature == "x f32[batch, s1]"
     seen = [event for event in job.events if isinstance(event, ExpressionsSeen)]
     shapes = {tuple(tensor.shape) for event in seen for fact in event.expressions for tensor in fact.outputs}
-    assert {("2*s0", "s1"), ("2*s0*s1",)} <= shapes
+    assert {("2*batch", "s1"), ("2*batch*s1",)} <= shapes
 
 
 def test_a_finding_says_that_it_rests_on_inferred_inputs(tmp_path: Path) -> None:
     text = "class Model(nn.Module):\n    def forward(self, x):\n        return x.double()\n"
     (finding, *_) = job_of(tmp_path, text).findings
     assert finding.rule == "dtype"
-    assert finding.related[-1].message.startswith("inputs inferred: x f32[s0")
+    assert finding.related[-1].message.startswith("inputs inferred: x f32[batch")
 
 
 REFUSED = {
@@ -218,8 +218,8 @@ def test_the_nodes_of_a_tree_end(tmp_path: Path) -> None:
                 return h
         """,
     )
-    inner = "Node(value: f32[s0, s1, 32])"
-    signature = f"tree Node(value: f32[s0, s1, 32], children: [{inner}, {inner}])"
+    inner = "Node(value: f32[batch, seq, 32])"
+    signature = f"tree Node(value: f32[batch, seq, 32], children: [{inner}, {inner}])"
     assert inferred(job)["Model"].signature == signature
     assert job.status is FileStatus.CLEAN
 
@@ -239,4 +239,4 @@ COPIES = """
 
 def test_a_model_that_copies_its_own_parts_is_built(tmp_path: Path) -> None:
     found = inferred(job_of(tmp_path, COPIES))
-    assert found["Target"].signature == "batch ((f32[s0, 12], f32[s0, 12]), f32[s0, s1])", found
+    assert found["Target"].signature == "batch ((f32[batch, 12], f32[batch, 12]), f32[batch, s1])", found

@@ -148,6 +148,7 @@ async def test_a_hover_tells_of_the_smallest_expression_around_the_cursor(make_e
     assert found is not None
     assert found["contents"]["value"].splitlines()[0] == "**`f64[s0, 64]`** · strides `[64, 1]` · 2 KiB  "
     assert "before the text was edited" in found["contents"]["value"]
+    assert "`s0` stands for a size that may differ from call to call" in found["contents"]["value"]
     assert found["range"]["start"] == {"line": inner.line, "character": inner.character}
     outer = SPANS["self.linear(x.double())"].start
     found = await hover(editor, uri, outer.line, outer.character)

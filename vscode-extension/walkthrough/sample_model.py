@@ -15,6 +15,7 @@ class Digits(nn.Module):
         self.last = nn.Linear(128, 10)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Takes images of 28 times 28 pixels, gives a score for each digit."""
         features = torch.relu(self.convolution(images))
         pooled = nn.functional.max_pool2d(features, 2)
         print("pooled", pooled.shape)  # leaves the compiled graph

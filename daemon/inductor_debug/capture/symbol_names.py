@@ -1,4 +1,4 @@
-"""Calls symbols what users are shown: torch names a size after the input it came from (`s77`), people count from `s0`.
+"""Calls symbols what users are shown: torch names a size by its input (`s77`), their code `batch` or `T`.
 
 A symbol is recognised by the number that stands behind it, so this works where those numbers tell sizes apart, as
 inference sees to. Read against torch 2.11 to 2.13 (`ShapeEnv.var_to_val`, `backed_var_to_val`); where the numbers are

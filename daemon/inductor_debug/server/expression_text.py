@@ -17,6 +17,8 @@ from inductor_debug.rules.conflict_words import sides_of, steps_of
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
+_NAME = re.compile(r"[^\W\d]\w*\b(?!\()")
+"""A symbol in a size such as `8*batch + Max(1, T)`."""
 _MOST_TOLD = 3
 _LONGEST_FINDING = 160
 
@@ -30,7 +32,7 @@ def short_dtype(dtype: str) -> str:
 
 
 def tensor_type(tensor: TensorFact) -> str:
-    """`f32[8, 64]`, `f32[s0, 64]`, `f32[]` for a scalar."""
+    """`f32[8, 64]`, `f32[batch, 64]`, `f32[]` for a scalar."""
     return f"{short_dtype(tensor.dtype)}{sizes(tensor.shape)}"
 
 
@@ -73,7 +75,7 @@ class Wording:
         lines = [*self._outputs(fact, accelerator), self._ops(fact)]
         if fact.modules:
             lines.append(self._modules(fact))
-        lines.append(self._runs(known))
+        lines += [self._runs(known), self._free_sizes(fact)]
         lines += [line for finding in findings for line in (self._finding(finding), *self._histories(finding))]
         if known.stale:
             lines.append(self._aside("As it was before the text was edited; the next analysis brings it up to date."))
@@ -147,6 +149,12 @@ class Wording:
         if not fact.variants:
             return text
         return f"{text}, with {', '.join(self._code(outputs_type(outputs)) for outputs in fact.variants)}"
+
+    def _free_sizes(self, fact: ExpressionFact) -> str:
+        sizes = [size for tensor in fact.outputs[:_MOST_TOLD] for size in tensor.shape if isinstance(size, str)]
+        names = list(dict.fromkeys(name for size in sizes for name in _NAME.findall(size)))
+        stand = "stands for a size" if len(names) == 1 else "stand for sizes"
+        return f"{', '.join(map(self._code, names))} {stand} that may differ from call to call" if names else ""
 
     def _finding(self, finding: Finding) -> str:
         told = f"{self._strong(finding.rule)} {finding.severity.value}"

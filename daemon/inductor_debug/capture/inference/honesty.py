@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from inductor_debug_schema import Finding, Inferred, Related, Severity
 
@@ -19,13 +20,14 @@ from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.rules.ops import Recording
 
+if TYPE_CHECKING:
+    from inductor_debug.capture.inference.inference import Inference
+
 NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
 _ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
-_SYMBOL = re.compile(r"\bs\d+\b")
-"""A free size in a message: what is told of one rests on bounds that our own call set."""
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
 
@@ -70,7 +72,7 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
         if finding.rule in _ABOUT_OUR_CALL:
             continue
-        if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference.lengths())):
+        if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference)):
             continue
         if about_input and finding.rule != "graph-break":
             continue
@@ -94,10 +96,16 @@ def _blamed(finding: Finding, blame: Blame, inferred: Inferred, basis: Related) 
     return replace(finding, severity=severity, message=words, related=[*finding.related, basis])
 
 
-def _names_ours(finding: Finding, lengths: frozenset[int]) -> bool:
-    """Whether a finding names a free size, or one that a list of ours may have been stacked to."""
+def _names_ours(finding: Finding, inference: Inference) -> bool:
+    """Whether a finding names a free size, or one that a list of ours may have been stacked to.
+
+    What is told of a free size rests on bounds that our own call set.
+    """
     subject = finding.message.partition(" not ")[0]
-    return _SYMBOL.search(finding.message) is not None or any(int(text) in lengths for text in _NUMBER.findall(subject))
+    lengths = inference.lengths()
+    free = "|".join(map(re.escape, inference.symbols().values()))
+    named = free and re.search(rf"(?<!\d )\b({free})\b", finding.message.partition(";")[0])  # `100 B` are bytes
+    return bool(named) or any(int(text) in lengths for text in _NUMBER.findall(subject))
 
 
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:

@@ -34,10 +34,10 @@ from inductor_debug.capture.inference.rendering import (
     directive_of,
     inputs_of,
     signature_of,
-    symbols_of,
     tensors_of,
 )
 from inductor_debug.capture.inference.search import MOST_RUNS, MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.size_names import names_of
 from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import Answer, Blame, Subject, Surroundings
 from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
@@ -129,7 +129,11 @@ class Inference:
             return {}
         found = self._answer.found
         traced = found.traced.size_of()
-        return {traced[name]: symbol for name, symbol in symbols_of(found.guess, found.free, traced).items()}
+        return {traced[name]: symbol for name, symbol in self._names(found).items()}
+
+    def _names(self, found: Found) -> dict[str, str]:
+        """What the free sizes of a call are called."""
+        return names_of(found.guess, found.free, found.traced.size_of(), self._subject.value)
 
     def tensors(self) -> list[str]:
         """The tensors of the call as `f32[2, 64]`, in order; none where nothing was inferred."""
@@ -198,7 +202,7 @@ class Inference:
         others = self._search(trials, way, start=kept.found.guess, runs=_RUNS_FOR_OTHERS)
         instead = ""
         if isinstance(others, Found) and kept.found.free <= others.free:
-            instead = signature_of(others.guess, others.free, others.traced.size_of())
+            instead = signature_of(others.guess, self._names(others))
         blame = Blame(proven=not instead, instead=instead)
         return Answer(kept.way, Found(guess, frozenset(), guess), blame, kept.since)
 
@@ -315,7 +319,7 @@ class Inference:
         self.invented, self.free = bool(way.construction.invented), bool(found.free)
         init = arguments_of(way.construction.arguments)
         self.result = Inferred(
-            signature=signature_of(found.guess, found.free, found.traced.size_of()),
+            signature=signature_of(found.guess, self._names(found)),
             inputs=inputs_of(found.guess),
             init=init,
             directive=directive_of(found.guess, init),
@@ -368,7 +372,7 @@ def _reason(found: NotFound, way: _Way) -> NotInferableError:
         why = f"{describe(found.error).rstrip('.')}" if found.error is not None else "nothing could be tried"
         return NotInferableError(f"no inputs were found: {why}")
     guess = found.best.guess
-    signature = signature_of(guess, frozenset(), guess.size_of())
+    signature = signature_of(guess, {})
     init = arguments_of(way.construction.arguments)
     furthest = Inferred(signature, inputs_of(guess), init, directive_of(guess, init), list(way.construction.invented))
     given = f"with {signature} " if signature else ""

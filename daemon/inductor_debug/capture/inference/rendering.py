@@ -16,15 +16,9 @@ from inductor_debug.capture.inference.specs import (
 )
 
 
-def symbols_of(guess: Guess, free: frozenset[str], traced: Mapping[str, int]) -> dict[str, str]:
-    """What free sizes are called, `s0` the first: those have one name that have one size in the traced call."""
-    values = list(dict.fromkeys(traced[name] for name in guess.used_sizes() if name in free))
-    return {name: f"s{values.index(traced[name])}" for name in free if traced[name] in values}
-
-
-def signature_of(guess: Guess, free: frozenset[str], traced: Mapping[str, int]) -> str:
-    """`x f32[s0, 64], lengths i64[s0]`: free dimensions as symbols, in order of first use."""
-    sizes, symbols = guess.size_of(), symbols_of(guess, free, traced)
+def signature_of(guess: Guess, symbols: Mapping[str, str]) -> str:
+    """`x f32[batch, 64], lengths i64[batch]`: free dimensions by the names that `symbols` gives them."""
+    sizes = guess.size_of()
     return ", ".join(f"{item.name} {_described(item.spec, sizes, symbols)}" for item in guess.arguments)
 
 
