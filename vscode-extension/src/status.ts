@@ -141,12 +141,11 @@ function settledText(analysis: Analysis): string {
   const { notification } = analysis;
   switch (notification.state) {
     case "done":
-      if (notification.status === "no-target") return t("Inductor Debug: nothing to compile in this file");
-      return t("Inductor Debug: {0}", words.findings(notification.findings));
+      return t("Inductor Debug: {0}", words.outcome(notification, analysis.targets));
     case "cancelled":
       return t("Inductor Debug: cancelled");
     case "stale":
-      return t("Inductor Debug: {0} in an earlier text", words.findings(notification.findings));
+      return t("Inductor Debug: {0} in an earlier text", words.outcome(notification, analysis.targets));
     default:
       return t("Inductor Debug: the check failed");
   }

@@ -42,7 +42,7 @@ export async function targetOf(context: Context, title: string, given: unknown, 
   if (names.length === 0) {
     const [unready] = analysis?.targets ?? [];
     context.notifications.answer(
-      unready ? t("{0} has no inputs: {1}", unready.name, unready.inferred?.reason ?? "") : t("There is nothing to compile in this file, or its check is not through yet."),
+      unready ? t("{0} was not checked: {1}", unready.name, unready.why ?? "") : t("There is nothing to compile in this file, or its check is not through yet."),
       ...(unready ? [{ title: t("Set Example Inputs"), run: () => vscode.commands.executeCommand("inductorDebug.setExampleInputs", uri, unready.name) }] : []),
     );
     return undefined;

@@ -14,6 +14,8 @@ import * as words from "./words.js";
 
 const { t } = vscode.l10n;
 const VIEW = "inductorDebug.targets";
+/** The rule of the hints about what did not run (`server/unchecked.py`). */
+const NOT_CHECKED = "not-checked";
 
 /** A row of the view. */
 export type Node =
@@ -89,7 +91,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     for (const target of analysis.targets) for (const stage of target.stages ?? []) shown.add(`${target.name} ${stage.stage}`);
     return this.analyses.findings(analysis.uri).filter((finding) => {
       const { target = "", stage = "" } = dataOf(finding);
-      return !shown.has(`${target} ${stage}`);
+      return ruleNameOf(finding) !== NOT_CHECKED && !shown.has(`${target} ${stage}`); // targets themselves say so
     });
   }
 
@@ -105,11 +107,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     item.id = analysis.uri.toString();
     item.iconPath = vscode.ThemeIcon.File;
     const { notification } = analysis;
-    const state = isBusy(analysis)
-      ? t("checking…")
-      : notification.status === "no-target"
-        ? t("nothing to compile")
-        : words.findings(notification.findings);
+    const state = isBusy(analysis) ? t("checking…") : words.outcome(notification, analysis.targets);
     item.description = isOutdated(analysis) && !isBusy(analysis) ? t("{0}, from an earlier text", state) : state;
     item.accessibilityInformation = { label: t("File {0}, {1}", nameOf(analysis.uri), item.description) };
     item.contextValue = "file";
@@ -121,7 +119,8 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     item.id = `${analysis.uri.toString()} ${target.name}`;
     const count = (target.stages ?? []).reduce((sum, stage) => sum + this.ofStage(analysis, target, stage).length, 0);
     item.iconPath = icon("symbol-class", analysis);
-    item.description = words.findings(count);
+    item.description = isBusy(analysis) ? words.findings(count) : words.coverage(target, count);
+    item.tooltip = target.why === undefined || target.why === "" ? target.name : `${target.name}: ${words.coverage(target, count)}`;
     item.accessibilityInformation = { label: t("Target {0}, {1}", target.name, item.description) };
     item.contextValue = target.inferred?.reason ? "unready" : "target";
     item.command = open(analysis.uri, new vscode.Range(target.line, 0, target.line, 0));
@@ -145,17 +144,17 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
 function rowsOf(analysis: Analysis, target: TargetReport): Node[] {
   const { inferred } = target;
   return [
-    ...(inferred ? [{ kind: "inputs", analysis, target, inferred } satisfies Node] : []),
+    ...(inferred?.signature || inferred?.reason ? [{ kind: "inputs", analysis, target, inferred } satisfies Node] : []),
     ...(target.stages ?? []).map((stage): Node => ({ kind: "stage", analysis, target, stage })),
   ];
 }
 
-/** What was inferred for a class that has no example inputs, or why nothing was; opening it makes them explicit. */
+/** What was inferred for a class that has no example inputs, or that nothing was; opening it makes them explicit. */
 function inputsItem(analysis: Analysis, target: TargetReport, inferred: Inferred): vscode.TreeItem {
   const { reason = "", signature = "", directive = "", invented = [] } = inferred;
   const item = new vscode.TreeItem(t("inputs"), vscode.TreeItemCollapsibleState.None);
   item.id = `${analysis.uri.toString()} ${target.name} inputs`;
-  item.description = reason === "" ? t("inferred: {0}", signature) : reason;
+  item.description = reason === "" ? t("inferred: {0}", signature) : t("none known: {0}", reason);
   const made = invented.length === 0 ? "" : t("Nobody wrote down these arguments, so they are invented: {0}", invented.join(", "));
   item.tooltip = [item.description, directive, made].filter((line) => line !== "").join("\n");
   item.iconPath = icon(reason === "" ? "symbol-parameter" : "question", analysis);

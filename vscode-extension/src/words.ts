@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Stage } from "../../shared_schema/generated/wire.js";
+import type { AnalysisNotification, Stage, TargetReport } from "../../shared_schema/generated/wire.js";
 
 const { t } = vscode.l10n;
 
@@ -25,6 +25,22 @@ export function stage(name: Stage): string {
 export function findings(count: number): string {
   if (count === 0) return t("no findings");
   return count === 1 ? t("1 finding") : t("{0} findings", count);
+}
+
+/** What was found in a file, and how much of it was not checked: "no findings" is said of what ran alone. */
+export function outcome(notification: AnalysisNotification, targets: readonly TargetReport[]): string {
+  if (targets.length === 0 && notification.status === "no-target") return t("nothing to compile");
+  const left = targets.filter(({ checked }) => checked === "no").length;
+  if (left === 0) return findings(notification.findings);
+  if (left === targets.length && notification.findings === 0) return t("nothing was checked");
+  return t("{0}, {1} of {2} not checked", findings(notification.findings), left, targets.length);
+}
+
+/** What was found of a target, or why it was not checked. */
+export function coverage({ checked, why = "" }: TargetReport, count: number): string {
+  if (checked === "yes") return findings(count);
+  if (checked === "partly") return t("{0}; partly checked: {1}", findings(count), why);
+  return count === 0 ? t("not checked: {0}", why) : t("{0}; not checked: {1}", findings(count), why);
 }
 
 /** `0.12 s`, `3.4 s`, `75 s`. */

@@ -2,7 +2,7 @@ import type * as vscode from "vscode";
 import { describe, expect, test } from "vitest";
 
 import type { AnalysisNotification, StageReport, TargetReport } from "../../../shared_schema/generated/wire.js";
-import { Analyses, readyTargets } from "../../src/analyses.js";
+import { Analyses, readyTargets, ruleNameOf } from "../../src/analyses.js";
 import type { Session } from "../../src/server/session.js";
 import { type Node, stageWords, TargetsProvider } from "../../src/tree.js";
 import { Diagnostic, EventEmitter, Range, Uri } from "./vscode.js";
@@ -20,14 +20,16 @@ class FakeSession {
   readonly tree = new TargetsProvider(this.analyses);
 
   tell(state: string, targets: TargetReport[] = [], generation = 1): void {
-    const findings = this.analyses.findings(Uri.parse(FILE) as unknown as vscode.Uri).length;
+    // The daemon counts findings alone; hints about what was not checked are none.
+    const shown = this.analyses.findings(Uri.parse(FILE) as unknown as vscode.Uri);
+    const findings = shown.filter((finding) => ruleNameOf(finding) !== "not-checked").length;
     this.analysed.fire({ uri: FILE, version: 1, generation, state, stage: null, findings, seconds: 0.1, targets });
   }
 
-  find(...findings: [target: string, stage: string, message: string][]): void {
-    const diagnostics = findings.map(([target, stage, message]) => {
+  find(...findings: [target: string, stage: string, message: string, rule?: string][]): void {
+    const diagnostics = findings.map(([target, stage, message, rule = "dtype"]) => {
       const diagnostic = new Diagnostic(new Range(11, 8, 11, 20), message);
-      diagnostic.code = { value: "dtype" };
+      diagnostic.code = { value: rule };
       diagnostic.data = { target, stage };
       return diagnostic;
     });
@@ -50,7 +52,7 @@ class FakeSession {
 
 const PREVIEW: StageReport = { stage: "preview", state: "done", seconds: 0.04, ops: 48 };
 const MOCK: StageReport = { stage: "mock", state: "done", seconds: 1.25, ops: 40, graphs: 1, graph_breaks: 2 };
-const TARGET: TargetReport = { name: "Model", line: 5, stages: [PREVIEW, MOCK] };
+const TARGET: TargetReport = { name: "Model", line: 5, stages: [PREVIEW, MOCK], checked: "yes" };
 
 describe("the view shows targets, stages and findings", () => {
   test("each finding below its stage, the others below the file", () => {
@@ -89,18 +91,29 @@ describe("the view shows targets, stages and findings", () => {
     const inferred = { signature: "x f32[s0, 64]", inputs: "torch.randn(8, 64)", invented: ["width"] };
     session.tell("done", [
       { ...TARGET, inferred },
-      { name: "Other", line: 20, inferred: { reason: "forward wants a tokenizer" } },
+      { name: "Other", line: 20, inferred: { reason: "forward wants a tokenizer" }, checked: "no", why: "forward wants a tokenizer" },
     ]);
     expect(session.rows()).toEqual([
-      "model.py: no findings",
+      "model.py: no findings, 1 of 2 not checked",
       "  Model: no findings",
       "    inputs: inferred: x f32[s0, 64]",
       "    preview: 48 ops, 0.04 s",
       "    mock: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
-      "  Other: no findings",
-      "    inputs: forward wants a tokenizer",
+      "  Other: not checked: forward wants a tokenizer",
+      "    inputs: none known: forward wants a tokenizer",
     ]);
     expect(session.analyses.all().flatMap(readyTargets).map(({ name }) => name)).toEqual(["Model"]);
+  });
+
+  test("what was not checked is never \"no findings\", and its hint is no row of its own", () => {
+    const session = new FakeSession();
+    const why = "its constructor needs `config`";
+    session.find(["Model", "load", `Model: not checked: ${why}`, "not-checked"]);
+    session.tell("done", [{ name: "Model", line: 5, checked: "no", why }]);
+    expect(session.rows()).toEqual(["model.py: nothing was checked", `  Model: not checked: ${why}`]);
+    session.find();
+    session.tell("done", [{ ...TARGET, checked: "partly", why: "its capture ended early" }], 2);
+    expect(session.rows().slice(0, 2)).toEqual(["model.py: no findings", "  Model: no findings; partly checked: its capture ended early"]);
   });
 
   test("a stage that failed or was left out says so", () => {
