@@ -67,6 +67,18 @@ CASES = {
         ),
         ("Set `out_features` of `a` to 8", "self.a = nn.Linear(8, 8)"),
     ),
+    "features as the layer before says them": (
+        model(
+            "return self.b(self.a(x))",
+            "torch.randn(2, 8)",
+            "width = 4\nself.a = nn.Linear(8, 2 * width)\nself.b = nn.Linear(2 * width + 1, 8)",
+        ),
+        ("Set `in_features` of `b` to 2 * width", "self.b = nn.Linear(2 * width, 8)"),
+    ),
+    "features in the wrong order": (
+        model("return self.a(x) + torch.ones(24)", "torch.randn(2, 8)", "self.a = nn.Linear(24, 8)"),
+        ("Exchange `in_features` and `out_features` of `a`", "self.a = nn.Linear(8, 24)"),
+    ),
     "channels that arrive": (
         model("return self.conv(x)", "torch.randn(2, 1, 8, 8)", "self.conv = nn.Conv2d(3, 6, 3)"),
         ("Set `in_channels` of `conv` to 1", "self.conv = nn.Conv2d(1, 6, 3)"),
@@ -82,6 +94,21 @@ CASES = {
     "a transpose": (
         model("return q @ k", "torch.randn(2, 4, 16, 32), torch.randn(2, 4, 16, 32)", arguments="q, k"),
         ("Transpose the last two dimensions of `k`", "return q @ k.transpose(-2, -1)"),
+    ),
+    "heads that were not brought to the front": (
+        model(
+            "k = k.transpose(1, 2)\nreturn F.scaled_dot_product_attention(q, k, k)",
+            "torch.randn(2, 16, 4, 8), torch.randn(2, 16, 4, 8)",
+            arguments="q, k",
+        ),
+        ("Transpose dimensions 1 and 2 of `q`", "return F.scaled_dot_product_attention(q.transpose(1, 2), k, k)"),
+    ),
+    "a view with a size too many": (
+        model(
+            "B, T, C = x.shape\nreturn x.view(B, T, 4, C)",
+            "torch.randn(2, 16, 32)",
+        ),
+        ("Let `view` find the size C", "return x.view(B, T, 4, -1)"),
     ),
     "a dtype": (
         model("s = x.double()\nreturn s @ v", "torch.randn(1, 4, 4), torch.randn(1, 4, 4)", arguments="x, v"),

@@ -34,6 +34,10 @@ def _resized(tree: Tree, call: ast.Call, shape: list[int], wanted: int) -> Itera
     numbers = [(node, number) for node in sizes if (number := _number(node)) is not None and number > 0]
     rests = [math.prod(shape[start:]) for start in range(1, len(shape))]
     open_ended = any(_number(node) == -1 for node in sizes)
+    if not open_ended and not any(isinstance(node, ast.Starred) for node in sizes):
+        for node in reversed(sizes):
+            if _number(node) is None:
+                yield Fix(f"Let `view` find the size {tree.text_of(node)}", (tree.replace(node, "-1"),))
     for node, number in reversed(numbers):
         others = wanted // number if number else 0
         if not others or volume % others:

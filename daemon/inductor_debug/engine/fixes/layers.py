@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from inductor_debug_schema import ConflictKind, Location, OperandFact, ShapeConflict
 
-from inductor_debug.engine.fixes.edits import Fix, TextEdit
+from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
 
 
@@ -50,7 +50,7 @@ _GIVES: Mapping[str, _Argument] = MappingProxyType(
 
 
 def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
-    """The layer set to what arrives, then the layer before it to what is taken."""
+    """The layer set to what arrives, its two sizes exchanged, then the layer before it set to what is taken."""
     if facts.conflict is not ConflictKind.SIZE:
         return
     sides = [facts.left, *([] if facts.right is None else [facts.right])]
@@ -61,33 +61,54 @@ def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
     layer = None if owned is None else facts.operands[owned.operand]
     declared = _declaration(tree, layer, facts.call, path)
     name = (facts.call if layer is None else layer.owner).removeprefix("self.")
-    yield from _resized(tree, declared, _TAKES, given.size, name)
-    arriving = facts.operands[given.operand].trace
+    before, before_name = _before(tree, facts.operands[given.operand], path)
+    takes, gives = _size_of(declared, _TAKES), _size_of(before, _GIVES)
+    if takes is not None:
+        if gives is not None and not isinstance(gives[1], ast.Constant) and tree.same_function(takes[1], gives[1]):
+            yield _set(tree, takes, tree.text_of(gives[1]), name)
+        if declared is not None and layer is not None and layer.shape[:1] == [given.size]:
+            yield from _exchanged(tree, declared, name)
+        yield _set(tree, takes, str(given.size), name)
     wanted = facts.wanted if owned is None or facts.wanted is not None else owned.size
-    if arriving and arriving[-1].first and isinstance(wanted, int) and len(arriving[-1].sizes) == 1:
-        before = _at(tree, arriving[-1].place, path)
-        yield from _resized(tree, before, _GIVES, wanted, arriving[-1].name.rpartition(".")[0])
+    if gives is not None and isinstance(wanted, int):
+        yield _set(tree, gives, str(wanted), before_name)
 
 
-def _resized(
-    tree: Tree, declared: ast.Call | None, table: Mapping[str, _Argument], size: int, name: str
-) -> Iterator[Fix]:
+_Size = tuple[str, ast.expr]
+"""The name of a constructor's argument, and the expression that it is given."""
+
+
+def _set(tree: Tree, size: _Size, text: str, name: str) -> Fix:
+    return Fix(f"Set `{size[0]}` of `{name}` to {text}", (tree.replace(size[1], text),))
+
+
+def _exchanged(tree: Tree, declared: ast.Call, name: str) -> Iterator[Fix]:
+    takes, gives = _size_of(declared, _TAKES), _size_of(declared, _GIVES)
+    if takes is not None and gives is not None:
+        edits = tree.replace(takes[1], tree.text_of(gives[1])), tree.replace(gives[1], tree.text_of(takes[1]))
+        yield Fix(f"Exchange `{takes[0]}` and `{gives[0]}` of `{name}`", edits)
+
+
+def _before(tree: Tree, given: OperandFact, path: str) -> tuple[ast.Call | None, str]:
+    """The declaration of the layer that gave an operand the size in question, and what it is called."""
+    last = given.trace[-1] if given.trace else None
+    if last is None or not last.first or len(last.sizes) != 1:
+        return None, ""
+    return _at(tree, last.place, path), last.name.rpartition(".")[0]
+
+
+def _size_of(declared: ast.Call | None, table: Mapping[str, _Argument]) -> _Size | None:
     if declared is None:
-        return
+        return None
     function = declared.func
     kind = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     argument = table.get(kind)
-    if argument is None:
-        return
-    value = _value(declared, argument)
-    if value is None:
-        return
+    value = _value(declared, argument) if argument is not None else None
+    if argument is None or value is None:
+        return None
     if isinstance(value, (ast.List, ast.Tuple)):
-        if len(value.elts) != 1:
-            return
-        value = value.elts[0]
-    edit: TextEdit = tree.replace(value, str(size))
-    yield Fix(f"Set `{argument.name}` of `{name}` to {size}", (edit,))
+        return (argument.name, value.elts[0]) if len(value.elts) == 1 else None
+    return argument.name, value
 
 
 def _value(call: ast.Call, argument: _Argument) -> ast.expr | None:

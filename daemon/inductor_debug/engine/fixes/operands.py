@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from inductor_debug_schema import ConflictKind, ConflictSide, Finding, OperandFact, ShapeConflict
@@ -30,8 +31,10 @@ def fixes(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
     """What each kind of contradiction suggests."""
     if facts.conflict is ConflictKind.DTYPE:
         yield from _converted(tree, finding, facts)
+    elif facts.conflict is ConflictKind.DEVICE and facts.right is not None:
+        yield from _moved(tree, finding, facts.operands[facts.left.operand], facts.operands[facts.right.operand])
     elif facts.conflict is ConflictKind.SIZE and facts.right is not None:
-        if facts.operation in ("matmul", "mm", "bmm"):
+        if facts.operation in _FITS:
             yield from _transposed(tree, finding, facts, facts.left, facts.right)
         else:
             yield from _unsqueezed(tree, finding, facts, facts.left, facts.right)
@@ -52,18 +55,41 @@ def _appended(tree: Tree, finding: Finding, operand: OperandFact, trailer: str, 
 def _transposed(
     tree: Tree, finding: Finding, facts: ShapeConflict, left: ConflictSide, right: ConflictSide
 ) -> Iterator[Fix]:
+    """Two dimensions of an operand exchanged so that the product exists; the last two and the right operand first."""
     first, second = facts.operands[left.operand], facts.operands[right.operand]
-    if len(first.shape) < 2 or len(second.shape) < 2:
-        return
-    for operand, fits in ((second, second.shape[-1] == first.shape[-1]), (first, first.shape[-2] == second.shape[-2])):
-        if fits:
-            yield from _appended(
-                tree,
-                finding,
-                operand,
-                ".transpose(-2, -1)",
-                f"Transpose the last two dimensions of `{operand.expression}`",
-            )
+    for operand in (second, first):
+        for one, other in _pairs(len(operand.shape)):
+            shape = list(operand.shape)
+            shape[one], shape[other] = shape[other], shape[one]
+            shapes = (first.shape, shape) if operand is second else (shape, second.shape)
+            if shape != operand.shape and _FITS[facts.operation](*shapes):
+                last = (one, other) == (len(shape) - 2, len(shape) - 1)
+                which = "the last two dimensions" if last else f"dimensions {one} and {other}"
+                title = f"Transpose {which} of `{operand.expression}`"
+                trailer = ".transpose(-2, -1)" if last else f".transpose({one}, {other})"
+                yield from _appended(tree, finding, operand, trailer, title)
+
+
+def _pairs(rank: int) -> list[tuple[int, int]]:
+    """Every pair of dimensions, the last ones first."""
+    return sorted(itertools.combinations(range(rank), 2), reverse=True)
+
+
+def _multiply(left: list[int], right: list[int]) -> bool:
+    """Whether `left @ right` exists."""
+    if len(left) < 2 or len(right) < 2 or left[-1] != right[-2]:
+        return False
+    return all(1 in (a, b) or a == b for a, b in zip(left[-3::-1], right[-3::-1], strict=False))
+
+
+def _attend(left: list[int], right: list[int]) -> bool:
+    """Whether query, key and value of these shapes may meet: all but the lengths are equal."""
+    return len(left) == len(right) and left[:-2] == right[:-2] and left[-1] == right[-1]
+
+
+_FITS: Mapping[str, Callable[[list[int], list[int]], bool]] = MappingProxyType(
+    {"matmul": _multiply, "mm": _multiply, "bmm": _multiply, "scaled_dot_product_attention": _attend}
+)
 
 
 def _converted(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
@@ -83,6 +109,14 @@ def _converted(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[F
         else:
             continue
         yield from _appended(tree, finding, operand, trailer, f"Convert `{operand.expression}` to {other.dtype}")
+
+
+def _moved(tree: Tree, finding: Finding, left: OperandFact, right: OperandFact) -> Iterator[Fix]:
+    """One operand brought to where the other one is; what was made in the code before what came from outside."""
+    for operand, other in sorted(((left, right), (right, left)), key=lambda pair: not pair[0].made_by):
+        if isinstance(_node(tree, finding, other), (ast.Name, ast.Attribute)):
+            title = f"Move `{operand.expression}` to the device of `{other.expression}`"
+            yield from _appended(tree, finding, operand, f".to({other.expression}.device)", title)
 
 
 def _unsqueezed(

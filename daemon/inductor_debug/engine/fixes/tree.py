@@ -63,6 +63,10 @@ class Tree:
             yield parent
             parent = self._parents.get(parent)
 
+    def same_function(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether two nodes stand in one function, where names mean the same."""
+        return self._function(one) is self._function(other)
+
     def assigned(self, target: str) -> ast.Call | None:
         """The call whose result is assigned to `target` (`self.lstm`), where only one is."""
         calls = [
@@ -123,6 +127,10 @@ class Tree:
         return TextEdit(Range(close, close), f"{separator}{argument}")
 
     # Places.
+
+    def _function(self, node: ast.AST) -> ast.AST | None:
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        return next((each for each in self.around(node) if isinstance(each, functions)), None)
 
     @cached_property
     def _by_place(self) -> dict[_Place, ast.expr]:
