@@ -279,7 +279,8 @@ export interface Inferred {
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
  * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
  * `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
- * `hints` are what earlier jobs inferred for this file.
+ * `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it
+ * is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -296,6 +297,8 @@ export interface JobRequest {
   readonly keep_graphs?: boolean;
   readonly options?: Readonly<Record<string, unknown>>;
   readonly hints?: readonly InferenceHint[];
+  readonly scratch?: string;
+  readonly allow?: readonly string[];
 }
 
 /**

@@ -72,7 +72,8 @@ class JobRequest:
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
     (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
     `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
-    `hints` are what earlier jobs inferred for this file.
+    `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it
+    is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
     """
 
     job: int
@@ -90,6 +91,8 @@ class JobRequest:
     keep_graphs: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
+    scratch: str = ""
+    allow: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -405,3 +405,18 @@ def test_a_file_that_is_named_or_included_is_opened(command: Command, write: Wri
     assert command("check", ".", "--include", "test_*.py").code == 1
     write("pyproject.toml", "[tool.inductor-debug]\ninclude = ['tests/*']\n")
     assert command("check", ".").code == 1
+
+
+def test_what_code_may_do_arrives_at_the_worker(command: Command, write: Write) -> None:
+    write("model.py", CLEAN)
+    command("check", "model.py")
+    assert FakePool.requests[-1].allow == []
+    command("check", "model.py", "--allow", "network", "--allow", "write")
+    assert FakePool.requests[-1].allow == ["network", "write"]
+    write("pyproject.toml", "[tool.inductor-debug]\nallow = ['subprocess']\n")
+    command("check", "model.py")
+    assert FakePool.requests[-1].allow == ["subprocess"]
+    write("pyproject.toml", "[tool.inductor-debug]\nallow = ['netwrok']\n")
+    ran = command("check", "model.py")
+    assert ran.code == 2
+    assert "network" in ran.err

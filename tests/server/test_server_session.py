@@ -134,12 +134,12 @@ async def test_each_folder_has_its_own_settings(make_editor: Make) -> None:
     settings = {
         "": {"accelerator": "mock"},
         first.as_uri(): {"accelerator": "mock"},
-        second.as_uri(): {"accelerator": "spyre", "memoryLimit": 5, "trace": "off"},
+        second.as_uri(): {"accelerator": "spyre", "memoryLimit": 5, "allow": ["network"], "trace": "off"},
     }
     editor = await make_editor(ASKS, settings)
     await editor.start(first, second, options={"strict": True})
     assert editor.engine.settings_for("/work/one/model.py") == {"strict": True, "accelerator": "mock"}
-    spyre = {"strict": True, "accelerator": "spyre", "memoryLimit": 5}
+    spyre = {"strict": True, "accelerator": "spyre", "memoryLimit": 5, "allow": ["network"]}
     assert editor.engine.settings_for("/work/two/sub/model.py") == spyre
     assert editor.engine.settings_for("/elsewhere/model.py") == {"strict": True, "accelerator": "mock"}
 

@@ -17,6 +17,7 @@ const DAEMON_SETTINGS = [
   "strict",
   "severity",
   "exclude",
+  "allow",
   "timeout",
   "memoryLimit",
   "infer",

@@ -11,6 +11,8 @@ import warnings
 
 from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
 
+from inductor_debug.capture.broken_libraries import broken_library
+from inductor_debug.capture.containment import refusal_of
 from inductor_debug.capture.failures import describe, place
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.offers import Complaint
@@ -58,6 +60,12 @@ def raised_finding(
         return _broken_import(error, sources, fallback)
     location, related = place(sources.frames_of_traceback(error.__traceback__), fallback, "raised in {}")
     related = list(dict.fromkeys(related))  # a recursion is told once
+    refusal = refusal_of(error)
+    if refusal is not None:
+        return _finding("environment", str(refusal), location, target, related)
+    broken = broken_library(error)
+    if broken is not None:
+        return _finding("environment", broken, location, target, related)
     if isinstance(error, ImportError):
         return _finding("import-error", _import_words(error), location, target, related)
     if isinstance(error, SystemExit):

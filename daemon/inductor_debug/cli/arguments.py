@@ -9,6 +9,7 @@ from inductor_debug_schema import Stage
 
 from inductor_debug.cli.formats import FORMATS
 from inductor_debug.cli.output import add_output
+from inductor_debug.engine.setting_values import ALLOWABLE
 
 DESCRIPTION = """\
 Analyses Python files that define PyTorch models, without weights and without the accelerator, and prints what would
@@ -78,6 +79,7 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         help="files at once (default: %(default)s)",
     )
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
+    add_allow(group)
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
     group.add_argument(
         "--artifacts", metavar="WHERE", help="keep the graphs that are captured: cache, project, or a folder"
@@ -123,6 +125,17 @@ def _stages(text: str) -> list[str]:
     if not stages:
         raise argparse.ArgumentTypeError(f"no stage named; there are {', '.join(STAGES)}")
     return stages
+
+
+def add_allow(group: argparse._ArgumentGroup) -> None:
+    """Adds `--allow`."""
+    group.add_argument(
+        "--allow",
+        metavar="DEED",
+        action="append",
+        choices=ALLOWABLE,
+        help=f"let the code that is run do what is refused otherwise: {', '.join(ALLOWABLE)}",
+    )
 
 
 def _count(text: str) -> int:

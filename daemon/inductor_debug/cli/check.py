@@ -176,6 +176,7 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "strict": arguments.strict,
         "exclude": arguments.exclude,
         "include": arguments.include,
+        "allow": arguments.allow,
         "timeout": arguments.timeout,
         "interpreter": located(arguments.python),
         "config": arguments.config,

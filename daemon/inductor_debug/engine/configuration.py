@@ -104,6 +104,7 @@ class SettingsResolver:
             severity=_severities(rungs),
             exclude=_first(rungs, "exclude") or (),
             include=_first(rungs, "include") or (),
+            allow=_first(rungs, "allow") or (),
             targets=_targets_of(path, project),
             configuration_path=project.path if project is not None else None,
             **said,

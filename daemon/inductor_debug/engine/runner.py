@@ -220,6 +220,7 @@ class Runner:
             targets=list(settings.targets),
             memory_limit=settings.memory_limit,
             infer=settings.infer,
+            allow=list(settings.allow),
             task=order.task,
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,

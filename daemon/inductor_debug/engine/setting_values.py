@@ -18,6 +18,8 @@ from inductor_debug.engine.settings import ConfigurationError, Trigger
 from inductor_debug.engine.texts import line_range
 
 _LOOKED_AT = tuple(stage for stage in Stage if stage is not Stage.LOAD)
+ALLOWABLE = ("network", "write", "subprocess")
+"""What user code may be allowed to do while it is run; `capture.containment` refuses the rest."""
 _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
 
 
@@ -135,6 +137,13 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _allowed(value: Any) -> tuple[str, ...]:
+    for name in _strings(value):
+        if name not in ALLOWABLE:
+            raise _UnusableError(unknown(name, list(ALLOWABLE), "permission"))
+    return tuple(value)
+
+
 def _stages(value: Any) -> tuple[Stage, ...]:
     known = {stage.value: stage for stage in _LOOKED_AT}
     wanted = set()
@@ -200,6 +209,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "severity": _severity,
     "exclude": _strings,
     "include": _strings,
+    "allow": _allowed,
     "timeout": _seconds,
     "memory_limit": _bytes,
     "interpreter": _text,

@@ -73,6 +73,7 @@ class Settings:
     applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
     `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
+    `allow` names what the code that is run may do to the world: "network", "write", "subprocess".
     `infer` lets inputs be inferred for classes that have none; `require_targets` fails a check that leaves one
     unchecked. `timeout` is in seconds, `memory_limit` in bytes.
     `artifacts` says where graphs, kernels and reports are kept: "cache" (the user's cache folder), "project"
@@ -89,6 +90,7 @@ class Settings:
     severity: Mapping[str, Severity | None] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
     timeout: float = DEFAULT_TIMEOUT
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     interpreter: str = sys.executable
@@ -111,6 +113,7 @@ class Settings:
             [stage.value for stage in self.stages],
             self.memory_limit,
             self.infer,
+            self.allow,
             self.interpreter,
             [[target.name, target.init, target.inputs, target.at] for target in self.targets],
         ]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from inductor_debug_schema import Event, JobRequest, Loaded
@@ -123,10 +125,11 @@ class WorkerPool:
                 self._to_learn.update(dict.fromkeys(event.modules))
             on_event(event)
 
-        try:
-            return await JobWatch(worker, request, note_modules).run(timeout)
-        finally:
-            worker.dispose()
+        with tempfile.TemporaryDirectory(prefix="inductor-debug-job-", ignore_cleanup_errors=True) as scratch:
+            try:
+                return await JobWatch(worker, replace(request, scratch=scratch), note_modules).run(timeout)
+            finally:
+                worker.dispose()
 
     async def _worker(self) -> Worker | None:
         """A fresh worker; None, and the reason in `start_failure`, if none can be had."""

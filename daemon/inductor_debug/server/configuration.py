@@ -31,6 +31,7 @@ KNOWN = (
     "strict",
     "severity",
     "exclude",
+    "allow",
     "timeout",
     "memoryLimit",
     "interpreter",

@@ -6,11 +6,13 @@ A task's module is imported in the worker, after the fork: what is not asked for
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from typing import cast
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, JobRequest, Task
 
+from inductor_debug.capture.containment import contain
 from inductor_debug.capture.session import analyze
 from inductor_debug.capture.trace_log import structured_trace
 
@@ -27,12 +29,23 @@ _MODULES = {
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
+    _contain(request)
     if request.task is Task.ANALYZE:
         act = _analyze_traced if request.options.get("trace") else analyze
         act(request, emit)
         return
     module = importlib.import_module(_MODULES[request.task])
     cast("Perform", module.perform)(request, emit)
+
+
+def _contain(request: JobRequest) -> None:
+    """Keeps the user's code from touching the world; what a backend builds is kept where it was kept before."""
+    if not request.scratch:
+        return
+    if request.task is not Task.ANALYZE:
+        names = importlib.import_module("torch._inductor.runtime.cache_dir_utils")
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", names.default_cache_dir())
+    contain(request.scratch, request.allow)
 
 
 def _analyze_traced(request: JobRequest, emit: Callable[[Event], None]) -> None:

@@ -27,7 +27,7 @@ Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]
 
 _NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
 _DIGITS = re.compile(r"\d+")
-_OWN = __name__.rpartition(".")[0]
+_OWN = __name__.partition(".")[0] + "."
 
 
 @dataclass(frozen=True, slots=True)

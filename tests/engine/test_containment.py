@@ -1,0 +1,146 @@
+"""What checked code does to the world: nothing, unless it is allowed. Real workers, real deeds."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from inductor_debug.engine.outcomes import Outcome
+from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, StageFinished
+
+pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]
+
+MODEL = """
+import torch
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+class Net(torch.nn.Module):
+    def forward(self, x):
+        {inside}
+        return x + 1
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WorkerPool]:
+    folder = tmp_path_factory.mktemp("pool")
+    pool = WorkerPool(interpreter=sys.executable, project_root=str(folder), log_path=folder / "job.log")
+    yield pool
+    await pool.close()
+
+
+async def findings_of(pool: WorkerPool, folder: Path, text: str, allow: tuple[str, ...] = ()) -> list[Finding]:
+    (folder / "model.py").write_text(text)
+    events: list[Event] = []
+    request = JobRequest(
+        1, str(folder / "model.py"), text, str(folder), [Stage.PREVIEW], {"name": "x"}, infer=False, allow=list(allow)
+    )
+    end = await pool.run(request, events.append, timeout=120)
+    assert end.outcome is Outcome.FINISHED, end
+    return [finding for event in events if isinstance(event, Finished | StageFinished) for finding in event.findings]
+
+
+def at_load(code: str) -> str:
+    return MODEL.format(inside="") + code + "\n"
+
+
+REFUSED = {
+    "open('made', 'w')": ("write", "open('made', 'w')"),
+    "import pathlib\npathlib.Path('made').mkdir()": ("write", "pathlib.Path('made').mkdir()"),
+    "import os\nos.remove('model.py')": ("write", "os.remove('model.py')"),
+    "import shutil\nshutil.copy('model.py', 'made')": ("write", "shutil.copy('model.py', 'made')"),
+    "import os\nos.system('touch made')": ("subprocess", "os.system('touch made')"),
+    "import subprocess\nsubprocess.run(['touch', 'made'])": ("subprocess", "subprocess.run(['touch', 'made'])"),
+    "import os\nif os.fork() == 0: os._exit(0)": ("subprocess", "os.fork()"),
+    "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')": (
+        "network",
+        "urllib.request.urlopen('http://127.0.0.1:9')",
+    ),
+    "import socket\nsocket.create_connection(('127.0.0.1', 9))": (
+        "network",
+        "socket.create_connection(('127.0.0.1', 9))",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "expected"), REFUSED.items(), ids=REFUSED)
+async def test_a_deed_is_refused_at_its_expression(
+    pool: WorkerPool, tmp_path: Path, code: str, expected: tuple[str, str]
+) -> None:
+    deed, expression = expected
+    text = at_load(code)
+    (finding,) = await findings_of(pool, tmp_path, text)
+    assert finding.rule == "environment"
+    assert f'`allow = ["{deed}"]`' in finding.message
+    line = text.splitlines()[finding.range.start.line]
+    assert line[finding.range.start.character : finding.range.end.character] == expression
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
+async def test_what_runs_later_is_refused_too(pool: WorkerPool, tmp_path: Path) -> None:
+    (finding,) = await findings_of(pool, tmp_path, MODEL.format(inside="open('made', 'w')"))
+    assert 'allow it with `allow = ["write"]`' in finding.message
+    assert finding.range.start.line == 6
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
+async def test_what_is_allowed_happens(pool: WorkerPool, tmp_path: Path) -> None:
+    heard = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        listener = threading.Thread(target=lambda: heard.append(server.accept()[0].close()))
+        listener.start()
+        code = (
+            f"import os, socket\nsocket.create_connection(('127.0.0.1', {server.getsockname()[1]})).close()\n"
+            "os.system('touch started')\nopen('written', 'w').close()"
+        )
+        assert await findings_of(pool, tmp_path, at_load(code), ("network", "write", "subprocess")) == []
+        listener.join(10)
+    assert heard == [None]
+    assert sorted(os.listdir(tmp_path)) == ["model.py", "started", "written"]
+
+
+HARMLESS = {
+    "reading": "open('model.py').read()",
+    "temporary files": "import tempfile\nwith tempfile.TemporaryDirectory() as d: open(d + '/a', 'w').close()",
+    "a folder that is there": "import os\nos.makedirs('.', exist_ok=True)",
+    "a file that is not": "import contextlib, os\nwith contextlib.suppress(FileNotFoundError): os.remove('gone')",
+    "nowhere": "import os\nopen(os.devnull, 'w').close()",
+    "printing": "import sys\nprint('hello', file=sys.stderr)",
+    "a module of the project": "import model as itself",
+    "a compiler of torch's": "import torch._inductor.cpp_builder as b\nb.get_cpp_compiler()",
+}
+
+
+@pytest.mark.parametrize("code", HARMLESS.values(), ids=HARMLESS)
+async def test_what_touches_nothing_is_not_refused(pool: WorkerPool, tmp_path: Path, code: str) -> None:
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    assert await findings_of(pool, tmp_path, "import helper\n" + at_load(code)) == []
+    assert sorted(os.listdir(tmp_path)) == ["helper.py", "model.py"], "nothing is left, no cache of modules either"
+
+
+async def test_temporary_files_are_gone_after_the_job(pool: WorkerPool, tmp_path: Path) -> None:
+    text = at_load("import tempfile\nopen(tempfile.mkdtemp() + '/x', 'w').close()\nraise ValueError(tempfile.tempdir)")
+    (finding,) = await findings_of(pool, tmp_path, text)
+    folder = finding.message.split()[1]
+    assert "inductor-debug-job-" in folder
+    assert not os.path.exists(folder)
+
+
+async def test_a_check_of_a_project_leaves_its_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(MODEL.format(inside="") + "torch.save({}, 'weights.pt')\nimport layers\n")
+    (tmp_path / "layers.py").write_text(MODEL.format(inside="open('log', 'a')"))
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path.parent / "cache")}
+    command = [sys.executable, "-m", "inductor_debug", "check", ".", "--include", "*"]
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=300, check=False)
+    state = subprocess.run(["git", "status", "--short"], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert state == b"A  layers.py\nA  model.py\n"
