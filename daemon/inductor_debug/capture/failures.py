@@ -40,6 +40,9 @@ _VALUE_WORDS = re.compile(
 _LIMITED_WORDS = re.compile(r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl", re.IGNORECASE)
 _FAKE_MACHINERY = ("torch._subclasses.", "torch._higher_order_ops.", "torch.fx.experimental.")
 _FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
+_OURS = re.compile(r"<(?:class ')?inductor_debug\.[^>]*>")
+"""What stands in a message for a value that could not be read off the user's code."""
+_UNWRITTEN = "a value that nobody wrote down"
 _LONGEST_MESSAGE = 400
 _MOST_RELATED = 8
 
@@ -111,10 +114,11 @@ def describe(error: BaseException) -> str:
     """One line: the exception's type and message, with fake tensors called tensors. Types of ours say nothing."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = _FAKE_TENSOR.sub(r"a tensor of size \1", lines[0] if lines else "").replace("FakeTensor", "Tensor")
+    text = _OURS.sub(_UNWRITTEN, text)
     if len(text) > _LONGEST_MESSAGE:
         text = text[: _LONGEST_MESSAGE - 1] + "…"
     if type(error).__module__.startswith("inductor_debug."):
-        return text or "something that nobody wrote down is needed"
+        return text or f"{_UNWRITTEN} is needed"
     name = type(error).__name__
     return f"{name}: {text}" if text else name
 
