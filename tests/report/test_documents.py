@@ -321,7 +321,7 @@ def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model:
         finding.severity.value for _, finding in outcome.findings()
     ]
     assert "^^^^^^^^^^" in page  # the excerpt of `x.double()`
-    assert "Model checked mock done 41 2 1 0.75" in text
+    assert "Model checked capture done 41 2 1 0.75" in text
     assert "a device was redirected" in text
     assert "Permission denied" in text
     assert "About dtype." in text

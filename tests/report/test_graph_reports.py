@@ -63,7 +63,7 @@ def boxes(svg: str) -> list[tuple[float, float, float]]:
 def test_text_has_every_graph_node_and_kernel() -> None:
     text = GraphText(PLACES, Sources({"/project/modèle.py": "\n" * 11 + "        y = relu(x)\n"}), Styler(False))
     said = text.text(golden())
-    assert "modèle.py::Model, stage inductor" in said
+    assert "modèle.py::Model, stage kernels" in said
     assert "note: Nothing here needs a gradient." in said
     assert "graph 0.forward (forward, 2 nodes, made from 0)" in said
     assert "  modèle.py:12  y = relu(x)" in said

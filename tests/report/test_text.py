@@ -47,7 +47,7 @@ def test_a_finding_shows_its_place_its_source_and_what_is_known(model: Path) -> 
         "   |\n"
         " 5 |         y = x.double() @ self.weight\n"
         "   |             ^^^^^^^^^^\n"
-        "   = aten._to_copy.default in encoder.layer.0, covers 12 ops, target Model, seen in preview\n"
+        "   = aten._to_copy.default in encoder.layer.0, covers 12 ops, target Model, seen in the run\n"
         "  model.py:5:26: note: declared here\n"
         "   |\n"
         " 5 |         y = x.double() @ self.weight\n"
@@ -119,10 +119,10 @@ def test_a_log_is_shown_line_by_line_and_no_source_twice(model: Path) -> None:
 def test_verbose_shows_every_stage_of_every_target(model: Path) -> None:
     file = checked(model, targets=[target("Model"), target("Other", 9, state=StageState.FAILED)])
     shown = render(model.parent, file, verbose=True)
-    assert re.search(r"Model:4 +preview +done +0 +40 +0 +0\.05", shown)
-    assert re.search(r"mock +done +2 +41 +1 +0\.75", shown)
-    assert re.search(r"Other:10 +preview +failed", shown)
-    assert "mock: a device was redirected" in shown
+    assert re.search(r"Model:4 +run +done +0 +40 +0 +0\.05", shown)
+    assert re.search(r"capture +done +2 +41 +1 +0\.75", shown)
+    assert re.search(r"Other:10 +run +failed", shown)
+    assert "capture: a device was redirected" in shown
 
 
 def test_colour_paints_and_nothing_else_changes(model: Path) -> None:

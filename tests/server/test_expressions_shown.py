@@ -158,7 +158,7 @@ async def test_a_hover_tells_of_the_smallest_expression_around_the_cursor(make_e
         "on mock: `[1, 8, 64]` · dimensions `[1, 0, 1]` · 1 KiB, 25% padding",
         "4 ops: `aten.t`, `aten.addmm` ×2, …",
         "in `blocks.0`, `blocks.1`, `blocks.2` and 9 more",
-        "ran 12 times (mock), with `f32[8, 64]`, `f32[8, 32]`, `f32[8, 16]`",
+        "ran 12 times (capture), with `f32[8, 64]`, `f32[8, 32]`, `f32[8, 16]`",
     ]
 
 
@@ -289,16 +289,16 @@ CRASH = finding("/model.py", rule="crash", message="killed by SIGSEGV", severity
 @pytest.mark.parametrize(
     ("update", "title"),
     [
-        (update_of(PREVIEW, MOCK, findings=[BAD] * 3), "mock: 3 findings · 46 ops · 1 graph break · 0.11 s"),
-        (update_of(PREVIEW), "preview: no findings · 46 ops · 0.11 s"),
+        (update_of(PREVIEW, MOCK, findings=[BAD] * 3), "capture: 3 findings · 46 ops · 1 graph break · 0.11 s"),
+        (update_of(PREVIEW), "run: no findings · 46 ops · 0.11 s"),
         (update_of(state=AnalysisState.QUEUED), "queued"),
-        (update_of(state=AnalysisState.RUNNING, running=Stage.PREVIEW), "analysing… preview"),
+        (update_of(state=AnalysisState.RUNNING, running=Stage.PREVIEW), "analysing… run"),
         (
             update_of(PREVIEW, state=AnalysisState.RUNNING, running=Stage.MOCK, findings=[BAD]),
-            "analysing… mock · preview: 1 finding · 46 ops · 0.11 s",
+            "analysing… capture · run: 1 finding · 46 ops · 0.11 s",
         ),
-        (update_of(PREVIEW, state=AnalysisState.STALE), "not up to date · preview: no findings · 46 ops · 0.11 s"),
-        (update_of(PREVIEW, state=AnalysisState.CANCELLED), "cancelled · preview: no findings · 46 ops · 0.11 s"),
+        (update_of(PREVIEW, state=AnalysisState.STALE), "not up to date · run: no findings · 46 ops · 0.11 s"),
+        (update_of(PREVIEW, state=AnalysisState.CANCELLED), "cancelled · run: no findings · 46 ops · 0.11 s"),
         (
             update_of(stage(Stage.PREVIEW, StageState.FAILED), findings=[BAD, RAISED]),
             "failed: ValueError: no",
@@ -309,11 +309,11 @@ CRASH = finding("/model.py", rule="crash", message="killed by SIGSEGV", severity
         ),
         (
             partly(update_of(PREVIEW), "its capture ended early"),
-            "preview: no findings · 46 ops · 0.11 s · partly checked: its capture ended early",
+            "run: no findings · 46 ops · 0.11 s · partly checked: its capture ended early",
         ),
         (
             update_of(PREVIEW, inferred=Inferred(signature="x f32[s0, 64]")),
-            "preview: no findings · 46 ops · 0.11 s · inputs inferred: x f32[s0, 64]",
+            "run: no findings · 46 ops · 0.11 s · inputs inferred: x f32[s0, 64]",
         ),
         (
             update_of(inferred=Inferred(reason="its width is not known")),
@@ -336,7 +336,7 @@ async def test_lenses_follow_their_classes_and_invite_the_others(make_editor: Ma
         editor.engine.done(uri, [])
         shown = await lenses(editor, uri)
         assert [line for line, title, _ in shown if title == "set example inputs"] == invited
-        assert [(line, command) for line, title, command in shown if title.startswith("mock:")] == [
+        assert [(line, command) for line, title, command in shown if title.startswith("capture:")] == [
             (4, "inductorDebug.check")
         ]
 
@@ -465,4 +465,4 @@ async def test_a_real_model_shows_its_shapes_to_any_editor(
     assert "in `linear`" in found["contents"]["value"]
     (lens,) = (await client.request("textDocument/codeLens", {"textDocument": {"uri": uri}}))["result"]
     assert lens["range"]["start"]["line"] == 5
-    assert lens["command"]["title"].startswith("mock: 1 finding · 4 ops · ")
+    assert lens["command"]["title"].startswith("capture: 1 finding · 4 ops · ")

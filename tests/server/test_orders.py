@@ -78,7 +78,7 @@ async def test_progress_goes_to_the_token_of_the_request(start_editor: Make) -> 
     values = [params["value"] for params in sent]
     assert [value["kind"] for value in values] == ["begin", "report", "report", "report", "end"]
     assert [value.get("percentage") for value in values] == [0, 0, 50, 50, None], "a bar never goes back"
-    assert [value.get("message") for value in values[1:4]] == ["Net: mock", "half", "back"]
+    assert [value.get("message") for value in values[1:4]] == ["Net: capture", "half", "back"]
 
 
 async def test_a_cancelled_order_ends_its_worker_and_its_bar(start_editor: Make) -> None:

@@ -84,7 +84,7 @@ function ladderTable(ladder: readonly Rung[]): string {
 }
 
 function stateWords(state: Rung["state"]): string {
-  if (state === "ok") return plain(t("right"));
+  if (state === "ok") return plain(t("pass"));
   return `<strong>${plain(state === "wrong" ? t("wrong") : t("failed"))}</strong>`;
 }
 

@@ -130,13 +130,13 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
   private stageItem(analysis: Analysis, target: TargetReport, stage: StageReport): vscode.TreeItem {
     const count = this.ofStage(analysis, target, stage).length;
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(stage.stage, count > 0 ? Expanded : None);
+    const item = new vscode.TreeItem(words.stage(stage.stage), count > 0 ? Expanded : None);
     item.id = `${analysis.uri.toString()} ${target.name} ${stage.stage} ${count > 0 ? "+" : ""}`;
     const failed = stage.state === "failed";
     item.iconPath = icon(failed ? "error" : stage.state === "skipped" ? "circle-slash" : "pass", analysis);
     item.description = stageWords(stage);
-    item.tooltip = [`${stage.stage}: ${item.description}`, ...(stage.notes ?? [])].join("\n");
-    item.accessibilityInformation = { label: t("Stage {0}, {1}", stage.stage, item.description) };
+    item.tooltip = [`${words.stage(stage.stage)}: ${item.description}`, ...(stage.notes ?? [])].join("\n");
+    item.accessibilityInformation = { label: t("Stage {0}, {1}", words.stage(stage.stage), item.description) };
     return item;
   }
 }

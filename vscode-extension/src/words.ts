@@ -6,19 +6,19 @@ import type { AnalysisNotification, Stage, TargetReport } from "../../shared_sch
 
 const { t } = vscode.l10n;
 
-/** What is being done in a stage. */
+/** What people read for a stage: the same words as in the daemon (`rules/stage_names.py`). */
 export function stage(name: Stage): string {
   switch (name) {
     case "load":
-      return t("loading the file");
+      return t("load");
     case "preview":
-      return t("preview");
+      return t("run");
     case "mock":
-      return t("capturing graphs");
+      return t("capture");
     case "aot":
-      return t("capturing forward and backward");
+      return t("forward and backward");
     case "inductor":
-      return t("lowering to kernels");
+      return t("kernels");
   }
 }
 

@@ -27,6 +27,7 @@ from inductor_debug.engine.configuration import ConfigurationError, Settings
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.report.model import CheckedFile, Tool
+from inductor_debug.rules.stage_names import stage_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ async def _check(
     settings = plan.settings_for(candidate.path)
 
     def show(update: AnalysisUpdate) -> None:
-        progress.show(f"{candidate.shown}: {update.stage.value if update.stage else update.state.value}")
+        progress.show(f"{candidate.shown}: {stage_name(update.stage) if update.stage else update.state.value}")
 
     problem = candidate.problem
     report = FileReport(path=candidate.path, status=FileStatus.FAILED)

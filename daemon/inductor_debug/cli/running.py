@@ -24,6 +24,7 @@ from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.report.model import Tool
+from inductor_debug.rules.stage_names import stage_name
 
 __all__ = [
     "Done",
@@ -210,5 +211,5 @@ def _words(event: Event) -> str:
     if isinstance(event, Progressed):
         return f"{event.message} ({event.done}/{event.total})" if event.total else event.message
     if isinstance(event, StageStarted):
-        return f"{event.target}, {event.stage.value}"
+        return f"{event.target}, {stage_name(event.stage)}"
     return "running"

@@ -38,6 +38,7 @@ from inductor_debug.report.sources import Sources, decode
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text import TextReport
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.stage_names import stage_name
 
 POLL_SECONDS = 0.2
 """How often files are looked at for new content."""
@@ -167,7 +168,8 @@ class _Watch:
             news = (parameters.get("stage"), parameters["findings"])
             if news != file.told:
                 file.told = news
-                console.say(f"{name}: {parameters['seconds']:.2f} s: {parameters.get('stage')}, {found} so far")
+                stage = stage_name(Stage(parameters["stage"])) if parameters.get("stage") else "start"
+                console.say(f"{name}: {parameters['seconds']:.2f} s: {stage}, {found} so far")
         elif parameters["state"] in ("done", "failed") and parameters["generation"] > file.shown:
             file.shown = parameters["generation"]
             self._show(file, [from_wire(TargetReport, target) for target in parameters["targets"]])

@@ -29,6 +29,7 @@ from inductor_debug.engine.reproducing import order_for, proved, refused
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.trace_text import resealed
 from inductor_debug.engine.versions import collected, versions
+from inductor_debug.rules.stage_names import stage_name
 
 Perform = Callable[[Order], Awaitable[Performed]]
 Tell = Callable[[str], None]
@@ -164,7 +165,7 @@ class _Gathering:
         self._artifacts(performed.artifacts)
         self._facts.targets = [target.name for target in report.targets]
         notes = [
-            f"{target.name}, {stage.stage.value}: {note}"
+            f"{target.name}, {stage_name(stage.stage)}: {note}"
             for target in report.targets
             for stage in target.stages
             for note in stage.notes

@@ -11,6 +11,7 @@ from inductor_debug.engine.merge import Results
 from inductor_debug.engine.outcomes import JobEnd, Outcome
 from inductor_debug.engine.settings import ConfigurationError, Settings
 from inductor_debug.engine.texts import first_line_range, line_range, split_lines
+from inductor_debug.rules.stage_names import stage_name
 
 CONFIGURATION_RULE = "configuration"
 LOG_LINES = 12
@@ -88,7 +89,7 @@ def _message(results: Results, end: JobEnd, settings: Settings) -> str:
 def _where(results: Results) -> str:
     if results.running is not None:
         target, stage = results.running
-        return f"in the {stage.value} stage of {target}"
+        return f"in the {stage_name(stage)} stage of {target}"
     return "between two stages" if results.loaded else "while the file was loaded"
 
 

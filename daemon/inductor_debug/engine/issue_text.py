@@ -11,6 +11,8 @@ from typing import Any
 
 from inductor_debug_schema import Finding
 
+from inductor_debug.rules.stage_names import stage_name
+
 _LONGEST_SCRIPT = 12_000
 """Characters of a script that an issue shows; a longer one is only in the zip."""
 
@@ -49,7 +51,7 @@ def _what(facts: Facts) -> str:
     lines = [
         f"- **rule**: `{finding.rule}` ({finding.severity.value})",
         f"- **where**: `{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}`",
-        f"- **target**: `{finding.target or ', '.join(facts.targets)}`, stage `{finding.stage.value}`",
+        f"- **target**: `{finding.target or ', '.join(facts.targets)}`, stage `{stage_name(finding.stage)}`",
     ]
     if facts.accelerator:
         lines.append(f"- **accelerator**: `{facts.accelerator}`")

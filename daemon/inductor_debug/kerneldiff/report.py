@@ -285,8 +285,8 @@ def _line(result: TensorResult) -> str:
         metrics = result.comparison.metrics
         parts.append(f"{result.comparison.dtype}{list(result.comparison.shape)}")
         if metrics.max_abs is not None:
-            parts.append(f"max error {metrics.max_abs:.3g}")
-    if result.ratio is not None:
+            parts.append(f"max error {metrics.max_abs:.3g}" if metrics.max_abs else "equal to the last bit")
+    if result.ratio:
         parts.append(f"{result.ratio:.3g} times the error to expect")
     return ", ".join(parts) + (f" ({result.why})" if result.why else "")
 

@@ -16,7 +16,7 @@ from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 
 _WIDE = 110
-_STATES = {"ok": Role.GOOD, "wrong": Role.ERROR, "failed": Role.ERROR}
+_STATES = {"ok": ("pass", Role.GOOD), "wrong": ("wrong", Role.ERROR), "failed": ("failed", Role.ERROR)}
 _COLUMNS: tuple[str, ...] = ("graph", "direction", "tensor", "type", "on the device", "padding", "digest", "round trip")
 _VERDICTS = {
     "none": "no layer goes wrong",
@@ -86,7 +86,8 @@ def _ladder(ladder: list[dict[str, Any]], styler: Styler) -> list[str]:
     for rung in ladder:
         name = printable(rung["backend"])
         padded = name + " " * (width - width_of(name))
-        state = styler.paint(rung["state"].ljust(6), _STATES.get(rung["state"], Role.ERROR))
+        word, role = _STATES[rung["state"]]
+        state = styler.paint(word.ljust(6), role)
         indent = " " * (width + 12)
         words = _wrapped(rung["why"], indent, indent)
         lines.append(f"  {padded}  {state}  " + (words[0].lstrip() if words else ""))

@@ -14,6 +14,7 @@ from html import escape
 from inductor_debug_schema import Graph, GraphDocument, GraphNode, NodeRole
 
 from inductor_debug.report.graph_dot import value_of
+from inductor_debug.rules.stage_names import stage_name
 
 _STUBS = frozenset({NodeRole.INPUT, NodeRole.PARAMETER, NodeRole.BUFFER, NodeRole.CONSTANT})
 _WIDTH, _LINE, _PAD, _GAP_X, _GAP_Y = 220, 14, 6, 24, 40
@@ -57,7 +58,7 @@ def graph_svg(document: GraphDocument) -> str:
     box = f"{-_PAD} {-_PAD} {widest + 2 * _PAD:.0f} {top + 2 * _PAD:.0f}"
     size = f'width="{widest + 2 * _PAD:.0f}" height="{top + 2 * _PAD:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" {size}>\n<style>{_STYLE}</style>'
-    title = f"<title>{_escaped(f'{document.target}, stage {document.stage.value}')}</title>"
+    title = f"<title>{_escaped(f'{document.target}, stage {stage_name(document.stage)}')}</title>"
     return "\n".join([head, title, *parts, "</svg>"]) + "\n"
 
 

@@ -11,6 +11,7 @@ from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.stage_names import stage_name
 
 _MOST_NODES = 8
 """Names of nodes listed behind a kernel."""
@@ -29,7 +30,7 @@ class GraphText:
         return "\n".join(self._lines(document)) + "\n"
 
     def _lines(self, document: GraphDocument) -> Iterator[str]:
-        heading = f"{self._places.shown(document.path)}::{document.target}, stage {document.stage.value}"
+        heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage_name(document.stage)}"
         yield self._paint(printable(heading), Role.HEADING)
         yield from (f"note: {printable(note)}" for note in document.notes)
         for graph in document.graphs:

@@ -23,6 +23,7 @@ from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text import describe, split_message
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.registry import Page
+from inductor_debug.rules.stage_names import stage_name
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --pale: #808080; --bad: #c72e0f; --odd: #a66300; }
@@ -96,7 +97,7 @@ class HtmlReport:
             if remark(target)
         ]
         notes = [
-            f"<p>{_text(f'{stage.stage.value}: {note}'.replace(file.path, file.shown))}</p>"
+            f"<p>{_text(f'{stage_name(stage.stage)}: {note}'.replace(file.path, file.shown))}</p>"
             for target in file.report.targets
             for stage in target.stages
             for note in stage.notes
@@ -180,7 +181,7 @@ def _versions(result: CheckResult) -> str:
 
 def _cells(stage: StageReport) -> tuple[str, str, str, str, str, str]:
     amounts = (f"{stage.ops:,}", f"{stage.graphs:,}", f"{stage.graph_breaks:,}", f"{stage.seconds:.2f}")
-    return stage.stage.value, stage.state.value, *amounts
+    return stage_name(stage.stage), stage.state.value, *amounts
 
 
 def _not_opened(result: CheckResult) -> list[str]:

@@ -4,7 +4,7 @@ model.py:12:9: warning[dtype] float64 is not supported by mock
    |
 12 |     y = x.double() @ w
    |         ^^^^^^^^^^
-   = aten._to_copy.default in encoder.layer.0, and 11 ops that inherit it (target Model, preview)
+   = aten._to_copy.default in encoder.layer.0, and 11 ops that inherit it (target Model, run)
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from inductor_debug.report.snippet import Snippet
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.stage_names import stage_name
 
 _FEW = 4
 """Related places shown without `--verbose`."""
@@ -184,7 +185,7 @@ class TextReport:
             line = "  " + "  ".join(cells).rstrip()
             lines.append(self._styler.paint(line, Role.FAINT) if index == 0 else line)
         lines += [
-            self._styler.paint(f"  {stage.stage.value}: {printable(note)}", Role.FAINT)
+            self._styler.paint(f"  {stage_name(stage.stage)}: {printable(note)}", Role.FAINT)
             for target in file.report.targets
             for stage in target.stages
             for note in stage.notes
@@ -219,7 +220,7 @@ def describe(finding: Finding) -> str:
     if finding.target:
         parts.append(f"target {finding.target}")
     if finding.stage is not Stage.LOAD:
-        parts.append(f"seen in {finding.stage.value}")
+        parts.append(f"seen in the {stage_name(finding.stage)}")
     return printable(", ".join(parts).replace(", in ", " in "))
 
 
@@ -230,7 +231,7 @@ def _stage_rows(target: TargetReport) -> list[tuple[str, str, str, str, str, str
     return [
         (
             name if index == 0 else "",
-            stage.stage.value,
+            stage_name(stage.stage),
             stage.state.value,
             str(stage.graphs),
             str(stage.ops),

@@ -15,6 +15,7 @@ from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.syntax import unparsed
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.stage_names import stage_name
 from inductor_debug.server.numerics import Measured
 from inductor_debug.server.outline import Outline
 from inductor_debug.server.refreshing import Refresher
@@ -81,13 +82,13 @@ def _invitations(update: AnalysisUpdate, outline: Outline, uri: str) -> list[typ
 
 
 def target_title(target: TargetReport, update: AnalysisUpdate) -> str:
-    """`mock: 3 findings · 46 ops · 1 graph break · 0.11 s`, or how far it has come, or why it failed."""
+    """`capture: 3 findings · 46 ops · 1 graph break · 0.11 s`, or how far it has come, or why it failed."""
     return _prefixed(update, _summary(target, update))
 
 
 def _prefixed(update: AnalysisUpdate, summary: str) -> str:
     if update.state is AnalysisState.RUNNING:
-        progress = f"analysing… {update.stage.value if update.stage else ''}".rstrip()
+        progress = f"analysing… {stage_name(update.stage) if update.stage else ''}".rstrip()
     elif update.state is AnalysisState.QUEUED:
         progress = "queued"
     elif update.state is AnalysisState.CANCELLED:
@@ -129,7 +130,7 @@ def _numbers(report: StageReport, name: str, update: AnalysisUpdate) -> str:
     elif report.stage is Stage.MOCK and report.graphs > 1:
         parts.append(counted(report.graphs, "graph"))
     parts.append(f"{report.seconds:.2f} s")
-    return f"{report.stage.value}: {' · '.join(parts)}"
+    return f"{stage_name(report.stage)}: {' · '.join(parts)}"
 
 
 def _failure(update: AnalysisUpdate, name: str) -> str:

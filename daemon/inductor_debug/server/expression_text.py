@@ -14,6 +14,7 @@ from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, ShapeCo
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.conflict_words import sides_of, steps_of
+from inductor_debug.rules.stage_names import stage_name
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
@@ -145,7 +146,7 @@ class Wording:
     def _runs(self, known: KnownExpression) -> str:
         fact = known.fact
         times = "once" if fact.runs == 1 else f"{fact.runs:,} times"
-        text = f"ran {times} ({known.stage.value})"
+        text = f"ran {times} ({stage_name(known.stage)})"
         if not fact.variants:
             return text
         return f"{text}, with {', '.join(self._code(outputs_type(outputs)) for outputs in fact.variants)}"

@@ -15,6 +15,7 @@ from lsprotocol import types
 
 from inductor_debug.engine.orders import Listener, Order, Performed
 from inductor_debug.engine.settings import ConfigurationError
+from inductor_debug.rules.stage_names import stage_name
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 
@@ -118,7 +119,7 @@ class Bar:
                 self._last = max(self._last, min(100, 100 * event.done // event.total))
             self._send(types.WorkDoneProgressReport(message=event.message, percentage=self._last))
         elif isinstance(event, StageStarted):
-            self.say(f"{event.target}: {event.stage.value}")
+            self.say(f"{event.target}: {stage_name(event.stage)}")
 
     def say(self, message: str) -> None:
         """Shows what is being done; nobody knows how far it is."""

@@ -18,6 +18,7 @@ from inductor_debug_schema import Stage
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.rules.stage_names import stage_name
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
@@ -62,7 +63,7 @@ class ProgressBars:
             bar = None
         if update.state.settled:
             return
-        message = f"{update.stage.value if update.stage else 'starting'} ({update.cause})"
+        message = f"{stage_name(update.stage) if update.stage else 'starting'} ({update.cause})"
         percentage = _PERCENTAGES[update.stage]
         if bar is None:
             token, name = f"inductor-debug/{next(self._numbers)}", os.path.basename(update.path)

@@ -39,7 +39,7 @@ beforeAll(async () => {
   window = await bench.open(folder);
   await window.page.setViewportSize({ width: 1600, height: 900 });
   await window.openFile("model.py");
-  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("mock: ")));
+  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("capture: ")));
 });
 afterAll(async () => {
   await window.screenshot("bisect-last");

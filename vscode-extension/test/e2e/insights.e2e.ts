@@ -32,7 +32,7 @@ afterAll(async () => {
 
 test("a lens above the target says how it went, and a click checks it again", async () => {
   await window.openFile("model.py");
-  const lens = /^mock: 1 finding · \d+ ops · \d\.\d\d s \| graph \| compare$/u;
+  const lens = /^capture: 1 finding · \d+ ops · \d\.\d\d s \| graph \| compare$/u;
   await until("the lens is there", async () => (await window.lenses()).some((text) => lens.test(text)));
   await until("it is the only one", async () => (await window.lenses()).length === 1);
   const checks = (): number => window.output().split("\n").filter((line) => /model\.py: done.*command/u.test(line)).length;
@@ -109,7 +109,7 @@ test("a class without example inputs gets inferred ones, which a click writes do
   const wanted = "\n# inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10)\nclass Net(nn.Module):\n";
   await until("the directive is in the file", () => onDisk("bare.py").includes(wanted));
   await window.untilUnderlined([[12, "self.linear(x).double()"]]);
-  await until("nothing is inferred any more", async () => (await window.lenses()).every((text) => text.startsWith("mock: 1 finding")));
+  await until("nothing is inferred any more", async () => (await window.lenses()).every((text) => text.startsWith("capture: 1 finding")));
 });
 
 test("a class whose inputs nobody can guess says why", async () => {

@@ -87,7 +87,7 @@ test("the command takes the finding at the cursor, else it asks; where there is 
   await window.screenshot("repro-pick");
   await window.page.keyboard.press("Escape");
   await window.openFile("clean.py");
-  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("mock: no findings")));
+  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("capture: no findings")));
   await window.run("Inductor Debug: Make a Minimal Reproducer");
   await window.untilNotification("There is nothing to reproduce in this file");
   await window.clearNotifications();

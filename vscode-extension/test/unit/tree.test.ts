@@ -63,9 +63,9 @@ describe("the view shows targets, stages and findings", () => {
       "model.py: 2 findings",
       "  dtype: line 12: no module named x",
       "  Model: 1 finding",
-      "    preview: 48 ops, 0.04 s",
+      "    run: 48 ops, 0.04 s",
       "      dtype: line 12: float64 is not there",
-      "    mock: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
+      "    capture: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
     ]);
   });
 
@@ -97,8 +97,8 @@ describe("the view shows targets, stages and findings", () => {
       "model.py: no findings, 1 of 2 not checked",
       "  Model: no findings",
       "    inputs: inferred: x f32[s0, 64]",
-      "    preview: 48 ops, 0.04 s",
-      "    mock: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
+      "    run: 48 ops, 0.04 s",
+      "    capture: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
       "  Other: not checked: forward wants a tokenizer",
       "    inputs: none known: forward wants a tokenizer",
     ]);
