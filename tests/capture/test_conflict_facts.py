@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from capture_targets import build, excerpt
+from forked import analyze
 from inductor_debug.capture.preview import run_preview
 from inductor_debug_schema import Finding, Location, ShapeConflict, UnknownName
 
@@ -178,6 +179,29 @@ MESSAGES = {
 def test_the_message_is_in_the_users_own_expressions(tmp_path: Path, name: str) -> None:
     forward, arguments, inputs, init, message = MESSAGES[name]
     assert told(tmp_path, forward, inputs, init, arguments).message == message
+
+
+def test_dtypes_that_fake_tensors_let_pass_are_told_in_the_users_terms(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\n# inductor-debug: inputs=[torch.randn(2, 4)]\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
+        "    def forward(self, x):\n        y = x.double()\n        return self.fc(y)\n"
+    )
+    [finding] = analyze(path).of("mixed-dtypes")
+    assert finding.message == (
+        "`y` is float64, `self.fc` float32: `self.fc` needs one dtype; `y` became float64 at line 9"
+    )
+
+
+def test_a_name_that_is_missing_while_a_model_is_built(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.fc = nn.Linaer(4, 4)\nmodel = Net()\n"
+    )
+    [finding] = analyze(path).findings
+    assert finding.message == "`torch.nn` has no `Linaer`; did you mean `Linear`?"
 
 
 CONVOLUTIONS = """

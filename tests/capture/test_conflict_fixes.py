@@ -112,7 +112,15 @@ CASES = {
     ),
     "a dtype": (
         model("s = x.double()\nreturn s @ v", "torch.randn(1, 4, 4), torch.randn(1, 4, 4)", arguments="x, v"),
+        ("Take `.double()` away", "s = x"),
+    ),
+    "a dtype that something else makes": (
+        model("s = x.to(torch.float64)\nreturn s @ v", "torch.randn(1, 4, 4), torch.randn(1, 4, 4)", arguments="x, v"),
         ("Convert `s` to float32", "return s.to(v.dtype) @ v"),
+    ),
+    "a dtype that fake tensors let pass": (
+        model("return self.fc(x.half())", "torch.randn(2, 4)", "self.fc = nn.Linear(4, 4)"),
+        ("Take `.half()` away", "return self.fc(x)"),
     ),
     "indices": (
         model("return self.table(x)", "torch.randn(2, 3)", "self.table = nn.Embedding(10, 4)"),

@@ -13,19 +13,37 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from inductor_debug_schema import ConflictKind
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from inductor_debug.capture.conflicts import conflict_of
 from inductor_debug.capture.modules import called_in
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.rules.ops import Frame
 
 
+class MixedDtypesError(RuntimeError):
+    """A call of tensors whose dtypes torch refuses to mix, which fake tensors let pass."""
+
+
 class CallWatch(TorchFunctionMode):
-    """Lets every call of a function of torch leave a frame of ours, which holds the arguments."""
+    """Lets every call of a function of torch leave a frame of ours, which holds the arguments.
+
+    Args:
+        strict: refuse, as real tensors do, dtypes that may not be mixed.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        super().__init__()
+        self._strict = strict
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if self._strict:
+            conflict = conflict_of(func, args, kwargs)
+            if conflict is not None and conflict.kind is ConflictKind.DTYPE:
+                raise MixedDtypesError
         return func(*args, **kwargs)
 
 

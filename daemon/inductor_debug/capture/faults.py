@@ -13,8 +13,9 @@ from inductor_debug_schema import Finding, Location, Position, Range, Related, S
 
 from inductor_debug.capture.broken_libraries import broken_library
 from inductor_debug.capture.containment import refusal_of
-from inductor_debug.capture.failures import describe, place
+from inductor_debug.capture.failures import describe, place, with_unknown_name
 from inductor_debug.capture.fake_mode import is_limitation
+from inductor_debug.capture.misspellings import unknown_name
 from inductor_debug.capture.offers import Complaint
 from inductor_debug.capture.source_text import SourceText, utf16_length
 from inductor_debug.capture.spans import SourceMap
@@ -75,8 +76,10 @@ def raised_finding(
             f"A tensor's value is needed {what}, and real tensors would take more memory than the analysis allows."
         )
         return _finding("capture-error", message, location, target, related)
+    missing = unknown_name(error)
     message = f"{describe(error).rstrip('.')} ({what})."
-    return _finding("capture-error", message + _hint(error), location, target, related)
+    finding = _finding("capture-error", message + _hint(error), location, target, related)
+    return finding if missing is None else with_unknown_name(finding, missing)
 
 
 def complaint_finding(complaint: Complaint) -> Finding:

@@ -14,13 +14,14 @@ from inductor_debug_schema import Finding, Stage, StageReport, StageState
 
 from inductor_debug.capture.conflict_facts import conflict_facts
 from inductor_debug.capture.dynamic_inputs import symbolic_arguments
-from inductor_debug.capture.failed_calls import CallWatch
+from inductor_debug.capture.failed_calls import CallWatch, MixedDtypesError
 from inductor_debug.capture.failures import (
     Fault,
     capture_error,
     classify,
     fell_short,
     frames_of_error,
+    innermost,
     places_of,
     with_conflict,
     with_unknown_name,
@@ -115,3 +116,22 @@ def _told_by_facts(
         return finding
     facts = conflict_facts(again, recorder, target, sources)
     return finding if facts is None else with_conflict(finding, facts)
+
+
+def with_mixed_dtypes(findings: list[Finding], target: BuiltTarget, sources: SourceMap) -> list[Finding]:
+    """Findings of a preview, with the first that is about dtypes which may not be mixed in the user's own terms."""
+    if not any(finding.rule == "mixed-dtypes" for finding in findings):
+        return findings
+    recorder, error = _run(target, sources, CallWatch(strict=True))
+    facts = conflict_facts(error, recorder, target, sources) if isinstance(error, MixedDtypesError) else None
+    frames = () if error is None else frames_of_error(error, sources)
+    index = innermost(frames)
+    if facts is None or index is None:
+        return findings
+    place = frames[index].location
+    return [
+        with_conflict(finding, facts)
+        if finding.rule == "mixed-dtypes" and (finding.path, finding.range) == (place.path, place.range)
+        else finding
+        for finding in findings
+    ]

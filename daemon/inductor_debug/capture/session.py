@@ -6,11 +6,12 @@ never raises for a fault of user code: those become findings. Previews of all ta
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from inductor_debug_schema import (
@@ -54,7 +55,7 @@ from inductor_debug.capture.inference.honesty import (
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
-from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.preview import run_preview, with_mixed_dtypes
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
@@ -259,17 +260,26 @@ class _Session:
     def _judged(
         self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
     ) -> tuple[StageOutcome, list[Finding]]:
-        around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
         try:
-            with around, naming_symbols(target.inference.symbols() if target.inference is not None else {}):
+            with self._around(stage, target):
                 outcome = runner(target, self._sources)
         except BaseException as error:
             outcome = self._interrupted(stage, target, error)
         self._recordings.append(outcome.recording)
         self._unfinished |= outcome.unfinished
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
+        if stage is Stage.PREVIEW:
+            with self._around(stage, target):
+                judged = with_mixed_dtypes(judged, target, self._sources)
         findings = [*outcome.findings, *(finding for finding in judged if not self._known_forward(finding))]
         return outcome, findings if target.inference is None else honest(findings, target, outcome.recording)
+
+    @contextlib.contextmanager
+    def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
+        """What a run of the target in a stage needs around it."""
+        around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
+        with around, naming_symbols(target.inference.symbols() if target.inference is not None else {}):
+            yield
 
     def _known_forward(self, finding: Finding) -> bool:
         """Whether the backward only repeats what an earlier stage said of the forward at the same expression."""

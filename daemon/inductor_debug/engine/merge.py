@@ -255,6 +255,8 @@ def _seen_deeper(target: str, stage: Stage, reports: Mapping[Part, StageReport])
 def _both(known: Finding, finding: Finding, *, same: bool) -> Finding:
     if same and finding.rule == "capture-error":
         return known  # the model's own exception says more than what Dynamo makes of it
+    if same and known.facts is not None and finding.facts is None:
+        return known  # in the user's own terms
     if same:
         return finding if finding.related else dataclasses.replace(finding, related=known.related)
     return dataclasses.replace(known, count=max(known.count, finding.count))

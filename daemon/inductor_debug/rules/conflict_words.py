@@ -127,7 +127,7 @@ def _dtype(facts: ShapeConflict) -> str:
     told = f"{_called(left)} is {left.dtype}, {_called(right)} {right.dtype}: {_taker(facts)} needs one dtype"
     for operand in (left, right):
         step = operand.trace[0] if operand.trace else None
-        if step is not None and step.place is not None and operand.expression:
+        if step is not None and step.place is not None and operand.expression and step.place != operand.place:
             line = step.place.range.start.line + 1
             return f"{told}; {_called(operand)} became {operand.dtype} at line {line}"
     return told

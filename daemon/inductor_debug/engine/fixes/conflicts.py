@@ -21,7 +21,7 @@ _MOST = 6
 
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
-    """The guesses for one `capture-error`; none where nothing is known of it but its message."""
+    """The guesses for one finding; none where nothing is known of it but its message."""
     facts = finding.facts
     if isinstance(facts, UnknownName):
         return list(_renamed(tree, finding, facts))

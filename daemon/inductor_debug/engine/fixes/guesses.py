@@ -18,6 +18,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "layout": layout.fixes,
     "alignment": alignment.fixes,
     "capture-error": conflicts.fixes,
+    "mixed-dtypes": conflicts.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

@@ -101,6 +101,7 @@ def _converted(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[F
         return
     right = facts.operands[facts.right.operand]
     changed_first = sorted(((left, right), (right, left)), key=lambda pair: not pair[0].trace)
+    yield from _unconverted(tree, finding, changed_first[0][0])
     for operand, other in changed_first:
         if other.expression and isinstance(_node(tree, finding, other), (ast.Name, ast.Attribute)):
             trailer = f".to({other.expression}.dtype)"
@@ -109,6 +110,16 @@ def _converted(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[F
         else:
             continue
         yield from _appended(tree, finding, operand, trailer, f"Convert `{operand.expression}` to {other.dtype}")
+
+
+def _unconverted(tree: Tree, finding: Finding, operand: OperandFact) -> Iterator[Fix]:
+    """The conversion taken away that gave an operand its dtype (`.double()`)."""
+    place = operand.trace[0].place if operand.trace else None
+    node = tree.expression_at(place.range) if place is not None and place.path == finding.path else None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
+        return
+    if node.func.attr == _CONVERSIONS.get(operand.dtype):
+        yield Fix(f"Take `.{node.func.attr}()` away", (tree.replace(node, tree.text_of(node.func.value)),))
 
 
 def _moved(tree: Tree, finding: Finding, left: OperandFact, right: OperandFact) -> Iterator[Fix]:
