@@ -47,8 +47,10 @@ from inductor_debug.capture.inductor import run_inductor
 from inductor_debug.capture.inference.honesty import (
     NOT_CARRIED,
     fault,
+    fixed_size,
     has_free_sizes,
     honest,
+    otherwise,
     refusal,
     with_fixed_sizes,
 )
@@ -242,6 +244,8 @@ class _Session:
             # Perhaps only the symbols were too much for the code.
             item.target = target = with_fixed_sizes(target)
             outcome, findings = self._judged(stage, runner, target)
+        if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
+            findings = [*findings, *self._fixed_sizes(target)]
         notes = [*target.notes, *outcome.report.notes]
         if outcome.retry_real and target.fake_mode is not None:
             real = self._workshop.rebuild_real(item.offer, load, target)
@@ -256,6 +260,17 @@ class _Session:
                 notes += [*real.notes, *again.report.notes]
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
+
+    def _fixed_sizes(self, target: BuiltTarget) -> list[Finding]:
+        """What the target raises for other sizes than those that it has by chance only."""
+        assert target.inference is not None
+        found = []
+        for coincidence in target.inference.coincidences():
+            with self._workshop.eagerly():
+                outcome = run_preview(otherwise(target, coincidence), self._sources)
+            refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
+            found += [fixed_size(refusal, target, coincidence) for refusal in refusals[:1]]
+        return found
 
     def _judged(
         self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget

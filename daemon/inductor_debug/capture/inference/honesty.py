@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from inductor_debug_schema import Finding, Inferred, Related, Severity
 
 from inductor_debug.capture.failures import describe
+from inductor_debug.capture.inference.coincidences import Coincidence
 from inductor_debug.capture.inference.refusals import NotInferableError
+from inductor_debug.capture.inference.rendering import signature_of
 from inductor_debug.capture.inference.surroundings import Blame
 from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
@@ -94,6 +96,29 @@ def _blamed(finding: Finding, blame: Blame, inferred: Inferred, basis: Related) 
     if blame.instead:
         words += f" It would run with {blame.instead}."
     return replace(finding, severity=severity, message=words, related=[*finding.related, basis])
+
+
+def otherwise(target: BuiltTarget, coincidence: Coincidence) -> BuiltTarget:
+    """The target with another size in place of one that it has by chance only."""
+    assert target.inference is not None
+    with target.fake_mode or contextlib.nullcontext():
+        args, kwargs = target.inference.otherwise(coincidence)
+    return replace(target, args=args, kwargs=kwargs, fixed=True)
+
+
+def fixed_size(refusal: Finding, target: BuiltTarget, coincidence: Coincidence) -> Finding:
+    """That only one size runs, from what the model raised for another."""
+    other = signature_of(coincidence.otherwise, frozenset(), {})
+    place = target.location
+    assert target.inference is not None
+    assert target.inference.result is not None
+    message = (
+        f"`{coincidence.argument}` runs with size {coincidence.size} in dimension {coincidence.dim} only, and nothing in the model "
+        f"declares that size: with {other} two results contradict each other here. {refusal.message}"
+    )
+    basis = Related(place.path, place.range, _basis(target.inference.result))
+    related = [*refusal.related, basis]
+    return replace(refusal, rule="fixed-size", severity=Severity.WARNING, message=message, related=related)
 
 
 def _names_ours(finding: Finding, inference: Inference) -> bool:

@@ -22,6 +22,7 @@ from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
 from inductor_debug.capture.inference.blame import is_evident
+from inductor_debug.capture.inference.coincidences import Coincidence, coincidences
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.contradiction import Judgement, judged
 from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
@@ -144,6 +145,14 @@ class Inference:
         """That the class is at fault where its inputs do not run; None where inputs were found that do."""
         return self._answer.blame if self._answer is not None else None
 
+    def coincidences(self) -> list[Coincidence]:
+        """Sizes of the call that are no others only by chance."""
+        return self._answer.coincidences if self._answer is not None else []
+
+    def otherwise(self, coincidence: Coincidence) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the call with another size in place of a coincidence, which the model refuses."""
+        return make_call(coincidence.otherwise)
+
     def hint(self) -> InferenceHint | None:
         """The inputs that run, for the next job on this file; None where there are none, or they cannot be kept."""
         if self._answer is None or self.result is None or self._answer.blame is not None:
@@ -194,7 +203,7 @@ class Inference:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         outcome = trials.run(kept.found.traced)
         if outcome.error is None:
-            return Answer(kept.way, kept.found, since=kept.since)
+            return self._answered(kept.way, self._freed(kept.found, trials), trials, kept.since)
         if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
@@ -237,11 +246,12 @@ class Inference:
             searched += 1
             found = self._search(trials, way)
             if isinstance(found, Found):
-                self._take(Answer(number, found), way)
+                self._take(self._answered(number, found, trials), way)
                 return trials.fresh()
             judgement = self._judgement(trials, way, found)
             if judgement.runs is not None:
-                self._take(Answer(number, settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)), way)
+                found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
+                self._take(self._answered(number, found, trials), way)
                 return trials.fresh()
             if judgement.blamed is not None and self._is_sure(judgement.blamed, way, found.evident, blamed):
                 guess = judgement.blamed.guess
@@ -255,6 +265,15 @@ class Inference:
         failure = failure or NotInferableError("there is no way to build it")
         failure.lasting = lasting
         raise failure
+
+    def _freed(self, found: Found, trials: Trials) -> Found:
+        """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
+        if found.free.issuperset(found.guess.used_sizes()):
+            return found
+        return settled(trials, found.guess, time.process_time() + MOST_SECONDS)
+
+    def _answered(self, number: int, found: Found, trials: Trials, since: str = "") -> Answer:
+        return Answer(number, found, since=since, coincidences=coincidences(trials, found))
 
     def _judgement(self, trials: Trials, way: _Way, found: NotFound) -> Judgement:
         """Whose fault it is that no call ran."""

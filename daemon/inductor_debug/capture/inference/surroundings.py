@@ -13,6 +13,7 @@ from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.blame import Names
+from inductor_debug.capture.inference.coincidences import Coincidence
 from inductor_debug.capture.inference.freedom import Found
 from inductor_debug.capture.inference.refusals import Place
 
@@ -28,6 +29,7 @@ class Answer:
     found: Found
     blame: Blame | None = None
     since: str = ""
+    coincidences: list[Coincidence] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

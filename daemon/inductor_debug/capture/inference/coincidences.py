@@ -1,0 +1,83 @@
+"""Sizes that nothing declares and that run with one value only, because two results of the model meet by chance.
+
+Batches, lengths, heights and widths are free unless the model says otherwise: by a table of positions, a linear layer
+after a flatten, a number in a reshape. Where such a size is refused because of the model's own parameters or constants,
+the model declares it. Where two results that both come of the inputs contradict each other, only the guess made them
+agree: a transpose that is missing is found so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from inductor_debug.capture.conflicts import ConflictKind
+from inductor_debug.capture.inference.changes import resized_alone
+from inductor_debug.capture.inference.freedom import Found, numbers_of
+from inductor_debug.capture.inference.plan import GENERIC
+from inductor_debug.capture.inference.refusing_call import RefusedCall, refused_call
+from inductor_debug.capture.inference.specs import Guess, TensorSpec, map_tensors
+from inductor_debug.capture.inference.trial import Trials
+
+_UNDECLARED = frozenset("BTSLHWFA")
+"""Names of sizes that are the caller's: batches, lengths, extents."""
+_FACTORS = (3, 5, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Coincidence:
+    """That `argument` runs with `size` in dimension `dim` only. `otherwise` is a call with another size there."""
+
+    argument: str
+    dim: int
+    size: int
+    otherwise: Guess
+
+
+def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
+    """The sizes of a call that runs which are no others for no reason that the model gives."""
+    guess, sizes = found.guess, found.guess.size_of()
+    result: list[Coincidence] = []
+    seen: set[int] = set()
+    for name, spec in guess.tensors():
+        for dim, called in enumerate(spec.dims):
+            size = called if isinstance(called, int) else sizes[called]
+            role = called if isinstance(called, str) else GENERIC.get(len(spec.dims), ())[dim : dim + 1]
+            if called in found.free or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
+                continue
+            seen.add(size)
+            other = _another(size, trials)
+            together = _resized_everywhere(guess, size, other)
+            if trials.run(together).error is None:
+                continue
+            changed = guess.with_sizes(**{called: other}) if isinstance(called, str) else None
+            changed = changed or resized_alone(guess, name, spec, dim, other)
+            refused = refused_call(trials, changed)
+            if refused is not None and _is_by_chance(refused):
+                result.append(Coincidence(name, dim, size, changed))
+    return result
+
+
+def _another(size: int, trials: Trials) -> int:
+    """A value that is no number of the model, and shares divisors with `size`."""
+    taken = numbers_of(trials.subject)
+    return next((size * factor for factor in _FACTORS if size * factor not in taken), size * 11)
+
+
+def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
+    """Another size wherever the call has this one, for dimensions that must agree with each other."""
+    sizes = guess.size_of()
+    changed = guess.with_sizes(**{name: other for name in guess.used_sizes() if sizes[name] == size})
+
+    def resized(spec: TensorSpec) -> TensorSpec:
+        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
+
+    arguments = tuple(replace(item, spec=map_tensors(item.spec, resized)) for item in changed.arguments)
+    return replace(changed, arguments=arguments)
+
+
+def _is_by_chance(refused: RefusedCall) -> bool:
+    """Whether two results of the model are at odds, not one with a parameter, a constant or a number of the code."""
+    conflict = refused.conflict
+    if conflict is None or conflict.kind is not ConflictKind.SIZE or conflict.right is None:
+        return False
+    return refused.computed[conflict.left.operand] and refused.computed[conflict.right.operand]

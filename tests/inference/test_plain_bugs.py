@@ -1,0 +1,221 @@
+"""Single mistakes in ordinary models that declare no inputs are found, freshly opened and by an edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from forked import in_child
+from inductor_debug.capture.session import analyze
+from inductor_debug_schema import Event, Finding, InferenceHint, Inferred, JobRequest, Severity, Stage, StageFinished
+
+pytestmark = pytest.mark.torch
+
+ATTENTION = """
+import math
+import torch
+from torch import nn
+
+class Attention(nn.Module):
+    def __init__(self, dim=128, heads=4):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, dim * 3)
+        self.proj = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(C // self.heads)
+        out = scores.softmax(-1) @ v
+        return self.proj(out.transpose(1, 2).reshape(B, T, C))
+"""
+DIGITS = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 3, 1)
+        self.conv2 = nn.Conv2d(32, 64, 3, 1)
+        self.dropout1 = nn.Dropout(0.25)
+        self.fc1 = nn.Linear(9216, 128)
+        self.fc2 = nn.Linear(128, 10)
+
+    def forward(self, x):
+        x = F.relu(self.conv1(x))
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        x = self.dropout1(x)
+        x = torch.flatten(x, 1)
+        x = F.relu(self.fc1(x))
+        return F.log_softmax(self.fc2(x), dim=1)
+"""
+
+BUGS = {
+    # what: (model, what is replaced, by what, where it is told, the rule on a fresh open)
+    "a transpose is missing": (ATTENTION, "k.transpose(-2, -1)", "k", "q @ k", "fixed-size"),
+    "a precision is mixed": (ATTENTION, "softmax(-1) @ v", "softmax(-1).double() @ v", "scores", "capture-error"),
+    "an attribute is misspelt": (ATTENTION, "return self.proj", "return self.prj", "self.prj", "capture-error"),
+    "heads are split wrongly": (
+        ATTENTION,
+        "C // self.heads).perm",
+        "C // self.heads + 1).perm",
+        "self",
+        "capture-error",
+    ),
+    "a layer takes too many features": (DIGITS, "9216", "9200", "self.fc1(x)", "capture-error"),
+    "a layer takes too few features": (DIGITS, "nn.Linear(128", "nn.Linear(120", "self.fc2(x)", "capture-error"),
+    "a convolution takes other channels": (DIGITS, "Conv2d(32", "Conv2d(33", "self.conv2(x)", "capture-error"),
+    "a method lacks self": (DIGITS, "def forward(self, x)", "def forward(x)", "self", "capture-error"),
+    "an attribute lacks self": (DIGITS, "self.dropout1(x)", "dropout1(x)", "dropout1", "capture-error"),
+    "a name of the library is misspelt": (DIGITS, "nn.Dropout(", "nn.Droput(", "nn.Droput", "capture-error"),
+    "a function is misspelt": (DIGITS, "torch.flatten", "torch.flaten", "torch.flaten", "capture-error"),
+    "an argument too many": (DIGITS, "self.dropout1(x)", "self.dropout1(x, 2)", "self.dropout1(x, 2)", "capture-error"),
+}
+
+
+def told(folder: Path, text: str, hints: list[InferenceHint] | None = None) -> list[Event]:
+    """What one job tells of a file."""
+
+    def work() -> list[Event]:
+        events: list[Event] = []
+        path = str(folder / "model.py")
+        request = JobRequest(1, path, text, str(folder), [Stage.PREVIEW], {"name": "x"}, hints=list(hints or ()))
+        analyze(request, events.append)
+        return [event for event in events if isinstance(event, StageFinished | InferenceHint)]
+
+    events, output = in_child(work)
+    assert isinstance(events, list), output
+    return events
+
+
+def findings(events: list[Event]) -> list[Finding]:
+    return [finding for event in events if isinstance(event, StageFinished) for finding in event.findings]
+
+
+def inferred(events: list[Event]) -> Inferred:
+    (found,) = [event.inferred for event in events if isinstance(event, StageFinished)]
+    assert found is not None
+    return found
+
+
+def hints(events: list[Event]) -> list[InferenceHint]:
+    return [event for event in events if isinstance(event, InferenceHint)]
+
+
+def expression(text: str, finding: Finding) -> str:
+    """The text at which a finding starts."""
+    return text.splitlines()[finding.range.start.line][finding.range.start.character :]
+
+
+@pytest.mark.parametrize("what", BUGS)
+def test_a_mistake_is_found_when_the_file_is_opened(what: str, tmp_path: Path) -> None:
+    model, right, wrong, where, rule = BUGS[what]
+    text = model.replace(right, wrong)
+    (finding,) = [item for item in findings(told(tmp_path, text)) if item.rule in ("capture-error", "fixed-size")]
+    assert expression(text, finding).startswith(where)
+    assert finding.rule == rule
+    assert finding.severity is (Severity.WARNING if rule == "fixed-size" else Severity.ERROR)
+
+
+@pytest.mark.parametrize("what", BUGS)
+def test_a_mistake_is_found_when_it_is_typed(what: str, tmp_path: Path) -> None:
+    model, right, wrong, where, _ = BUGS[what]
+    before, text = told(tmp_path, model), model.replace(right, wrong)
+    assert findings(before) == []
+    after = told(tmp_path, text, hints(before))
+    (finding,) = [item for item in findings(after) if item.rule == "capture-error"]
+    assert expression(text, finding).startswith(where)
+    assert finding.severity is Severity.ERROR
+    # What did not run is not kept in place of what did.
+    assert hints(after) == []
+    assert findings(told(tmp_path, model, hints(before))) == []
+
+
+def test_inputs_that_ran_judge_an_edit_and_what_would_run_is_told_beside(tmp_path: Path) -> None:
+    before = told(tmp_path, DIGITS)
+    text = DIGITS.replace("nn.Conv2d(1, 32", "nn.Conv2d(3, 32")
+    after = told(tmp_path, text, hints(before))
+    (finding,) = findings(after)
+    assert finding.severity is Severity.WARNING
+    assert inferred(after).kept_since
+    assert inferred(after).instead == "x f32[s0, 3, 28, 28]"
+    assert findings(told(tmp_path, text)) == []
+
+
+def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(tmp_path: Path) -> None:
+    before = told(tmp_path, DIGITS)
+    text = DIGITS.replace("Conv2d(1, 32", "Conv2d(3, 32").replace("forward(self, x):", "forward(self, x, scale=1):")
+    after = told(tmp_path, text, hints(before))
+    assert findings(after) == []
+    assert not inferred(after).kept_since
+    assert inferred(after).signature == "x f32[s0, 3, 28, 28]"
+
+
+HEALTHY = {
+    "an input that may be left out is needed": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(64, 8)
+        def forward(self, x, skip=None):
+            x = x.reshape(x.shape[0], 32)
+            if skip is not None:
+                x = torch.cat([x, skip.reshape(x.shape[0], 32)], 1)
+            return self.layer(x)
+    """,
+    "the code refuses by itself": """
+        def forward(self, x):
+            if x.shape[-1] != 12345:
+                raise ValueError("a size that nobody can guess")
+            return x
+    """,
+    "an attribute is set by somebody else": """
+        def forward(self, x):
+            return x * self.scale
+    def prepare(model):
+        model.scale = 2
+    """,
+    "a name is defined when the file is a script": """
+        def forward(self, x):
+            return x * FACTOR
+    if __name__ == "__main__":
+        FACTOR = 3
+    """,
+    "an attribute asks for another kind of input": """
+        def forward(self, graph):
+            return graph.ndata["h"] * graph.number_of_edges()
+    """,
+    "positions have a table": """
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Parameter(torch.zeros(1, 16, 32))
+            self.layer = nn.Linear(32, 32)
+        def forward(self, x):
+            return self.layer(x) + self.table
+    """,
+    "two inputs have one length": """
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(32, 8), nn.Linear(16, 8)
+        def forward(self, x, y):
+            return self.left(x) + self.right(y)
+    """,
+}
+
+
+def model_of(body: str) -> str:
+    lines = [line[4:] for line in body.strip("\n").splitlines()]
+    return "\n".join(["import torch", "from torch import nn", "", "class Model(nn.Module):", *lines, ""])
+
+
+@pytest.mark.parametrize("what", HEALTHY)
+def test_nobody_is_blamed_for_a_guess(what: str, tmp_path: Path) -> None:
+    assert findings(told(tmp_path, model_of(HEALTHY[what]))) == []
+
+
+def test_a_class_that_was_not_run_says_how_far_it_came(tmp_path: Path) -> None:
+    told_of = inferred(told(tmp_path, model_of(HEALTHY["the code refuses by itself"])))
+    assert "a size that nobody can guess" in told_of.reason
+    assert told_of.directive.startswith("# inductor-debug: inputs=")
