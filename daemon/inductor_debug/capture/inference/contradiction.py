@@ -68,7 +68,7 @@ class _Case:
 
     def judge(self) -> Judgement:
         best = self._best
-        if not best.place or _raises_itself(best.place[-1]):
+        if not best.place or _raises_itself(*best.place[-1][:2]):
             return Judgement()
         first = self._refused(best.guess)
         if first is None:
@@ -84,7 +84,7 @@ class _Case:
             outcome = self._trials.run(guess)
             if outcome.error is None:
                 return Judgement(runs=guess)
-            if outcome.progress > best.progress and outcome.place != best.place:
+            if _is_further(outcome, best):
                 return Judgement(furthest=outcome)
             if outcome.place == best.place and (refused := self._refused(guess)) is not None:
                 self._here.append(refused)
@@ -269,9 +269,18 @@ def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
                 yield plan.with_optional(guess, name, spec)
 
 
-def _raises_itself(place: tuple[str, int]) -> bool:
+def _is_further(outcome: Outcome, best: Outcome) -> bool:
+    """Whether a call got past the place that refused another, be it on the same line."""
+    if outcome.place == best.place:
+        return False
+    if [step[:2] for step in outcome.place] == [step[:2] for step in best.place]:
+        return outcome.place > best.place
+    return outcome.progress > best.progress
+
+
+def _raises_itself(path: str, number: int) -> bool:
     """Whether the user's own line raises or asserts."""
-    line = linecache.getline(*place).strip()
+    line = linecache.getline(path, number).strip()
     try:
         (statement,) = ast.parse(line).body
     except (SyntaxError, ValueError):

@@ -6,7 +6,6 @@ Hooks on all modules tell which one was running, with what; messages of exceptio
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -55,8 +54,8 @@ class Outcome:
         return f"{type(self.error).__name__}: {self.error}" if self.error is not None else ""
 
     @property
-    def place(self) -> tuple[tuple[str, int], ...]:
-        """Where in the user's code it was raised: file and line of every frame, outermost first."""
+    def place(self) -> tuple[tuple[str, int, int], ...]:
+        """Where in the user's code it was raised: file, line and instruction of every frame, outermost first."""
         return tuple(user_frames(self.error)) if self.error is not None else ()
 
     @property
@@ -178,15 +177,20 @@ class Trials:
         return outcome
 
 
-def user_frames(error: BaseException) -> list[tuple[str, int]]:
-    """File and line of the user's frames through which `error` came, outermost first."""
-    frames = traceback.walk_tb(error.__traceback__)
-    return [(frame.f_code.co_filename, line) for frame, line in frames if is_users(frame)]
+def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
+    """File, line and instruction of the user's frames through which `error` came, outermost first."""
+    found: list[tuple[str, int, int]] = []
+    step = error.__traceback__
+    while step is not None:
+        if is_users(step.tb_frame):
+            found.append((step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
+        step = step.tb_next
+    return found
 
 
 def _lines(error: BaseException) -> list[int]:
     """The lines of the user's outermost frames: code further down was reached later."""
-    return [line for _, line in user_frames(error)[:4]]
+    return [line for _, line, _ in user_frames(error)[:4]]
 
 
 def is_users(frame: FrameType) -> bool:
