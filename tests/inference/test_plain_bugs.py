@@ -141,7 +141,7 @@ def test_inputs_that_ran_judge_an_edit_and_what_would_run_is_told_beside(tmp_pat
     (finding,) = findings(after)
     assert finding.severity is Severity.WARNING
     assert inferred(after).kept_since
-    assert inferred(after).instead == "x f32[s0, 3, 28, 28]"
+    assert inferred(after).instead == "x f32[batch, 3, 28, 28]"
     assert findings(told(tmp_path, text)) == []
 
 
@@ -151,7 +151,7 @@ def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(t
     after = told(tmp_path, text, hints(before))
     assert findings(after) == []
     assert not inferred(after).kept_since
-    assert inferred(after).signature == "x f32[s0, 3, 28, 28]"
+    assert inferred(after).signature == "x f32[batch, 3, 28, 28]"
 
 
 HEALTHY = {

@@ -108,7 +108,7 @@ def otherwise(target: BuiltTarget, coincidence: Coincidence) -> BuiltTarget:
 
 def fixed_size(refusal: Finding, target: BuiltTarget, coincidence: Coincidence) -> Finding:
     """That only one size runs, from what the model raised for another."""
-    other = signature_of(coincidence.otherwise, frozenset(), {})
+    other = signature_of(coincidence.otherwise, {})
     place = target.location
     assert target.inference is not None
     assert target.inference.result is not None
