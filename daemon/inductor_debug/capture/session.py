@@ -58,6 +58,7 @@ from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.preview import run_preview, with_mixed_dtypes
+from inductor_debug.capture.seeding import seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
@@ -172,6 +173,7 @@ class _Session:
             return
         self._recordings.clear()
         self._unfinished.clear()
+        seed_host()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
             looked_at = item.real or item.target

@@ -32,6 +32,7 @@ from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopp
 from inductor_debug.capture.offers import Discovered, Offer
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.registered_backends import RegisteredBackends
+from inductor_debug.capture.seeding import SEED, seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 
@@ -77,6 +78,7 @@ class Workshop:
         self._request, self._sources, self._memory_bound = request, sources, memory_bound
         self._text = request.text.removeprefix("\ufeff")
         self._place = loading.place_of(request.path)
+        self._seed = int(request.options.get("seed") or SEED)
         self._overlay: loading.Overlay | None = None
         self._loads: dict[BuildMode, Load] = {}
         self._backends = RegisteredBackends()
@@ -220,6 +222,7 @@ class Workshop:
 
     def _execute(self, load: Load) -> None:
         assert self._overlay is not None, "the workshop is not open"
+        seed_host(self._seed)
         with self._user_code(load, recording=True):
             try:
                 loading.run_user_code(self._overlay.execute)
@@ -259,6 +262,7 @@ class Workshop:
 
     def _build_on(self, offer: Offer, load: Load) -> BuiltTarget:
         load.modules.activate()
+        seed_host(self._seed)
         with self._user_code(load, recording=False):
             return build_target(offer, load.mode, load.fake_mode, load.declarations)
 

@@ -80,8 +80,8 @@ class Launch:
         return [self.interpreter, str(self.entry.script), json.dumps(configuration)]
 
     def environ(self) -> dict[str, str]:
-        """The environment of the process."""
-        return {**os.environ, **self.environment}
+        """The environment of the process. Sets of strings have the same order in each, unless the user says else."""
+        return {"PYTHONHASHSEED": "0", **os.environ, **self.environment}
 
     def cannot_run(self, error: OSError) -> StartFailedError:
         """What to say when the interpreter could not even be executed."""

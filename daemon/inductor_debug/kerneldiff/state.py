@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.seeding import seed_host
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.random_numbers import RandomState
 
@@ -61,10 +62,7 @@ class State:
 def seed_everything(seed: int) -> None:
     """Starts torch's, Python's and (where it is loaded) numpy's random numbers from `seed`."""
     torch.manual_seed(seed)
-    random.seed(seed)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(seed % (1 << 32))
+    seed_host(seed)
 
 
 def _random_state() -> tuple[Any, ...]:
