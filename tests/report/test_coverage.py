@@ -97,8 +97,6 @@ def test_a_class_of_inferred_inputs_that_raises_has_findings_and_a_declared_one_
     inferred = dataclasses.replace(declared, inferred=Inferred())
     codes = [result(checked(model, raised, targets=[each])).exit_code() for each in (declared, inferred)]
     assert codes == [ExitCode.TROUBLE, ExitCode.FINDINGS]
-    trouble = result(checked(model, raised, targets=[declared, NOT]))
-    assert text_of(trouble).splitlines()[-2].endswith(" in 1 file, 1 target could not be analysed, 1.2 s")
 
 
 def test_a_failure_that_the_baseline_knows_is_not_asked_for_again(model: Path) -> None:
@@ -123,6 +121,16 @@ def test_junit_skips_what_did_not_run(outcome: CheckResult, tmp_path: Path) -> N
     assert without.find("skipped").get("message") == "not checked: it needs `params`"  # type: ignore[union-attr]
     assert partly.findtext("system-out") == "partly checked: its run ended early."
     assert document[0].get("skipped") == "1"
+
+
+def test_junit_gives_the_reason_where_a_declared_target_ended_early_without_a_finding_about_it(
+    model: Path, tmp_path: Path
+) -> None:
+    early = target("Good", 0, state=StageState.FAILED, coverage=Checked.PARTLY, why="its run ended early.")
+    outcome = result(checked(model, finding(model, span(0, 0, 5), target="Good"), targets=[early]))
+    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), Sources()).end(outcome))
+    [error] = document.iter("error")
+    assert error.get("message") == "partly checked: its run ended early."
 
 
 def test_sarif_notifies_and_has_no_result(outcome: CheckResult, tmp_path: Path) -> None:

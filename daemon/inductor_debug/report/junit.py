@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import Checked, FileStatus, Finding
 
 from inductor_debug.engine.coverage import remark
-from inductor_debug.report.model import CheckedFile, CheckResult
+from inductor_debug.report.model import CheckedFile, CheckResult, is_about_the_run
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
 from inductor_debug.rules.amounts import counted
@@ -136,8 +136,8 @@ def _cases(file: CheckedFile) -> list[_Case]:
         cases.setdefault(WHOLE_FILE, _Case(WHOLE_FILE))
     for name in stuck:
         case = cases[name or WHOLE_FILE]
-        cause = next((finding.message for finding in case.findings), None)
-        case.problem = file.problem or cause or f"{file.shown} could not be analysed"
+        cause = next((finding.message for finding in case.findings if is_about_the_run(finding)), None)
+        case.problem = file.problem or cause or case.partly or case.skipped or f"{file.shown} could not be analysed"
     if file.report.status is FileStatus.NO_TARGET and WHOLE_FILE in cases:
         cases[WHOLE_FILE].skipped = "nothing in it to compile"
     return list(cases.values())

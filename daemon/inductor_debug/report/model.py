@@ -199,10 +199,9 @@ def failed(target: TargetReport) -> bool:
 def summary(result: CheckResult) -> str:
     """The run in one line: `3 findings (1 error, 2 warnings) in 2 files, 1.2 s`."""
     parts = [_found(result) + _where(result)]
-    stuck = [name for file in result.files for name in file.unanalysed()]
-    for noun, count in (("file", stuck.count("")), ("target", len(stuck) - stuck.count(""))):
-        if count:
-            parts.append(f"{counted(count, noun)} could not be analysed")
+    stuck = sum("" in file.unanalysed() for file in result.files)
+    if stuck:
+        parts.append(f"{counted(stuck, 'file')} could not be analysed")
     empty = sum(file.report.status is FileStatus.NO_TARGET and not file.report.targets for file in result.files)
     if empty:
         parts.append(f"{counted(empty, 'file')} without targets")
