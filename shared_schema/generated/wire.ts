@@ -145,7 +145,8 @@ export type FileStatus = "clean" | "findings" | "no-target" | "failed" | "timeou
  * `path` is absolute inside the engine; the faces that print a report make it relative where they need to.
  * `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where
  * there is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
- * `fingerprint` is empty until the engine fills it in.
+ * `fingerprint` is empty until the engine fills it in. Findings of one file that have the same `cause` are told as one
+ * (`engine.folding`); it is "" where a finding stands for itself.
  */
 export interface Finding {
   readonly rule: string;
@@ -162,6 +163,7 @@ export interface Finding {
   readonly fingerprint?: string;
   readonly link?: string | null;
   readonly facts?: ShapeConflict | UnknownName | null;
+  readonly cause?: string;
 }
 
 /**

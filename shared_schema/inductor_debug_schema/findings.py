@@ -110,7 +110,8 @@ class Finding:
     `path` is absolute inside the engine; the faces that print a report make it relative where they need to.
     `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where
     there is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
-    `fingerprint` is empty until the engine fills it in.
+    `fingerprint` is empty until the engine fills it in. Findings of one file that have the same `cause` are told as one
+    (`engine.folding`); it is "" where a finding stands for itself.
     """
 
     rule: str
@@ -129,6 +130,7 @@ class Finding:
     """An address with more to read, such as torch's own page on a kind of graph break."""
     facts: Union[ShapeConflict, UnknownName, None] = None
     """What the message says, as data; None where the message is all there is."""
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,14 @@ def test_a_break_is_told_at_the_expression_that_breaks(
     assert (found[0].link or "").startswith("https://")
 
 
+def test_calls_of_one_function_that_cannot_be_traced_have_one_cause(tmp_path: Path) -> None:
+    before = "import time\n@torch.compiler.disable\ndef mix(x):\n    return x + 1"
+    body = "x = mix(x)\na = time.time()\nx = mix(x * 2)\nb = time.time()\nif x.sum() > 0:\n    x = x * 2\nreturn x"
+    causes = [finding.cause for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
+    assert causes == ["<function mix>", causes[1], "<function mix>", causes[1], ""]
+    assert "time" in causes[1]
+
+
 def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_path: Path) -> None:
     found = breaks(
         tmp_path,

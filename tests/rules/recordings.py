@@ -117,6 +117,7 @@ class Tape:
                 frames=at(index) if frames is None else frames,
                 module=module,
                 is_view=view,
+                mutates=(inputs[0].value,) if overload.partition(".")[0].endswith("_") else (),
             )
         )
         return output if output is not None else inputs[0]

@@ -84,6 +84,16 @@ def test_mock_denies(overload: str, rank: int, arguments: dict[str, Any]) -> Non
     assert overload.split(".")[0] in message
 
 
+def test_a_write_in_place_is_judged_as_functionalisation_leaves_it() -> None:
+    tape = Tape()
+    x = tape.input("x", 4)
+    own = tape.op("mul.Tensor", [x], tape.tensor(4))
+    tape.op("relu_.default", [own], own)
+    assert tape.judge() == []
+    tape.op("relu_.default", [tape.view("view.default", x, 2, 2)], None)
+    assert "relu_ with a write into an input, a parameter or a buffer" in only(tape.judge(), "unsupported-op").message
+
+
 @pytest.mark.parametrize(
     ("overload", "rank", "arguments"),
     [

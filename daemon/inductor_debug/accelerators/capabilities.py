@@ -108,7 +108,8 @@ class OperatorLimit:
     one, and `*`, `?` and `[...]` work as in file names. With `inplace` the in-place twin (`aten.prelu_`) is meant too.
     `dtypes` are dtypes of tensor inputs, `input_ranks` ranks of the first tensor input, `output_ranks` of the first
     output, `arguments` values of arguments by the schema's names, `autograd` patterns of the nodes of a backward pass
-    that run the op (`ConvolutionBackwardBackward*`).
+    that run the op (`ConvolutionBackwardBackward*`). With `mutates_inputs` only ops are meant that write in place into
+    memory from outside (an input, a parameter, a buffer): what they write elsewhere, functionalisation takes away.
     """
 
     match: tuple[str, ...]
@@ -118,6 +119,7 @@ class OperatorLimit:
     output_ranks: frozenset[int] = frozenset()
     arguments: dict[str, Any] = field(default_factory=dict)
     autograd: tuple[str, ...] = ()
+    mutates_inputs: bool = False
     reason: str = ""
     instead: str = ""
     severity: Severity = Severity.WARNING

@@ -125,6 +125,7 @@ def read_operator(entry: Table) -> OperatorLimit:
         output_ranks=entry.numbers("output_ranks"),
         arguments=arguments.raw() if arguments is not None else {},
         autograd=entry.strings("autograd"),
+        mutates_inputs=entry.flag("mutates_inputs"),
         reason=entry.text("reason"),
         instead=entry.text("instead"),
         severity=entry.member("severity", Severity, Severity.WARNING),

@@ -1,4 +1,4 @@
-"""Which expression of the source declared each parameter and buffer of a model.
+"""Which expression of the source declared each parameter, buffer and submodule of a model.
 
 Registration hooks of `nn.Module` (public since torch 2.0) take the stack when a parameter is registered; names are only
 known once the whole model stands. Copied modules (`nn.TransformerEncoder` copies its layer) register nothing, so they
@@ -54,7 +54,7 @@ class Declarations:
                 handle.remove()
 
     def of(self, module: torch.nn.Module) -> dict[str, Frames]:
-        """Dotted name of each parameter and buffer to the frames that lead to its declaration, innermost first."""
+        """Dotted name of each parameter, buffer and submodule to the frames that declare it, innermost first."""
         result: dict[str, Frames] = {}
         self._collect(module, "", (), result, set())
         return result
@@ -74,6 +74,9 @@ class Declarations:
                 result[prefix + name] = self._with_value(frames)
         for name, child in module._modules.items():
             if child is not None:
+                frames = self._modules.get(id(child), inherited)
+                if frames:
+                    result[prefix + name] = self._with_value(frames)
                 self._collect(child, f"{prefix}{name}.", inherited, result, seen)
 
     def _on_tensor(self, module: torch.nn.Module, name: str, tensor: torch.Tensor | None) -> None:

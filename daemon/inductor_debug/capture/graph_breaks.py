@@ -25,13 +25,15 @@ from inductor_debug.rules.ops import Frame
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _FIELDS = re.compile(
     r"^(?P<kind>[^\n]+)\n(?:  Higher Order Operator: [^\n]*\n)?  Explanation: (?P<explanation>.*?)"
-    r"(?P<hints>(?:\n  Hint: .*?)*)(?:\n\n  Developer debug context:|\Z)",
+    r"(?P<hints>(?:\n  Hint: .*?)*)(?:\n\n  Developer debug context:(?P<context>[^\n]*)|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _HINT = re.compile(r"\n  Hint: (.*?)(?=\n  Hint: |\Z)", re.DOTALL)
 _LINK = re.compile(r"please visit:? (https?://\S+)")
 OBSERVED_EXCEPTION = "Graph break: Observed exception."
 """How the finding of a break begins that only says that the traced code raises."""
+_CALLEE = re.compile(r"<function [^>]*>|module: \S+, qualname: [^\s,]+")
+"""How Dynamo's context names the function whose call broke the graph."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _COMPUTED_AS = "The branch condition involves a tensor computed as follows"
 _REPORT_IT = "Please report an issue to PyTorch."
@@ -55,7 +57,10 @@ _GENERIC_HINTS = frozenset(text for texts, _ in _SEVERITIES for text in texts) |
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A graph break in words: `skipped` says that Dynamo gave up on the whole function and runs it eagerly."""
+    """A graph break in words: `skipped` says that Dynamo gave up on the whole function and runs it eagerly.
+
+    `callee` is the function that cannot be traced wherever it is called, "" where something else is to blame.
+    """
 
     kind: str
     text: str
@@ -63,6 +68,7 @@ class Explanation:
     link: str | None
     skipped: bool
     caused_earlier: bool
+    callee: str = ""
 
 
 @dataclass
@@ -107,6 +113,7 @@ class BreakCollector:
                 target=self.target.name,
                 related=related,
                 link=explanation.link,
+                cause=explanation.callee,
             )
         )
 
@@ -160,6 +167,7 @@ def explain(raw: RawBreak) -> Explanation:
     if match is None:
         lines = [line.strip() for line in first.splitlines() if line.strip()]
         return Explanation(raw.kind, lines[-1] if lines else raw.kind, (), link and link[1], skipped, False)
+    callee = _CALLEE.search(match["context"] or "")
     hints = tuple(_one_line(hint) for hint in _HINT.findall(match["hints"]))
     return Explanation(
         kind=match["kind"].strip(),
@@ -168,6 +176,7 @@ def explain(raw: RawBreak) -> Explanation:
         link=link and link[1].rstrip("."),
         skipped=skipped,
         caused_earlier=any(hint in _CAUSED_EARLIER for hint in hints),
+        callee=_ADDRESS.sub("", callee[0]) if callee is not None else "",
     )
 
 

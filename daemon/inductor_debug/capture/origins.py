@@ -23,9 +23,10 @@ class _HasFrames(Protocol):
 
 
 class OriginTable:
-    """Names and declaring frames of outside tensors."""
+    """Names and declaring frames of outside tensors. `declarations` are the target's own."""
 
     def __init__(self) -> None:
+        self.declarations: dict[str, tuple[Frame, ...]] = {}
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], str, str, tuple[Frame, ...]]] = {}
 
     @classmethod
@@ -33,6 +34,7 @@ class OriginTable:
         """The table of everything that a target holds and is given."""
         table = cls()
         if target.module is not None:
+            table.declarations = target.declarations
             table._add_module(target.module, target.declarations)
         table._add_inputs(target)
         return table

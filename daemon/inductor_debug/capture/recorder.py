@@ -72,7 +72,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         origins: OriginTable,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.recording = Recording()
+        self.recording = Recording(declarations=origins.declarations)
         self.tensors = TensorTable()
         self.failed: FailedOp | None = None
         self.attribution = attribution

@@ -60,7 +60,7 @@ class BuiltTarget:
     dynamic: bool | None
     """Passed on to `torch.compile`."""
     declarations: dict[str, tuple[Frame, ...]]
-    """Dotted parameter or buffer name to the frames that lead to the expression that declared it, innermost first."""
+    """Dotted name of a parameter, buffer or submodule to the frames that declare it, innermost first."""
     input_frames: tuple[Frame, ...]
     """Where the inputs come from: the directive, the `return` of `get_inputs`, the call of a compiled function."""
     location: Location

@@ -1,4 +1,4 @@
-"""What becomes of a finding before a user sees it: silenced, raised, lowered, named and put in order.
+"""What becomes of a finding before a user sees it: silenced, raised, lowered, named, put in order, told once.
 
 A worker's answer is the same for every configuration; this is where configuration and comments come in, so changing
 them never needs a new run. It never looks for findings of its own, except for comments that silence nothing.
@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding, Severity, Stage
 
 from inductor_debug.capture.comments import Ignore
 from inductor_debug.engine.fingerprints import with_fingerprints
+from inductor_debug.engine.folding import folded
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source
 
@@ -47,7 +48,7 @@ def apply_policy(
             shown.append(dataclasses.replace(finding, severity=severity))
     if complete and Stage.MOCK in settings.stages:  # without Dynamo nobody knows whether a graph breaks
         shown += _unused(path, settings, source_for, used)
-    return sorted(shown, key=_order)
+    return folded(sorted(shown, key=_order))
 
 
 def severity_of(finding: Finding, settings: Settings) -> Severity | None:

@@ -78,7 +78,7 @@ def _symbols_in(whole: Recorded) -> dict[str, int]:
 def _group(
     rule: Constraint, recording: Recording, profile: Profile, finding: Finding, fallback: Location
 ) -> list[Root] | None:
-    roots = Roots(Places(fallback))
+    roots = Roots(Places(fallback, recording.declarations))
     rule.inspect(recording, profile, roots)
     for group in roots.by_place():
         if (group[0].place.path, group[0].place.range) == (finding.path, finding.range):

@@ -96,6 +96,10 @@ class Constraint(Rule):
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
         """Adds to `roots` every op or origin that introduces what the profile forbids, and the ops that inherit it."""
 
+    def cause(self, found: Sequence[Root]) -> str:
+        """What roots at other places must share with these to be told as one finding; "" where each stands alone."""
+        return ""
+
     @abstractmethod
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """One sentence for the roots that share a place in the source; all have the same kind of trouble."""

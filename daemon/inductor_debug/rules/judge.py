@@ -50,7 +50,7 @@ def judge(
     findings: list[Finding] = []
     for rule in _CONSTRAINTS if rules is None else rules:
         if rule.applies(profile):
-            roots = Roots(Places(fallback))
+            roots = Roots(Places(fallback, recording.declarations))
             rule.inspect(recording, profile, roots)
             groups = roots.by_place()
             findings += [_finding(rule, group, recording, profile, stage, target) for group in groups]
@@ -77,6 +77,7 @@ def _finding(
         module=(cause.module if isinstance(cause, Op) else _owner(cause) or first.module) or None,
         count=len(covered | introduced),
         related=places.limited(place, _related(group)),
+        cause=rule.cause(group),
     )
 
 

@@ -125,8 +125,10 @@ class Origin:
 class Recording:
     """All ops of one stage of one target, in the order in which they ran, and where outside values come from.
 
-    `origins` is keyed by `TensorMeta.value`.
+    `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
+    frames that declare them, innermost first.
     """
 
     ops: list[Op] = field(default_factory=list)
     origins: dict[int, Origin] = field(default_factory=dict)
+    declarations: dict[str, tuple[Frame, ...]] = field(default_factory=dict)

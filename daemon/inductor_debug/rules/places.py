@@ -1,11 +1,13 @@
 """Where in the source a root cause is shown: the primary place, and the further places that explain it.
 
-The primary place is the innermost frame inside the user's project; library frames under it and callers above it are
-related. Nothing here reads files.
+The primary place is the innermost frame inside the user's project; where no frame lies there (a layer of torch's that
+another one calls), the expression that declares the module. Library frames and callers are related. Nothing here reads
+files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from inductor_debug_schema import Location, Related
@@ -17,16 +19,25 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 
 class Places:
-    """Chooses places for one target; `fallback` is shown where no frame lies in the project."""
+    """Chooses places for one target; `fallback` is shown where nothing of the project has to do with it.
 
-    def __init__(self, fallback: Location) -> None:
+    `declarations` maps dotted names of modules to the frames that declare them.
+    """
+
+    def __init__(self, fallback: Location, declarations: Mapping[str, tuple[Frame, ...]] | None = None) -> None:
         self._fallback = fallback
+        self._declarations = declarations or {}
 
-    def primary(self, frames: tuple[Frame, ...]) -> Location:
-        """The innermost expression of the project that was running."""
+    def primary(self, frames: tuple[Frame, ...], module: str = "") -> Location:
+        """The innermost expression of the project that was running, or that declares `module`."""
         for frame in frames:
             if frame.in_project:
                 return frame.location
+        while module:
+            for frame in self._declarations.get(module, ()):
+                if frame.in_project:
+                    return frame.location
+            module = module.rpartition(".")[0]
         return self._fallback
 
     @staticmethod

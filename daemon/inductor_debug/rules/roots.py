@@ -81,7 +81,7 @@ class Roots:
         return root
 
     def _at(self, cause: Op | Origin, frames: tuple[Frame, ...], subject: str, severity: Severity) -> Root:
-        place = self._places.primary(frames)
+        place = self._places.primary(frames, cause.module if isinstance(cause, Op) else "")
         key = (place, frames[0].location if frames else place, subject)
         root = self._roots.get(key)
         if root is None:

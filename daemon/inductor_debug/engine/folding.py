@@ -1,0 +1,38 @@
+"""One cause is told once a file: findings that share a cause become the first of them, with the other places related.
+
+A missing operator that eight layers use is one thing to learn and one thing to mend. What the cause is, the finding's
+rule has said (`Finding.cause`); comments have silenced by now what somebody wants silenced. Nothing here reads a text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from inductor_debug_schema import Finding, Related
+
+_MOST_PLACES = 20
+
+
+def folded(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for each cause in each file, in the order of the first ones; those without a cause stand alone."""
+    groups: dict[object, list[Finding]] = {}
+    for index, finding in enumerate(findings):
+        key = (finding.rule, finding.path, finding.cause) if finding.cause else index
+        groups.setdefault(key, []).append(finding)
+    return [_one(group) for group in groups.values()]
+
+
+def _one(group: Sequence[Finding]) -> Finding:
+    first, *others = group
+    if not others:
+        return first
+    places = [Related(other.path, other.range, "the same here") for other in others]
+    more = "1 more place" if len(others) == 1 else f"{len(others)} more places"
+    return dataclasses.replace(
+        first,
+        severity=min((finding.severity for finding in group), key=lambda severity: severity.rank),
+        message=f"{first.message} The same at {more} in this file.",
+        count=sum(finding.count for finding in group),
+        related=[*places[:_MOST_PLACES], *first.related],
+    )
