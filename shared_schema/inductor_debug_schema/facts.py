@@ -58,9 +58,9 @@ class OperandFact:
     """A tensor of a call that failed.
 
     `expression` is what the user's source calls it, empty where it has no name there; `owner` the expression of the
-    module whose parameter it is (`self.fc1`), empty for any other tensor. `made_by` is one word for what made it
-    (`relu`, `net.1`). `made_at` is the expression that made it, or declared it, and `trace` the history of the size in
-    question, the latest step first.
+    module whose parameter it is (`self.fc1`), empty for any other tensor. `made_by` is the expression or module that
+    made it (`x[:, 1:]`, `self.net[1]`), empty for what comes from outside. `made_at` is the expression that made it, or
+    declared it, and `trace` the history of the size in question, the latest step first.
     """
 
     expression: str

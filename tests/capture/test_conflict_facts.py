@@ -57,7 +57,7 @@ MESSAGES = {
         "x",
         "torch.ones(2, 16)",
         "self.net = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(31, 4))",
-        "`self.net[2]` takes 31 features, what `net.1` gives [2, 32] has 32",
+        "`self.net[2]` takes 31 features, what `self.net[1]` gives [2, 32] has 32",
     ),
     "channels": (
         "return self.conv(x)",
@@ -86,6 +86,35 @@ MESSAGES = {
         "torch.ones(2, 5, 12)",
         "self.lstm = nn.LSTM(16, 32)",
         "`self.lstm` takes 16 features, `x` [2, 5, 12] has 12",
+    ),
+    "attention": (
+        "return self.attention(x, x, x)[0]",
+        "x",
+        "torch.ones(5, 2, 16)",
+        "self.attention = nn.MultiheadAttention(32, 4)",
+        "`self.attention` takes 32 features, `x` [5, 2, 16] has 16",
+    ),
+    "operands without a name of their own": (
+        "return torch.cat([*[x, x[:, :2]]])",
+        "x",
+        "torch.ones(2, 4)",
+        "pass",
+        "`x` [2, 4] and what `x[:, :2]` gives [2, 2]: 4 ≠ 2: the last size of `x` must equal the last size of "
+        "what `x[:, :2]` gives for `cat`",
+    ),
+    "one tensor under two names": (
+        "return (lambda a, b: a @ b)(x, x)",
+        "x",
+        "torch.ones(2, 4)",
+        "pass",
+        "`a` [2, 4] @ `b` [2, 4]: 4 ≠ 2: the last size of `a` must be the first size of `b`",
+    ),
+    "targets of a loss": (
+        "return nn.functional.cross_entropy(x, y)",
+        "x, y",
+        "torch.ones(8, 10), torch.ones(7, dtype=torch.int64)",
+        "pass",
+        "`x` [8, 10] and `y` [7]: 8 ≠ 7: the first size of `x` must equal the size of `y` for `cross_entropy`",
     ),
     "two dtypes": (
         "scores = x.double()\nreturn scores @ v",

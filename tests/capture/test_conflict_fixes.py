@@ -158,6 +158,24 @@ CASES = {
         model("return w @ x", "torch.randn(3, 8), torch.randn(8, 5)", arguments="x, w"),
         ("Swap `w` and `x`", "return x @ w"),
     ),
+    "a method that lacks self": (
+        model("return Net.twice(x) if False else self.twice(x)", "torch.randn(3)", "self.factor = 2").replace(
+            "    def forward", "    def twice(x):\n        return x * self.factor\n    def forward"
+        ),
+        ("Give `twice` the parameter `self`", "def twice(self, x):"),
+    ),
+    "a constructor that lacks self": (
+        model("return self.factor * x", "torch.randn(3)", "self.factor = 2").replace("__init__(self)", "__init__()"),
+        ("Give `__init__` the parameter `self`", "def __init__(self):"),
+    ),
+    "a forward that lacks self": (
+        model("return self.factor * x", "torch.randn(3)", "self.factor = 2").replace("forward(self, x)", "forward(x)"),
+        ("Give `forward` the parameter `self`", "def forward(self, x):"),
+    ),
+    "arguments in the wrong order": (
+        model("return torch.flatten(1, x)", "torch.randn(3, 4, 5)"),
+        ("Swap `1` and `x`", "return torch.flatten(x, 1)"),
+    ),
     "a misspelt layer": (
         model("return self.droput1(x)", "torch.randn(3)", "self.dropout1 = nn.Dropout(0.1)"),
         ("Rename `droput1` to `dropout1`", "return self.dropout1(x)"),

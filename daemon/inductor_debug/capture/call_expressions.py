@@ -44,9 +44,9 @@ class CallExpression:
         self._path = location.path
         self._node = self._find(location)
 
-    def tensors(self, call: Call) -> dict[int, Written]:
-        """By the identity of each tensor of a call, what it was written as in this expression."""
-        found: dict[int, ast.expr] = {}
+    def tensors(self, call: Call) -> dict[int, list[Written]]:
+        """By the identity of each tensor of a call, what it was written as in this expression, as often as it was."""
+        found: dict[int, list[ast.expr]] = {}
         node = self._node
         if isinstance(node, ast.BinOp):
             _lay((node.left, node.right), call.args, found)
@@ -58,11 +58,15 @@ class CallExpression:
             _lay((node.value, node.slice), call.args, found)
         elif isinstance(node, ast.Call):
             _lay_call(node, call, found)
-        return {number: self._written(each) for number, each in found.items()}
+        return {number: [self._written(each) for each in nodes] for number, nodes in found.items()}
 
     def callee(self) -> Written | None:
         """What is called (`self.fc1`), where the expression is a call."""
         return self._written(self._node.func) if isinstance(self._node, ast.Call) else None
+
+    def text(self) -> str:
+        """The expression as the source has it; nothing where none stands at the place."""
+        return self._written(self._node).text if isinstance(self._node, ast.expr) else ""
 
     def name(self) -> str:
         """One word for what the expression does: the name of what it calls, an operator's sign, or nothing."""
@@ -104,18 +108,18 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def _lay(nodes: Sequence[ast.expr], values: Sequence[Any], found: dict[int, ast.expr]) -> None:
+def _lay(nodes: Sequence[ast.expr], values: Sequence[Any], found: dict[int, list[ast.expr]]) -> None:
     """Lays expressions beside values, one for one, as far as neither is starred."""
     for node, value in zip(nodes, values, strict=False):
         if isinstance(node, ast.Starred):
             return
         if isinstance(value, torch.Tensor):
-            found.setdefault(id(value), node)
+            found.setdefault(id(value), []).append(node)
         elif isinstance(value, (list, tuple)) and isinstance(node, (ast.List, ast.Tuple)):
             _lay(node.elts, value, found)
 
 
-def _lay_call(node: ast.Call, call: Call, found: dict[int, ast.expr]) -> None:
+def _lay_call(node: ast.Call, call: Call, found: dict[int, list[ast.expr]]) -> None:
     written = list(node.args)
     if isinstance(node.func, ast.Attribute) and not call.is_module and len(call.args) == len(written) + 1:
         written.insert(0, node.func.value)
@@ -134,7 +138,7 @@ def _lay_named(
     values: Mapping[str, Any],
     call: Call,
     names: Sequence[str],
-    found: dict[int, ast.expr],
+    found: dict[int, list[ast.expr]],
 ) -> None:
     for keyword in keywords:
         if keyword.arg is None:

@@ -13,7 +13,7 @@ from inductor_debug_schema import ConflictKind, ConflictSide, Location, OperandF
 from torch import nn
 
 from inductor_debug.capture.call_expressions import CallExpression, Written
-from inductor_debug.capture.conflicts import Conflict, Side, conflict_of, operands_of
+from inductor_debug.capture.conflicts import Conflict, Side, conflict_of, operands_of, sizes_of
 from inductor_debug.capture.failed_calls import Call, FailedExpression, failed_expression
 from inductor_debug.capture.recorder import Recorder
 from inductor_debug.capture.size_history import SizeHistory, place_of
@@ -52,8 +52,10 @@ class _Reader:
     def __init__(self, failed: FailedExpression, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> None:
         self._recorder = recorder
         self._outer = failed.calls[0] if failed.calls else None
+        self._sources = sources
         self._expression = CallExpression(sources, failed.frame.location)
-        self._written: dict[int, Written] = {} if self._outer is None else self._expression.tensors(self._outer)
+        self._written: dict[int, list[Written]] = {} if self._outer is None else self._expression.tensors(self._outer)
+        self._modules = {} if target.module is None else dict(target.module.named_modules())
         self._history = SizeHistory(recorder.recording, namer(target.module, sources))
 
     def facts(self, call: Call, conflict: Conflict) -> ShapeConflict:
@@ -77,14 +79,15 @@ class _Reader:
 
     def _operand(self, index: int, tensor: torch.Tensor, conflict: Conflict) -> OperandFact:
         meta = self._recorder.tensors.meta(tensor)
-        written = self._written.get(id(tensor))
+        named = self._written.get(id(tensor), [])
+        written = named.pop(0) if len(named) > 1 else next(iter(named), None)
         return OperandFact(
             expression="" if written is None else written.text,
             owner="" if written is not None else self._owner(tensor),
-            shape=[int(size) for size in meta.shape if isinstance(size, int)],
+            shape=sizes_of(tensor),
             dtype=meta.dtype,
             device=tensor.device.type,
-            made_by=self._history.made_by(meta.value),
+            made_by=self._made_by(meta.value),
             made_at=self._history.place(meta.value),
             place=None if written is None else written.location,
             trace=self._trace(index, meta, conflict),
@@ -98,9 +101,19 @@ class _Reader:
             return ""
         for path, part in module.named_modules():
             if any(item is tensor for item in (*part._parameters.values(), *part._buffers.values())):
-                steps = path.split(".") if path else []
-                return called + "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
+                return _inside(called, path)
         return ""
+
+    def _made_by(self, value: int) -> str:
+        """What made a value; where that is a part of the module that was called, as the source reaches it."""
+        name, called = self._history.made_by(value), self._callee()
+        if name not in self._modules:
+            place = self._history.place(value)
+            return name and (CallExpression(self._sources, place).text() if place is not None else name)
+        outer = self._outer.function if self._outer is not None else None
+        path = next((path for path, part in self._modules.items() if part is outer), "")
+        inside = name.removeprefix(f"{path}.")
+        return _inside(called, inside) if called and path and inside != name else name
 
     def _trace(self, index: int, meta: TensorMeta, conflict: Conflict) -> list[TraceStep]:
         side = next((s for s in (conflict.left, conflict.right) if s is not None and s.operand == index), None)
@@ -128,6 +141,12 @@ def namer(root: nn.Module | None, sources: SourceMap) -> Callable[[Op], str]:
         return (names[place] if place is not None else "") or op.packet.rpartition(".")[2].strip("_")
 
     return name_of
+
+
+def _inside(called: str, path: str) -> str:
+    """A part of a module as the source reaches it: `self.net[3]`."""
+    steps = path.split(".") if path else []
+    return called + "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
 
 
 def _side(side: Side) -> ConflictSide:

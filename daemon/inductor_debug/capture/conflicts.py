@@ -20,7 +20,7 @@ from torch import nn
 from inductor_debug.capture.contradictions import indexing, joining, layers, products, reshaping, windows
 from inductor_debug.capture.contradictions.facts import Conflict, Operand, Side, rank_is_not
 
-__all__ = ["Conflict", "ConflictKind", "Operand", "Side", "conflict_of", "operands_of"]
+__all__ = ["Conflict", "ConflictKind", "Operand", "Side", "conflict_of", "operands_of", "sizes_of"]
 
 _Check = Callable[..., "Conflict | None"]
 _ALIASES = MappingProxyType({"self": "input", "mat2": "other", "tensor2": "other", "tensor1": "input", "x1": "input"})
@@ -87,6 +87,7 @@ _CHECKS: Mapping[str, _Check] = MappingProxyType(
         "_native_batch_norm_legit": layers.batch_norm,
         "_native_batch_norm_legit_functional": layers.batch_norm,
         "instance_norm": layers.batch_norm,
+        "multi_head_attention_forward": layers.multi_head_attention,
         "embedding": layers.embedding,
         "nll_loss": layers.nll_loss,
         "nll_loss_nd": layers.nll_loss,
@@ -167,13 +168,18 @@ def operands_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.
     return found
 
 
+def sizes_of(tensor: torch.Tensor) -> list[int]:
+    """A tensor's sizes as numbers, as they are compared here; none of a nested tensor."""
+    return [] if tensor.is_nested else [_number(size) for size in tensor.shape]
+
+
 def _plain(value: Any, described: list[Operand]) -> Any:
     """An argument without tensors and symbols: operands, numbers, strings, lists and tuples of those."""
     if isinstance(value, torch.Tensor):
         strided = value.layout is torch.strided and not value.is_nested
         operand = Operand(
             index=len(described),
-            shape=tuple(_number(size) for size in value.shape) if not value.is_nested else (),
+            shape=tuple(sizes_of(value)),
             dtype=str(value.dtype).removeprefix("torch."),
             device=value.device.type,
             stride=tuple(_number(size) for size in value.stride()) if strided else None,

@@ -56,7 +56,8 @@ def size_chain(operand: OperandFact, side: ConflictSide) -> str:
 def steps_of(operand: OperandFact) -> list[TraceStep]:
     """The steps worth telling: none of a parameter, of what comes from outside as it is, or of a dtype."""
     steps = operand.trace
-    return [] if operand.owner or not steps or steps[0].first or not steps[0].sizes else steps
+    made_there = len(steps) == 1 and steps[0].place == operand.made_at
+    return [] if operand.owner or not steps or steps[0].first or not steps[0].sizes or made_there else steps
 
 
 def sides_of(facts: ShapeConflict) -> Iterator[ConflictSide]:
@@ -190,7 +191,9 @@ def _called(operand: OperandFact) -> str:
     name = operand.owner or operand.expression
     if name:
         return f"`{name}`"
-    return f"what `{operand.made_by}` gives" if operand.made_by else "a tensor"
+    if operand.made_by:
+        return f"what `{operand.made_by}` gives"
+    return f"`{operand.trace[0].name}`" if operand.trace and operand.trace[0].first else "a tensor"
 
 
 def _named(operand: OperandFact) -> str:
@@ -202,7 +205,9 @@ def _place(operand: OperandFact, side: ConflictSide, article: str = "the ") -> s
     if side.dim is None:
         return f"{article}number of elements of {_called(operand)}"
     from_end = len(operand.shape) - side.dim
-    if from_end == 1:
+    if len(operand.shape) == 1:
+        ordinal = "size"
+    elif from_end == 1:
         ordinal = "last size"
     elif from_end == 2 and len(operand.shape) > 2:
         ordinal = "second to last size"

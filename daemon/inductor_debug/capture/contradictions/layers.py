@@ -121,6 +121,13 @@ def cross_entropy(input: Operand, target: Operand, weight: Any = None, *rest: An
     return nll_loss(input, target, weight)
 
 
+def multi_head_attention(
+    query: Operand, key: Operand, value: Operand, embed_dim: int, *_: Any, **__: Any
+) -> Conflict | None:
+    """`F.multi_head_attention_forward`, which `nn.MultiheadAttention` calls."""
+    return rank_is_not(query, 3, 2) or size_is_not(query, -1, embed_dim)
+
+
 def recurrent(input_size: int, input: Operand) -> Conflict | None:
     """A layer that runs over a sequence, with a batch or without."""
     return rank_is_not(input, 3, 2) or size_is_not(input, -1, input_size)

@@ -1,7 +1,8 @@
 """Guesses for calls that torch refuses, and for names that do not exist: from the facts of the finding alone.
 
 What contradicts what decides which guesses are made: the layer that takes another size (`layers`), the operands of the
-call (`operands`), the sizes and dimensions that it names (`arguments`). The likeliest comes first.
+call (`operands`), the sizes and dimensions that it names (`arguments`). Where there are no facts, only the form of
+calls is looked at (`calls`). The likeliest comes first.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from inductor_debug_schema import Finding, ShapeConflict, UnknownName
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.engine.fixes import arguments, layers, operands
+from inductor_debug.engine.fixes import arguments, calls, layers, operands
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
 
@@ -24,7 +25,7 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """The guesses for one finding; none where nothing is known of it but its message."""
     facts = finding.facts
     if isinstance(facts, UnknownName):
-        return list(_renamed(tree, finding, facts))
+        return [*_renamed(tree, finding, facts), *calls.fixes(tree, finding)][:_MOST]
     if isinstance(facts, ShapeConflict):
         guesses = [
             *layers.fixes(tree, facts, finding.path),
@@ -32,7 +33,7 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
             *arguments.fixes(tree, finding, facts),
         ]
         return list(dict.fromkeys(guesses))[:_MOST]
-    return []
+    return list(calls.fixes(tree, finding))[:_MOST]
 
 
 def _renamed(tree: Tree, finding: Finding, facts: UnknownName) -> Iterator[Fix]:

@@ -63,6 +63,12 @@ class Tree:
             yield parent
             parent = self._parents.get(parent)
 
+    def methods(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The functions that stand directly in a class."""
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.ClassDef):
+                yield from (each for each in node.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
     def same_function(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether two nodes stand in one function, where names mean the same."""
         return self._function(one) is self._function(other)
@@ -125,6 +131,16 @@ class Tree:
             between = "".join(line.partition("#")[0] for line in slice_of(self._lines, Range(last, close)).split("\n"))
             separator = " " if "," in between else ", "
         return TextEdit(Range(close, close), f"{separator}{argument}")
+
+    def add_first_parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> TextEdit | None:
+        """Puts a parameter in front of a function's others, where its parentheses are on the line of its name."""
+        line = self._lines[function.lineno - 1]
+        before, bracket, _ = line.partition(f"{function.name}(")
+        if not bracket or before.split()[-1:] != ["def"]:
+            return None
+        taken = any((function.args.posonlyargs, function.args.args, function.args.kwonlyargs, function.args.kwarg))
+        place = Position(function.lineno - 1, utf16_length(before + bracket))
+        return TextEdit(Range(place, place), f"{name}, " if taken else name)
 
     # Places.
 
