@@ -86,6 +86,35 @@ def test_every_file_gets_its_answer_whatever_the_others_do(document: dict[str, d
     }
 
 
+def test_every_target_says_how_much_of_it_was_checked(document: dict[str, dict[str, object]]) -> None:
+    assert {
+        path: [(target["checked"], target["why"]) for target in file["targets"]]  # type: ignore[attr-defined]
+        for path, file in document.items()
+        if file["targets"]
+    } == {
+        "clean.py": [("yes", "")],
+        DOUBLE: [("yes", "")],
+        "raises.py": [("partly", "it ends with the error in line 10")],
+        os.path.join("sub", "also_double.py"): [("yes", "")],
+    }
+
+
+def test_a_class_that_cannot_be_given_inputs_is_named_and_fails_only_where_it_is_required(
+    tmp_path: Path, cache: Path
+) -> None:
+    text = (
+        "import torch\nclass Net(torch.nn.Module):\n    def __init__(self, path):\n        super().__init__()\n"
+        "        self.words = open(path).read()\n    def forward(self, x):\n        return x + len(self.words)\n"
+    )
+    (tmp_path / "model.py").write_text(text)
+    ran = check(tmp_path, cache, "model.py", "--color", "never")
+    assert ran.returncode == 0, ran.stderr.decode()
+    first, last = ran.stdout.decode().splitlines()
+    assert first.startswith("nothing was checked in model.py, ")
+    assert last.startswith("0 of 1 class checked; not checked: Net (")
+    assert check(tmp_path, cache, "model.py", "--require-targets").returncode == 2
+
+
 def test_a_finding_has_the_exact_expression_in_utf16(document: dict[str, dict[str, object]]) -> None:
     (finding,) = document[DOUBLE]["findings"]  # type: ignore[misc]
     line = FILES[DOUBLE].splitlines()[9]
