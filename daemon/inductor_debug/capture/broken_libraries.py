@@ -12,7 +12,7 @@ from importlib import metadata
 import torch
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.loading import is_installed
+from inductor_debug.capture.loading import is_installed, is_standard
 
 _EXACT_TORCH = re.compile(r"torch\s*\(?==\s*([0-9][0-9.]*)")
 
@@ -39,7 +39,7 @@ def _importing(error: BaseException) -> str | None:
         if is_installed(code.co_filename):
             if code.co_name == "<module>" and library is None:
                 library = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        elif not code.co_filename.startswith("<frozen importlib"):
+        elif not code.co_filename.startswith("<frozen importlib") and not is_standard(code.co_filename):
             library = None
         traceback = traceback.tb_next
     return library or None
@@ -60,5 +60,6 @@ def _with_version(name: str) -> str:
 def _wanted_torch(name: str) -> str | None:
     """The one version of torch that a package says it needs; None where it does not say so."""
     found = _distribution(name)
-    matches = (_EXACT_TORCH.match(line) for line in (found.requires or ()) if found is not None) if found else ()
+    requirements = found.requires if found is not None else None
+    matches = (_EXACT_TORCH.match(line) for line in requirements or ())
     return next((match[1] for match in matches if match is not None), None)
