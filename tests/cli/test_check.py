@@ -420,3 +420,13 @@ def test_what_code_may_do_arrives_at_the_worker(command: Command, write: Write) 
     ran = command("check", "model.py")
     assert ran.code == 2
     assert "network" in ran.err
+
+
+def test_a_notebook_is_refused_by_name(command: Command, write: Write) -> None:
+    write("models.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    ran = command("check", "models.ipynb")
+    assert ran.code == 2
+    assert "models.ipynb:1:1: error[unreadable] This is a Jupyter notebook" in ran.out
+    assert "jupyter nbconvert --to script models.ipynb" in ran.out
+    assert FakePool.started == []
+    assert command("check", ".").code == 0, "folders mean Python files"

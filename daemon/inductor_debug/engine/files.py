@@ -19,12 +19,20 @@ from inductor_debug.engine.texts import first_line_range, split_lines, utf16_len
 LARGEST_FILE = 2 << 20
 """Bytes (on disk) or characters (in an editor) that a source file may have."""
 UNREADABLE_RULE = "unreadable"
+_NOTEBOOK = ".ipynb"
 
 _START = Range(Position(0, 0), Position(0, 0))
 
 
 def read_source(path: str) -> str | Finding:
     """The text of the file at `path`, with its line ends as they are and without a byte order mark."""
+    if path.endswith(_NOTEBOOK):
+        name = os.path.basename(path)
+        return unreadable(
+            path,
+            "This is a Jupyter notebook, not a Python file: make one of its code cells with "
+            f"`jupyter nbconvert --to script {name}`, and check that.",
+        )
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
