@@ -341,8 +341,8 @@ def test_colour_on_demand_only(command: Command, write: Write) -> None:
 def test_verbose_shows_the_stages(command: Command, write: Write) -> None:
     write("model.py", CLEAN)
     out = command("check", "model.py", "--verbose").out
-    assert "preview" in out
-    assert "mock" in out
+    assert "  run  " in out
+    assert "  capture  " in out
 
 
 def test_quiet_shows_findings_only(command: Command, write: Write) -> None:
