@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from inductor_debug_schema import Finding, Location, Position, Range, Related, Severity, Stage
+from inductor_debug_schema import Finding, JobRequest, Location, Position, Range, Related, Severity, Stage
 
 from inductor_debug.capture.broken_libraries import broken_library
 from inductor_debug.capture.containment import refusal_of
+from inductor_debug.capture.directives import name_range
 from inductor_debug.capture.failures import describe, place, with_unknown_name
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.misspellings import unknown_name
@@ -22,6 +23,7 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.syntax import tree_of
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
+_DEFINES = ("def ", "async def ", "class ")
 _OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
 
 
@@ -80,6 +82,15 @@ def raised_finding(
     message = f"{describe(error).rstrip('.')} ({what})."
     finding = _finding("capture-error", message + _hint(error), location, target, related)
     return finding if missing is None else with_unknown_name(finding, missing)
+
+
+def definition_finding(message: str, request: JobRequest, line: int, target: str) -> Finding:
+    """What is wrong with a definition of the analysed file, at its name; `line` (from 1) is where it begins."""
+    lines = SourceText(request.text).lines
+    first = next(
+        (index for index in range(line - 1, len(lines)) if lines[index].lstrip().startswith(_DEFINES)), line - 1
+    )
+    return _finding("capture-error", message, Location(request.path, name_range(lines, first)), target)
 
 
 def complaint_finding(complaint: Complaint) -> Finding:

@@ -39,7 +39,7 @@ from inductor_debug.accelerators.profile import chosen_name, read_profile
 from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
-from inductor_debug.capture.faults import complaint_finding, raised_finding, syntax_fault
+from inductor_debug.capture.faults import complaint_finding, definition_finding, raised_finding, syntax_fault
 from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
@@ -205,18 +205,20 @@ class _Session:
 
     def _not_built(self, stage: Stage, item: _Running, error: BuildError, seconds: float) -> None:
         """Tells why there is no target: user code raised, or its inputs could not be inferred."""
-        cause: BaseException | None = error.cause
-        if item.offer.inference is not None:
-            cause = fault(error.cause)
-            if cause is None:
-                item.refused = refusal(error.cause)
-                self._skip(item, stage, item.refused.reason, Shortfall.NO_INPUTS)
-                if (kept := item.offer.inference.refusal(error.cause)) is not None:
-                    self._emit(kept)
-                return
-            item.blamed = True
-        assert cause is not None
-        finding = raised_finding(cause, f"in {error.what}", self._sources, error.location, item.offer.name)
+        cause, name = error.cause, item.offer.name
+        blamed = fault(cause) if item.offer.inference is not None else None
+        if blamed is None and item.offer.inference is not None:
+            item.refused = refusal(cause)
+            self._skip(item, stage, item.refused.reason, Shortfall.NO_INPUTS)
+            if (kept := item.offer.inference.refusal(cause)) is not None:
+                self._emit(kept)
+            return
+        item.blamed = blamed is not None
+        if blamed is not None and blamed.line is not None:
+            finding = definition_finding(f"{blamed.reason}.", self._request, blamed.line, name)
+        else:
+            raised = (blamed.__cause__ if blamed is not None else None) or cause
+            finding = raised_finding(raised, f"in {error.what}", self._sources, error.location, name)
         self._finish(item, StageReport(stage, StageState.FAILED, seconds), [finding])
 
     def _keep(self, document: GraphDocument) -> None:

@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import Any
 
 import torch
 from torch import nn
@@ -68,6 +69,25 @@ def is_evident(error: BaseException, names: Names, guess: Guess | None, *, inven
     if isinstance(error, AttributeError):
         return _is_missing(error, names, plain=plain, invented=invented)
     return isinstance(error, TypeError) and plain and not invented and _WRONG_CALL.match(str(error)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Headless:
+    """A method that has no parameter for its own object: Python passes that all the same. `line` counts from 1."""
+
+    name: str
+    line: int
+
+
+def headless(kind: Any) -> Headless | None:
+    """The first method of a class that speaks of `self` and is not given it."""
+    for name, value in vars(kind).items() if isinstance(kind, type) else ():
+        if isinstance(value, FunctionType):
+            code = value.__code__
+            known = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
+            if "self" in code.co_names and "self" not in {*known, *value.__globals__}:
+                return Headless(f"{kind.__name__}.{name}", code.co_firstlineno)
+    return None
 
 
 def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: bool) -> bool:

@@ -20,6 +20,7 @@ from inductor_debug.capture.inference.trial import Trials
 
 _UNDECLARED = frozenset("BTSLHWFA")
 """Names of sizes that are the caller's: batches, lengths, extents."""
+_BATCH = "B"
 _FACTORS = (3, 5, 7)
 
 
@@ -42,12 +43,12 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
         for dim, called in enumerate(spec.dims):
             size = called if isinstance(called, int) else sizes[called]
             role = called if isinstance(called, str) else GENERIC.get(len(spec.dims), ())[dim : dim + 1]
-            if called in found.free or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
+            tied = called == _BATCH and _is_tied(found)
+            if (called in found.free and not tied) or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
                 continue
             seen.add(size)
             other = _another(size, trials)
-            together = _resized_everywhere(guess, size, other)
-            if trials.run(together).error is None:
+            if not tied and trials.run(_resized_everywhere(guess, size, other)).error is None:
                 continue
             changed = guess.with_sizes(**{called: other}) if isinstance(called, str) else None
             changed = changed or resized_alone(guess, name, spec, dim, other)
@@ -55,6 +56,13 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
             if refused is not None and _is_by_chance(refused):
                 result.append(Coincidence(name, dim, size, changed))
     return result
+
+
+def _is_tied(found: Found) -> bool:
+    """Whether the batch runs only with the size of something else, which has nothing to do with it."""
+    traced = found.traced.size_of()
+    others = {traced[name] for name in found.guess.used_sizes() if name != _BATCH}
+    return traced.get(_BATCH) in others
 
 
 def _another(size: int, trials: Trials) -> int:

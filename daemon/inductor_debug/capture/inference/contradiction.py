@@ -9,9 +9,10 @@ own is never judged: it may be right.
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from inductor_debug.capture.conflicts import ConflictKind
@@ -75,7 +76,10 @@ class _Case:
             return Judgement()
         self._here.append(first)
         tried = {best.guess}
-        for guess in _variations(best.guess, self._plan):
+        shared = _shared_otherwise(best.guess, first.pair or ())
+        sizes = dict.fromkeys(itertools.chain(shared, _other_sizes(best.guess)), True)
+        kinds = dict.fromkeys(_other_kinds(best.guess, self._plan), False)
+        for guess, is_size in (*sizes.items(), *kinds.items()):
             if guess in tried:
                 continue
             tried.add(guess)
@@ -86,13 +90,14 @@ class _Case:
                 return Judgement(runs=guess)
             if _is_further(outcome, best):
                 return Judgement(furthest=outcome)
-            if outcome.place == best.place and (refused := self._refused(guess)) is not None:
+            refused = self._refused(guess) if outcome.place == best.place else None
+            # What is refused for its rank, dtype or kind is no better; what is for other sizes may be.
+            if refused is not None and (is_size or refused.is_like(first)):
                 self._here.append(refused)
         if len(self._here) < 2 and best.guess.used_sizes():
             return Judgement()
         if all(call.conflict is None for call in self._here):
-            blames = len({(call.function, call.kind) for call in self._here}) == 1
-            return Judgement(blamed=best if blames else None)
+            return Judgement(blamed=best if all(call.is_like(first) for call in self._here) else None)
         return self._by_sizes()
 
     def _spent(self) -> bool:
@@ -222,8 +227,8 @@ def _are_sizes(pair: Pair) -> bool:
     return all(isinstance(side, int) for side in pair)
 
 
-def _variations(guess: Guess, plan: Plan) -> Iterator[Guess]:
-    """The call with one thing changed: a size, a fixed dimension, a rank, a dtype, an argument."""
+def _other_sizes(guess: Guess) -> Iterator[Guess]:
+    """The call with one size, or one fixed dimension, changed."""
     sizes = guess.size_of()
     for name in guess.used_sizes():
         for factor in _FACTORS:
@@ -237,6 +242,26 @@ def _variations(guess: Guess, plan: Plan) -> Iterator[Guess]:
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
             yield _resized_together(guess, size, other)
+
+
+def _shared_otherwise(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
+    """The call with a sum of two sizes shared out otherwise, one of them as wanted: joined tensors were split by us."""
+    sizes = guess.size_of()
+    places = [
+        (name, spec, position, dim if isinstance(dim, int) else sizes[dim])
+        for name, spec in dict.fromkeys(guess.tensors())
+        for position, dim in enumerate(spec.dims)
+        if position
+    ]
+    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(places, 2):
+        for new in wanted:
+            if name != other and isinstance(new, int) and new != size and rest + size > new > 0:
+                changed = resized_alone(guess, name, spec, position, new)
+                yield resized_alone(changed, other, beside, where, rest + size - new)
+
+
+def _other_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    """The call with another argument, or a tensor of another rank or dtype."""
     yield from _other_arguments(guess, plan)
     for name, spec in dict.fromkeys(guess.tensors()):
         for rank in range(1, 6):

@@ -40,9 +40,9 @@ def refusal(cause: BaseException) -> Inferred:
     return Inferred(reason=describe(cause).rstrip("."))
 
 
-def fault(cause: BaseException) -> BaseException | None:
-    """What user code raised while inputs were inferred, where it is its own fault."""
-    return cause.__cause__ if isinstance(cause, NotInferableError) and cause.blames else None
+def fault(cause: BaseException) -> NotInferableError | None:
+    """Why nothing was inferred, where that is the fault of the user's code."""
+    return cause if isinstance(cause, NotInferableError) and cause.blames else None
 
 
 def has_free_sizes(target: BuiltTarget) -> bool:

@@ -21,7 +21,7 @@ from inductor_debug_schema import InferenceHint, Inferred
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
-from inductor_debug.capture.inference.blame import is_evident
+from inductor_debug.capture.inference.blame import headless, is_evident
 from inductor_debug.capture.inference.coincidences import Coincidence, coincidences
 from inductor_debug.capture.inference.construction import Construction, constructions
 from inductor_debug.capture.inference.contradiction import Judgement, judged
@@ -88,6 +88,9 @@ class Inference:
         with harmless():
             if known is not None:
                 return self._repeat(known)
+            if (lacking := headless(self._subject.value)) is not None:
+                why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
+                raise NotInferableError(why, blames=True, line=lacking.line)
             refused = refusals.known(around.refused(name), self._subject.value, around.place())
             if refused is not None and not around.retry:
                 raise refused

@@ -32,14 +32,20 @@ class NotInferableError(Exception):
     """Nothing could be inferred; the message says why. `__cause__` is what user code raised, if it did.
 
     `lasting` says that the same would come of trying again, `blames` that what user code raised is its own fault,
-    `furthest` is the call that came furthest.
+    `furthest` is the call that came furthest, `line` (from 1) the definition at fault where nothing was raised.
     """
 
     def __init__(
-        self, reason: str, *, lasting: bool = True, blames: bool = False, furthest: Inferred | None = None
+        self,
+        reason: str,
+        *,
+        lasting: bool = True,
+        blames: bool = False,
+        furthest: Inferred | None = None,
+        line: int | None = None,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.lasting, self.blames, self.furthest = reason, lasting, blames, furthest
+        self.reason, self.lasting, self.blames, self.furthest, self.line = reason, lasting, blames, furthest, line
 
 
 class KnownRefusalError(NotInferableError):

@@ -22,7 +22,7 @@ Pair = tuple["int | str", "int | str"]
 
 @dataclass
 class RefusedCall:
-    """A call that torch refused.
+    """A call that torch refused; one of Python's own has no `function`.
 
     `computed` tells for each tensor that it was given whether that was computed from the inputs; others are the
     model's parameters, buffers and constants, or made of those. `kind` is the type of what it raised.
@@ -32,6 +32,11 @@ class RefusedCall:
     kind: str
     conflict: Conflict | None
     computed: list[bool] = field(default_factory=list)
+
+    def is_like(self, other: RefusedCall) -> bool:
+        """Whether both are refused by the same function for the same kind of reason."""
+        reason, others = (call.conflict.kind if call.conflict is not None else call.kind for call in (self, other))
+        return self.function == other.function and reason == others
 
     @property
     def pair(self) -> Pair | None:
@@ -45,11 +50,19 @@ class RefusedCall:
         return (conflict.left.size, wanted) if wanted is not None else None
 
 
+_BY_PYTHON = (TypeError, IndexError, AttributeError)
+"""What operators and methods of Python's own objects raise."""
+
+
 def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
-    """The call of torch that ends a run of `guess`; None where the run ends otherwise."""
+    """The call of torch, or of Python's own, that ends a run of `guess`; None where the run ends otherwise."""
     watch = _Watch()
     outcome = trials.watched(guess, watch.active)
-    return watch.refused if outcome.error is not None and watch.error is outcome.error else None
+    if outcome.error is None:
+        return None
+    if watch.error is outcome.error:
+        return watch.refused
+    return RefusedCall("", type(outcome.error).__name__, None) if isinstance(outcome.error, _BY_PYTHON) else None
 
 
 class _Watch(TorchFunctionMode):
