@@ -308,6 +308,15 @@ CRASH = finding("/model.py", rule="crash", message="killed by SIGSEGV", severity
             "failed: killed by SIGSEGV",
         ),
         (
+            update_of(
+                stage(Stage.PREVIEW, StageState.SKIPPED),
+                state=AnalysisState.RUNNING,
+                running=Stage.MOCK,
+                inferred=Inferred(reason="its width is not known"),
+            ),
+            "analysing… capture · not checked: its width is not known",
+        ),
+        (
             partly(update_of(PREVIEW), "its capture ended early"),
             "run: no findings · 46 ops · 0.11 s · partly checked: its capture ended early",
         ),

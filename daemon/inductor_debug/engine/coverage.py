@@ -91,11 +91,10 @@ def coverage_of(
 
 
 def _sentence(short: StageReport, path: str, *, seen: bool) -> str:
-    if short.shortfall is not None:
-        words = _WORDS[short.shortfall].format(place=_place(short.at, path))
-    else:
-        words = f"{_WHAT_ENDED[short.stage]} was not seen to its end"
-    return words if not seen or short.shortfall is None else f"{_WHAT_ENDED[short.stage]} ended early: {words}"
+    if short.shortfall is None:
+        return f"{_WHAT_ENDED[short.stage]} was not seen to its end"
+    words = _WORDS[short.shortfall].format(place=_place(short.at, path))
+    return f"{_WHAT_ENDED[short.stage]} ended early: {words}" if seen else words
 
 
 def _place(at: Location | None, path: str) -> str:

@@ -103,7 +103,7 @@ def _prefixed(update: AnalysisUpdate, summary: str) -> str:
 def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
     seen = [report for report in target.stages if report.state is StageState.DONE]
     failed = any(report.state is StageState.FAILED for report in target.stages)
-    lacking = remark(target) if update.state.settled else ""
+    lacking = remark(target) if update.state.settled or target.stages else ""
     if target.checked is Checked.NO and lacking and not _is_told(target, update):
         return _shortened(lacking)
     if failed or (update.report.status in _BROKEN and update.state.settled):
