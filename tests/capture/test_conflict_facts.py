@@ -321,3 +321,27 @@ def test_expressions_that_raised_gave_nothing(tmp_path: Path) -> None:
     )
     outcome = run_preview(target, sources)
     assert {excerpt(place) for place in outcome.unfinished} == {"self.fc(x.relu())"}
+
+
+HISTORIES = {
+    "a reduction": ("y = x.mean(1)", "2, 5, 7", ["x [2, 5, 7]"]),
+    "an index": ("y = x[:, 0]", "2, 5, 7", ["x [2, 5, 7]"]),
+    "a slice": ("y = x[:, :, 2:]", "2, 5, 7", ["[…]", "x [2, 5, 7]"]),
+    "dimensions moved": ("y = x.permute(0, 2, 1)", "2, 7, 5", ["x [2, 7, 5]"]),
+    "a dimension more and less": ("y = x.unsqueeze(0).squeeze(0)", "2, 7", ["x [2, 7]"]),
+    "a sum of sizes": ("y = torch.cat([x, x[:, :2]], 1)", "2, 7", ["cat", "x [2, 7]"]),
+    "joined dimensions": ("y = x.reshape(2, -1)", "2, 5, 7", ["reshape 5·7", "x [2, 5, 7]"]),
+    "a product": ("y = x @ x.t()", "7, 5", ["x [7, 5]"]),
+    "broadcasting": ("y = x + torch.ones(3, 1)", "7", ["x [7]"]),
+    "padding": ("y = nn.functional.pad(x, (1, 1))", "2, 7", ["pad", "x [2, 7]"]),
+    "a loop in place": ("y = x.clone()\nfor _ in range(3):\n    y.relu_()", "2, 7", ["x [2, 7]"]),
+    "half of it": ("y = x.chunk(2, -1)[0]", "2, 14", ["chunk of 14", "x [2, 14]"]),
+}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_size_is_followed_through(tmp_path: Path, name: str) -> None:
+    forward, shape, expected = HISTORIES[name]
+    finding = told(tmp_path, f"{forward}\nreturn y @ torch.ones(99, 1)", f"torch.ones({shape})")
+    assert isinstance(finding.facts, ShapeConflict)
+    assert [step.text for step in finding.facts.operands[0].trace] == expected

@@ -112,6 +112,8 @@ class _Reader:
             return name and (CallExpression(self._sources, place).text() if place is not None else name)
         outer = self._outer.function if self._outer is not None else None
         path = next((path for path, part in self._modules.items() if part is outer), "")
+        if path and name == path:
+            return ""  # what the called module itself makes of its input is no result of it
         inside = name.removeprefix(f"{path}.")
         return _inside(called, inside) if called and path and inside != name else name
 

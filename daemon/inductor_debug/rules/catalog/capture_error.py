@@ -31,7 +31,9 @@ class CaptureErrorRule(RunRule):
         return self.fc(x)      # `self.fc` takes 128 features, `x` [32, 64] has 64
         ```"""
     fix = """
-        Mend the expression, or the example inputs if those are wrong (the directive comment, `get_inputs`,
+        Editors offer a quick fix where one is known that holds: the layer set to the size that arrives, an operand
+        transposed or converted, other sizes for a view, the name that was meant. Otherwise mend the expression, or the
+        example inputs if those are wrong (the directive comment, `get_inputs`,
         `example_inputs`). If the code needs values (`.item()`, weights from a file), make sure that it also works
         on random ones. If it only fails here, without data, please report it: such models are run again on small
         real tensors."""
