@@ -103,6 +103,24 @@ def test_targets_are_those_of_the_file(tmp_path: Path) -> None:
     assert resolve(tmp_path, toml, "model.py").targets == ()
 
 
+def test_a_target_of_no_file_is_told_where_it_stands_with_what_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("")
+    toml = (
+        '[tool.inductor-debug.targets."modle.py::Net"]\ninputs = "(1,)"\n'
+        '[tool.inductor-debug.targets."gone/away.py::Net"]\ninputs = "(2,)"\n'
+        '[tool.inductor-debug.targets."model.py::Net"]\ninputs = "(3,)"\n'
+    )
+    found = resolve(tmp_path, toml).complaints
+    assert [(item.path, item.range.start.line, item.message) for item in found] == [
+        (
+            str(tmp_path / "pyproject.toml"),
+            0,
+            "Net is not analysed, because there is no file 'modle.py'; did you mean 'model.py'?",
+        ),
+        (str(tmp_path / "pyproject.toml"), 2, "Net is not analysed, because there is no file 'gone/away.py'."),
+    ]
+
+
 ROOTS = [
     pytest.param([], "a/b", id="the file's folder"),
     pytest.param(["a/setup.py"], "a", id="setup.py"),

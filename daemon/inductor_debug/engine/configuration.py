@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inductor_debug_schema import Severity, TargetSetting
+from inductor_debug_schema import Finding, Severity, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import (
     NO_ACCELERATOR,
@@ -27,6 +27,7 @@ from inductor_debug.accelerators.profile import (
     read_profile,
     with_environment,
 )
+from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.engine.pyproject import Pyprojects, project_root
 from inductor_debug.engine.setting_values import EDITOR_KEYS, Rung
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
@@ -106,6 +107,7 @@ class SettingsResolver:
             include=_first(rungs, "include") or (),
             allow=_first(rungs, "allow") or (),
             targets=_targets_of(path, project),
+            complaints=_lost_targets(project),
             configuration_path=project.path if project is not None else None,
             **said,
         )
@@ -206,3 +208,26 @@ def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
         if os.path.normpath(os.path.join(project.folder, file)) == os.path.normpath(path):
             found.append(TargetSetting(name, said.get("init"), said.get("inputs"), project.at(f"targets.{key}")))
     return tuple(found)
+
+
+def _lost_targets(project: Rung | None) -> tuple[Finding, ...]:
+    """What pyproject.toml declares targets for that is no file; each is told where it stands."""
+    found = []
+    for key in project.values.get("targets", {}) if project is not None else ():
+        assert project is not None
+        file, _, name = key.partition("::")
+        path, place = os.path.join(project.folder, file), project.at(f"targets.{key}")
+        if place is None or os.path.exists(path):
+            continue
+        near = nearest(os.path.basename(path), _python_files(os.path.dirname(path)))
+        words = f"; did you mean {near!r}?" if near else "."
+        message = f"{name} is not analysed, because there is no file {file!r}{words}"
+        found.append(Finding("directive", Severity.WARNING, message, place.path, place.range, Stage.LOAD))
+    return tuple(found)
+
+
+def _python_files(folder: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.endswith(".py")]
+    except OSError:
+        return []

@@ -221,8 +221,7 @@ class Engine:
         Raises:
             ConfigurationError: the settings for the file cannot be used.
         """
-        results = Results(path, text or "", general=list(findings))
-        return self._runner.report(results, self._settings_for(path)).findings
+        return self._runner.judged(Results(path, text or ""), findings, self._settings_for(path))
 
     def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
         """Keeps what came of an order that was cancelled before it could be kept.

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,20 +154,18 @@ class Runner:
         return results
 
     def report(self, results: Results, settings: Settings, carried: Carried | None = None) -> FileReport:
-        """The report to show for `results`, with policy applied."""
+        """The report to show for `results` and for what is wrong with the settings, with policy applied."""
+        found = [*results.findings(carried), *settings.complaints]
+        return results.report(self.judged(results, found, settings), carried)
+
+    def judged(self, results: Results, findings: Iterable[Finding], settings: Settings) -> list[Finding]:
+        """What policy makes of findings in the text of `results` and in other files."""
 
         def source_for(path: str) -> Source | None:
             return source_of(results.text) if path == results.path else self._files(path)
 
-        return results.report(
-            apply_policy(
-                results.findings(carried),
-                path=results.path,
-                settings=settings,
-                source_for=source_for,
-                complete=results.complete,
-            ),
-            carried,
+        return apply_policy(
+            findings, path=results.path, settings=settings, source_for=source_for, complete=results.complete
         )
 
     def parser_speaks_for(self, settings: Settings) -> bool:

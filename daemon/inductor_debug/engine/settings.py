@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-from inductor_debug_schema import Severity, Stage, TargetSetting
+from inductor_debug_schema import Finding, Severity, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, chosen_name
 
@@ -72,6 +72,7 @@ class Settings:
     `accelerator` is a built-in name or the absolute path of a profile, and `profile` its document with the environment
     applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
+    `complaints` say what is wrong with the configuration that keeps no file from being analysed.
     `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
     `allow` names what the code that is run may do to the world: "network", "write", "subprocess".
     `infer` lets inputs be inferred for classes that have none; `require_targets` fails a check that leaves one
@@ -98,6 +99,7 @@ class Settings:
     require_targets: bool = False
     artifacts: str = "cache"
     targets: tuple[TargetSetting, ...] = ()
+    complaints: tuple[Finding, ...] = ()
     configuration_path: str | None = None
 
     @property
