@@ -126,6 +126,27 @@ async def test_what_touches_nothing_is_not_refused(pool: WorkerPool, tmp_path: P
     assert sorted(os.listdir(tmp_path)) == ["helper.py", "model.py"], "nothing is left, no cache of modules either"
 
 
+UNHEARD = """
+import ctypes, os
+library = ctypes.CDLL(None, use_errno=True)
+handle = library.creat(b"made", 0o644)
+raise ValueError(f"creat gave {handle}")
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/sys/kernel/osrelease"), reason="Linux alone has Landlock")
+async def test_what_c_code_does_by_itself_the_kernel_refuses(pool: WorkerPool, tmp_path: Path) -> None:
+    program = "from inductor_debug.worker.landlock import restrict\nprint(restrict(['/tmp'], files=True, network=True))"
+    if subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout != b"True\n":
+        pytest.skip("this kernel has no Landlock")
+    (finding,) = await findings_of(pool, tmp_path, at_load(UNHEARD))
+    assert "creat gave -1" in finding.message
+    assert os.listdir(tmp_path) == ["model.py"]
+    (finding,) = await findings_of(pool, tmp_path, at_load(UNHEARD), ("write",))
+    assert "creat gave -1" not in finding.message
+    assert sorted(os.listdir(tmp_path)) == ["made", "model.py"]
+
+
 async def test_temporary_files_are_gone_after_the_job(pool: WorkerPool, tmp_path: Path) -> None:
     text = at_load("import tempfile\nopen(tempfile.mkdtemp() + '/x', 'w').close()\nraise ValueError(tempfile.tempdir)")
     (finding,) = await findings_of(pool, tmp_path, text)

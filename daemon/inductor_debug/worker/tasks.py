@@ -15,6 +15,7 @@ from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, J
 from inductor_debug.capture.containment import contain
 from inductor_debug.capture.session import analyze
 from inductor_debug.capture.trace_log import structured_trace
+from inductor_debug.worker.landlock import restrict
 
 Perform = Callable[[JobRequest, Callable[[Event], None]], None]
 
@@ -42,7 +43,9 @@ def _contain(request: JobRequest) -> None:
     """Keeps the user's code from touching the world; what a backend builds is kept where it was kept before."""
     if not request.scratch:
         return
-    if request.task is not Task.ANALYZE:
+    if request.task is Task.ANALYZE:
+        restrict([request.scratch], files="write" not in request.allow, network="network" not in request.allow)
+    else:  # compilers write where they please
         names = importlib.import_module("torch._inductor.runtime.cache_dir_utils")
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", names.default_cache_dir())
     contain(request.scratch, request.allow)
