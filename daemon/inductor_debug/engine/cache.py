@@ -62,6 +62,11 @@ class ResultCache:
         while len(self._entries) > self._capacity:
             self._entries.popitem(last=False)
 
+    def forget(self, path: str) -> None:
+        """Forgets the results of one file."""
+        for key in [key for key, (results, _) in self._entries.items() if results.path == path]:
+            del self._entries[key]
+
     def clear(self) -> None:
         """Forgets everything."""
         self._entries.clear()

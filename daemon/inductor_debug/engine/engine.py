@@ -53,10 +53,11 @@ class Engine:
         pool_factory: PoolFactory = WorkerPool,
         cache_folder: Path | None = None,
         jobs: int | None = None,
+        remembers: bool = False,
     ) -> None:
         self._settings_for = settings_for
         self._listener = listener
-        self._runner = Runner(pool_factory, cache_folder, jobs)
+        self._runner = Runner(pool_factory, cache_folder, jobs, remembers=remembers)
         self._keeper = Keeper(cache_folder)
         self._lanes: dict[str, Lane] = {}
         self._leaving: set[Lane] = set()
@@ -267,6 +268,13 @@ class Engine:
         """The logs of the worker pools (user code's output), the most recently used last."""
         return self._runner.log_paths()
 
+    def infer_anew(self, path: str) -> None:
+        """Forgets the inputs with which the classes of a file last ran, and analyses the file again if it is open."""
+        self._runner.infer_anew(path)
+        for lane in list(self._lanes.values()):
+            if lane.document.path == path:
+                lane.asked("inputs inferred anew")
+
     async def restart(self) -> None:
         """Stops everything, forgets every cached result and analyses the open documents again."""
         for lane in self._lanes.values():
@@ -291,7 +299,7 @@ class Engine:
     def _on_disk_change(self, paths: set[str], new: bool) -> None:
         """Files were noticed to have changed; `new` says that some came or went, which can change what imports find."""
         if new:
-            self._runner.forget()
+            self._runner.forget_results()
         settings = any(path.endswith(".toml") for path in paths)
         for lane in list(self._lanes.values()):
             if lane.document.path in paths:

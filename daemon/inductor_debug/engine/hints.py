@@ -2,14 +2,19 @@
 
 Never believed: a worker runs what it is given. With the inputs with which a class last ran an edit of it is judged, so
 they are kept for each set of declarations (`InferenceHint.evidence`): a signature that is half typed takes nothing
-away.
+away. With a folder they outlive the daemon, so that a file that is opened tomorrow is judged by what ran today.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import os
 from collections import OrderedDict
+from pathlib import Path
 
-from inductor_debug_schema import InferenceHint
+from inductor_debug_schema import InferenceHint, WireError, from_wire, to_wire
 
 CAPACITY = 256
 """Files whose hints are kept; the least recently used go first."""
@@ -18,35 +23,96 @@ _DECLARATIONS = 8
 
 Place = tuple[str, str, str]
 """Interpreter, project root and absolute path."""
+_Known = dict[tuple[str, str], InferenceHint]
+"""By target and evidence, the latest last."""
 
 
 class Hints:
-    """The latest hint for every target of a file."""
+    """The latest hint for every target of a file.
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        self._capacity = capacity
-        self._files: OrderedDict[Place, dict[tuple[str, str], InferenceHint]] = OrderedDict()
+    Args:
+        folder: where inputs that ran are written down; nowhere without one.
+        capacity: of how many files hints are kept, in memory and in the folder.
+    """
+
+    def __init__(self, folder: Path | None = None, capacity: int = CAPACITY) -> None:
+        self._folder, self._capacity = folder, capacity
+        self._files: OrderedDict[Place, _Known] = OrderedDict()
 
     def keep(self, place: Place, hint: InferenceHint) -> None:
         """Takes a hint in, in place of an earlier one for the same target and declarations."""
-        hints = self._files.setdefault(place, {})
-        hints.pop((hint.target, hint.evidence), None)
-        hints[hint.target, hint.evidence] = hint
-        same = [key for key in hints if key[0] == hint.target]
+        known = self._known(place)
+        if known.pop((hint.target, hint.evidence), None) == hint:
+            known[hint.target, hint.evidence] = hint
+            return
+        known[hint.target, hint.evidence] = hint
+        same = [key for key in known if key[0] == hint.target]
         for key in same[: -_DECLARATIONS - 1]:
-            del hints[key]
-        self._files.move_to_end(place)
+            del known[key]
         while len(self._files) > self._capacity:
             self._files.popitem(last=False)
+        if hint.evidence:
+            self._write(place, known)
 
     def of(self, place: Place) -> list[InferenceHint]:
         """The hints for a file."""
-        return list(self._files.get(place, {}).values())
+        return list(self._known(place).values())
 
-    def forget(self, place: Place) -> None:
-        """Forgets what was inferred for one file."""
-        self._files.pop(place, None)
+    def forget(self, path: str) -> None:
+        """Forgets what was inferred for one file, for good."""
+        for place in [place for place in self._files if place[2] == path]:
+            del self._files[place]
+            if self._folder is not None:
+                with contextlib.suppress(OSError):
+                    self._file(self._folder, place).unlink(missing_ok=True)
+
+    def forget_refusals(self) -> None:
+        """Forgets for what nothing could be inferred; the reason may be gone."""
+        for known in self._files.values():
+            for key in [key for key in known if not key[1]]:
+                del known[key]
 
     def clear(self) -> None:
-        """Forgets everything."""
-        self._files.clear()
+        """Forgets everything, for good as far as it was asked for."""
+        for _, _, path in list(self._files):
+            self.forget(path)
+
+    def _known(self, place: Place) -> _Known:
+        if place not in self._files:
+            self._files[place] = self._read(place)
+        self._files.move_to_end(place)
+        return self._files[place]
+
+    def _read(self, place: Place) -> _Known:
+        if self._folder is None:
+            return {}
+        try:
+            content = json.loads(self._file(self._folder, place).read_text(encoding="utf-8"))
+            hints = [from_wire(InferenceHint, item) for item in content]
+        except (OSError, ValueError, TypeError, WireError):
+            return {}
+        return {(hint.target, hint.evidence): hint for hint in hints}
+
+    def _write(self, place: Place, known: _Known) -> None:
+        """Writes the inputs that ran; what cannot be written is only forgotten earlier."""
+        if self._folder is None:
+            return
+        text = json.dumps([to_wire(hint) for hint in known.values() if hint.evidence])
+        file = self._file(self._folder, place)
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not file.exists():
+                self._make_room(self._folder)
+            beside = file.with_suffix(f".{os.getpid()}")
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(file)
+
+    def _make_room(self, folder: Path) -> None:
+        files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in files[: max(0, len(files) - self._capacity + 1)]:
+            file.unlink(missing_ok=True)
+
+    @staticmethod
+    def _file(folder: Path, place: Place) -> Path:
+        digest = hashlib.blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=16)
+        return folder / f"{digest.hexdigest()}.json"

@@ -78,16 +78,21 @@ class _Station:
 
 
 class Runner:
-    """Runs work, at most `jobs` at once."""
+    """Runs work, at most `jobs` at once.
 
-    def __init__(self, pool_factory: PoolFactory, cache_folder: Path | None, jobs: int | None) -> None:
+    With `remembers`, inputs that ran are known again by the next daemon.
+    """
+
+    def __init__(
+        self, pool_factory: PoolFactory, cache_folder: Path | None, jobs: int | None, *, remembers: bool = False
+    ) -> None:
         self._pool_factory = pool_factory
         self._folder = cache_folder or folders.cache_folder()
         self._slots = asyncio.Semaphore(jobs or os.cpu_count() or 1)
         self._stations: OrderedDict[tuple[str, str], _Station] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
         self._cache = ResultCache()
-        self._hints = Hints()
+        self._hints = Hints(self._folder / "inputs" if remembers else None)
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
         self.trials = Trials()
@@ -123,16 +128,21 @@ class Runner:
 
         async def run() -> Results:
             known = self.known(work)
-            return known if known is not None else await self._run(work, _unheard, contextlib.nullcontext())
+            slot: AbstractAsyncContextManager[Any] = contextlib.nullcontext()
+            return known if known is not None else await self._run(work, _unheard, slot, learns=False)
 
         return await self.trials.run(run, wanted)
 
-    async def _run(self, work: Work, on_event: Progress, slot: AbstractAsyncContextManager[Any]) -> Results:
+    async def _run(
+        self, work: Work, on_event: Progress, slot: AbstractAsyncContextManager[Any], *, learns: bool = True
+    ) -> Results:
         results = Results(work.path, work.text, work.settings.stages)
 
         def receive(event: Event) -> None:
             if isinstance(event, InferenceHint):
-                self._hints.keep(_place(work), event)
+                # What ran with a text that nobody wrote judges nobody's edits.
+                if learns:
+                    self._hints.keep(_place(work), event)
                 return
             results.accept(event)
             if not isinstance(event, (Finished, ExpressionsSeen)):
@@ -189,9 +199,19 @@ class Runner:
         return [station.log for station in self._stations.values()]
 
     def forget(self) -> None:
-        """Empties the cache."""
+        """Forgets results, and inputs that ran."""
         self._cache.clear()
         self._hints.clear()
+
+    def forget_results(self) -> None:
+        """Forgets results, and for what no inputs were found; inputs that ran stay."""
+        self._cache.clear()
+        self._hints.forget_refusals()
+
+    def infer_anew(self, path: str) -> None:
+        """Forgets the inputs with which the classes of a file last ran, and what was judged by them."""
+        self._hints.forget(path)
+        self._cache.forget(path)
 
     async def close(self) -> None:
         """Closes every pool; they start anew when they are needed again."""

@@ -31,6 +31,8 @@ FIX_ALL_PATIENCE_SECONDS = 1.5
 """How long somebody waits who asked for all fixes at once."""
 CLIENT_EXPLAINS = "inductorDebug.explainRule"
 """The command of clients that show a rule's page themselves."""
+INFER_ANEW = "inductorDebug.inferAnew"
+"""The command that gives up the inputs with which a class last ran."""
 SERVER_EXPLAINS = "inductorDebug.explain"
 UNUSED_RULE = "unused-ignore"
 
@@ -86,6 +88,7 @@ class CodeActions:
         return [
             *self._fixes(document, proved, shown),
             *self._directives(document, hints, shown),
+            *self._anew(document, findings, shown),
             *self._comments(document, findings, shown),
             *self._explanations(findings, shown),
         ]
@@ -149,6 +152,24 @@ class CodeActions:
                 command = types.Command(title=title, command=SET_INPUTS, arguments=[document.uri, hint.target])
                 yield types.CodeAction(
                     title=title, kind=types.CodeActionKind.QuickFix, diagnostics=diagnostics, command=command
+                )
+
+    def _anew(
+        self, document: Document, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
+    ) -> Iterator[types.CodeAction]:
+        """For classes that are judged by the inputs which they last ran with: others that are meant from now on."""
+        latest = self._server.engine.latest(document.uri)
+        for target in latest.report.targets if latest is not None else ():
+            blamed = [each for each in findings if each.target == target.name and each.rule == "capture-error"]
+            if blamed and target.inferred is not None and target.inferred.kept_since:
+                instead = f": {target.inferred.instead}" if target.inferred.instead else ""
+                title = f"Infer the inputs of {target.name} anew{instead}"
+                command = types.Command(title=title, command=INFER_ANEW, arguments=[document.uri])
+                yield types.CodeAction(
+                    title=title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=_diagnostics(shown, blamed),
+                    command=command,
                 )
 
     def _comments(

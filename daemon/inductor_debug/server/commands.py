@@ -79,6 +79,14 @@ async def restart(server: Server, arguments: Sequence[Any], token: Token | None 
     await server.engine.restart()
 
 
+async def infer_anew(server: Server, arguments: Sequence[Any], token: Token | None = None) -> None:
+    """Infers the inputs of a file's classes anew, instead of judging edits with those that they last ran with."""
+    uri = _uri(arguments)
+    if uri is None:
+        raise RequestError("inductorDebug.inferAnew needs the URI of a file.", INVALID_PARAMS)
+    server.engine.infer_anew(path_of(uri))
+
+
 async def explain(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, str]:
     """Answers with a rule's page: `{rule, markdown}`. The argument is its id, or `{rule, show}`.
 
@@ -114,6 +122,7 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.report": report_commands.report,
     "inductorDebug.cancel": cancel,
     "inductorDebug.restart": restart,
+    "inductorDebug.inferAnew": infer_anew,
     "inductorDebug.explain": explain,
 }
 """Every command that is offered."""

@@ -92,6 +92,7 @@ class Server(LanguageServer):
                 pool_factory=self._options.pool_factory or WorkerPool,
                 cache_folder=self._options.cache_folder,
                 jobs=self._options.jobs,
+                remembers=True,
             )
         return self._engine
 
