@@ -142,6 +142,22 @@ def test_scripts_that_touch_the_world_when_they_are_loaded_are_passed_over(
         assert skip.deed.line >= 3
 
 
+DEEP = {
+    "a long sum": "x = " + "+".join(["1"] * 3000),
+    "many branches": "import sys\nif sys.argv == 0: ...\n" + "elif sys.argv == 1: ...\n" * 2000,
+    "many brackets": "x = " + "[" * 150 + "]" * 150,
+    "calls of calls": "def f(): return g()\ndef g(): return f()\nf()",
+    "nothing but a comment": "# nothing",
+    "a byte order mark": "\ufeffx = 1",
+}
+
+
+@pytest.mark.parametrize("code", DEEP.values(), ids=DEEP)
+def test_odd_files_are_judged_like_others(tmp_path: Path, code: str) -> None:
+    text = code + "\n" + MODEL if code.startswith("\ufeff") else MODEL + code + "\n"
+    assert skip_of(tmp_path, "file.py", text) is None
+
+
 def test_the_project_may_keep_its_packages_in_src_and_import_relatively(tmp_path: Path) -> None:
     others = {
         "src/pkg/__init__.py": "from .nets.base import Base\n",

@@ -82,16 +82,22 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
     What stands under `if __name__ == "__main__":` or `if TYPE_CHECKING:` does not run when a file is imported.
     """
-    for node in body:
+    pending = list(reversed(body))  # no recursion: a chain of `elif` is as deep as it is long
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.If) and _is_false_when_imported(node.test):
-            yield from statements(node.orelse)
+            pending += reversed(node.orelse)
             continue
         yield node
         if not isinstance(node, Definition):
-            for name in ("body", "orelse", "finalbody"):
-                yield from statements(getattr(node, name, ()))
-            for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                yield from statements(branch.body)
+            pending += reversed(_inside(node))
+
+
+def _inside(node: ast.stmt) -> list[ast.stmt]:
+    """The statements directly inside of one, all its branches together."""
+    branches = [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    blocks = [getattr(branch, name, ()) for branch in branches for name in ("body", "orelse", "finalbody")]
+    return [statement for block in blocks for statement in block]
 
 
 def _is_false_when_imported(test: ast.expr) -> bool:
@@ -164,7 +170,9 @@ def _own_expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _outside_of_lambdas(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    if not isinstance(node, ast.Lambda):
-        for child in ast.iter_child_nodes(node):
-            yield from _outside_of_lambdas(child)
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.Lambda):
+            pending += ast.iter_child_nodes(node)
