@@ -46,6 +46,12 @@ def mended(path: Path, text: str) -> tuple[str, str]:
     return "", ""
 
 
+BLOCK = """\
+class Block(nn.Sequential):
+    def __init__(self, inside, outside):
+        super().__init__(nn.Conv2d(inside, outside, 3), nn.BatchNorm2d(outside + 1))
+"""
+TWO_BLOCKS = "self.a = Block(4, 6)\nself.b = Block(6, 8)"
 CASES = {
     "features that arrive": (
         model("return self.fc1(torch.flatten(x, 1))", "torch.randn(2, 64, 12, 12)", "self.fc1 = nn.Linear(9200, 128)"),
@@ -74,6 +80,15 @@ CASES = {
             "width = 4\nself.a = nn.Linear(8, 2 * width)\nself.b = nn.Linear(2 * width + 1, 8)",
         ),
         ("Set `in_features` of `b` to 2 * width", "self.b = nn.Linear(2 * width, 8)"),
+    ),
+    "a norm inside a block that is used twice": (
+        model("return self.b(self.a(x))", "torch.randn(2, 4, 8, 8)", TWO_BLOCKS).replace(
+            "# inductor-debug", f"{BLOCK}# inductor-debug"
+        ),
+        (
+            "Set `num_features` of `a[1]` to outside",
+            "super().__init__(nn.Conv2d(inside, outside, 3), nn.BatchNorm2d(outside))",
+        ),
     ),
     "features in the wrong order": (
         model("return self.a(x) + torch.ones(24)", "torch.randn(2, 8)", "self.a = nn.Linear(24, 8)"),

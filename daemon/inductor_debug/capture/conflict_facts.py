@@ -55,6 +55,7 @@ class _Reader:
         self._sources = sources
         self._expression = CallExpression(sources, failed.frame.location)
         self._written: dict[int, list[Written]] = {} if self._outer is None else self._expression.tensors(self._outer)
+        self._declarations = target.declarations
         self._modules = {} if target.module is None else dict(target.module.named_modules())
         self._history = SizeHistory(recorder.recording, namer(target.module, sources))
 
@@ -88,7 +89,7 @@ class _Reader:
             dtype=meta.dtype,
             device=tensor.device.type,
             made_by=self._made_by(meta.value),
-            made_at=self._history.place(meta.value),
+            made_at=self._history.place(meta.value) or self._declared(tensor),
             place=None if written is None else written.location,
             trace=self._trace(index, meta, conflict),
         )
@@ -103,6 +104,15 @@ class _Reader:
             if any(item is tensor for item in (*part._parameters.values(), *part._buffers.values())):
                 return _inside(called, path)
         return ""
+
+    def _declared(self, tensor: torch.Tensor) -> Location | None:
+        """Where a parameter or buffer was declared that no recorded op has met."""
+        for path, part in self._modules.items():
+            for name, item in (*part._parameters.items(), *part._buffers.items()):
+                if item is tensor:
+                    frames = self._declarations.get(f"{path}.{name}" if path else name, ())
+                    return next((frame.location for frame in frames if frame.in_project), None)
+        return None
 
     def _made_by(self, value: int) -> str:
         """What made a value; where that is a part of the module that was called, as the source reaches it."""

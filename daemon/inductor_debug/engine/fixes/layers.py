@@ -64,13 +64,13 @@ def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
     before, before_name = _before(tree, facts.operands[given.operand], path)
     takes, gives = _size_of(declared, _TAKES), _size_of(before, _GIVES)
     if takes is not None:
-        if gives is not None and not isinstance(gives[1], ast.Constant) and tree.same_function(takes[1], gives[1]):
-            yield _set(tree, takes, tree.text_of(gives[1]), name)
+        yield from _said_alike(tree, takes, gives, name)
         if declared is not None and layer is not None and layer.shape[:1] == [given.size]:
             yield from _exchanged(tree, declared, name)
         yield _set(tree, takes, str(given.size), name)
     wanted = facts.wanted if owned is None or facts.wanted is not None else owned.size
     if gives is not None and isinstance(wanted, int):
+        yield from _said_alike(tree, gives, takes, before_name)
         yield _set(tree, gives, str(wanted), before_name)
 
 
@@ -80,6 +80,12 @@ _Size = tuple[str, ast.expr]
 
 def _set(tree: Tree, size: _Size, text: str, name: str) -> Fix:
     return Fix(f"Set `{size[0]}` of `{name}` to {text}", (tree.replace(size[1], text),))
+
+
+def _said_alike(tree: Tree, size: _Size, other: _Size | None, name: str) -> Iterator[Fix]:
+    """A size said in the words of the layer that it has to meet, where those mean the same."""
+    if other is not None and not isinstance(other[1], ast.Constant) and tree.same_function(size[1], other[1]):
+        yield _set(tree, size, tree.text_of(other[1]), name)
 
 
 def _exchanged(tree: Tree, declared: ast.Call, name: str) -> Iterator[Fix]:

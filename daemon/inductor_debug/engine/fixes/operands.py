@@ -71,8 +71,8 @@ def _transposed(
 
 
 def _pairs(rank: int) -> list[tuple[int, int]]:
-    """Every pair of dimensions, the last ones first."""
-    return sorted(itertools.combinations(range(rank), 2), reverse=True)
+    """Every pair of dimensions, the last ones first; nothing is moved into the place of a batch."""
+    return sorted(itertools.combinations(range(1 if rank > 2 else 0, rank), 2), reverse=True)
 
 
 def _multiply(left: list[int], right: list[int]) -> bool:
