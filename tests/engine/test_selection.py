@@ -115,6 +115,7 @@ EFFECTS = {
     "if __name__ == '__main__':\n    open('a', 'w')": None,
     "if __name__ == '__main__':\n    ...\nelse:\n    open('a', 'w')": Effect.WRITES,
     "keep = lambda: open('a', 'w')": None,
+    "try:\n    import re\nexcept ImportError:\n    import os\n    os.system('pip install re')": None,
     "import requests\nrequests.get('http://a')": Effect.NETWORK,
     "from torchvision.datasets import MNIST\ndata = MNIST('.', download=True)": Effect.NETWORK,
     "import subprocess as s\nCOMMIT = s.check_output(['git'])": Effect.PROCESS,

@@ -77,8 +77,10 @@ def _read_import_from(node: ast.ImportFrom, outline: Outline) -> None:
         outline.modules.append(full)
 
 
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: Sequence[ast.stmt], *, handlers: bool = True) -> Iterator[ast.stmt]:
     """Statements that run with `body`, those inside of `if`, `try`, loops and `with` included.
+
+    Without `handlers`, what only runs after an exception is left out.
 
     What stands under `if __name__ == "__main__":` or `if TYPE_CHECKING:` does not run when a file is imported.
     """
@@ -90,12 +92,12 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             continue
         yield node
         if not isinstance(node, Definition):
-            pending += reversed(_inside(node))
+            pending += reversed(_inside(node, handlers))
 
 
-def _inside(node: ast.stmt) -> list[ast.stmt]:
+def _inside(node: ast.stmt, handlers: bool) -> list[ast.stmt]:
     """The statements directly inside of one, all its branches together."""
-    branches = [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    branches = [node, *(getattr(node, "handlers", ()) if handlers else ()), *getattr(node, "cases", ())]
     blocks = [getattr(branch, name, ()) for branch in branches for name in ("body", "orelse", "finalbody")]
     return [statement for block in blocks for statement in block]
 
@@ -110,7 +112,7 @@ def _is_false_when_imported(test: ast.expr) -> bool:
 
 
 class LoadingCode:
-    """The expressions and loops that run while a file is imported.
+    """The expressions and loops that run while a file is imported and nothing fails.
 
     Calls of the file's own functions and constructors are followed, for `main()` at the end of a script is as good as
     its body there; what other files do is theirs.
@@ -126,7 +128,7 @@ class LoadingCode:
         self._run(outline.tree.body)
 
     def _run(self, body: Sequence[ast.stmt]) -> None:
-        for statement in statements(body):
+        for statement in statements(body, handlers=False):
             if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
                 self.loops.append(statement)
             if isinstance(statement, ast.ClassDef):
