@@ -190,3 +190,36 @@ def test_loaded_names_targets_with_their_lines(tmp_path: Path) -> None:
         ("second", 8, "directive"),
     ]
     assert isinstance(job_of(tmp_path, TWO).stages[0], StageFinished)
+
+
+LAZY = """
+import torch
+from torch import fx, nn
+from torch.fx import _lazy_graph_module
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.traced = fx.symbolic_trace(Block())
+        with _lazy_graph_module._use_lazy_graph_module(True):
+            self.lazy = _lazy_graph_module._make_graph_module(self.traced, self.traced.graph)
+
+    def forward(self, x):
+        return self.lazy(self.traced(x))
+
+def get_inputs():
+    return [torch.randn(2, 4)]
+"""
+
+
+def test_a_graph_module_that_writes_its_code_when_it_is_called_is_captured(tmp_path: Path) -> None:
+    job = analyze(tmp_path / "model.py", LAZY, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert job.findings == []

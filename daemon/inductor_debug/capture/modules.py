@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.fx import GraphModule
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
@@ -104,6 +105,10 @@ class Snapshot:
 
     def __init__(self, target: BuiltTarget) -> None:
         modules = [] if target.module is None else list(target.module.modules())
+        for module in modules:
+            if isinstance(module, GraphModule):
+                # Lazy ones write their `forward` with the first call, which is not to be undone: reading it writes it.
+                _ = module.code
         self._attributes = [(module.__dict__, _copied(module.__dict__)) for module in modules]
         tensors = [leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor)]
         if target.fake_mode is None and target.module is not None:
