@@ -385,6 +385,7 @@ export interface OperandFact {
   readonly made_at?: Location | null;
   readonly place?: Location | null;
   readonly trace?: readonly TraceStep[];
+  readonly guessed?: boolean;
 }
 
 /**

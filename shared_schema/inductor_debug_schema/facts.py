@@ -73,6 +73,8 @@ class OperandFact:
     place: Union[Location, None] = None
     """Where `expression` stands in the call."""
     trace: list[TraceStep] = field(default_factory=list)
+    guessed: bool = False
+    """The size in question comes from an input that was inferred for this run, so that another run may have another."""
 
 
 @dataclass(frozen=True, slots=True)

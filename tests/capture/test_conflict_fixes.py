@@ -206,6 +206,14 @@ CASES = {
 }
 
 
+def test_a_size_that_was_made_up_is_not_written_into_the_model(tmp_path: Path) -> None:
+    init = "self.conv = nn.Conv2d(1, 8, 3)\nself.fc = nn.Linear(9200, 128)"
+    text = model("return self.fc(torch.flatten(self.conv(x), 1))", "torch.randn(2, 1, 28, 28)", init)
+    assert mended(tmp_path / "declared.py", text)[0] == "Set `in_features` of `fc` to 5408"
+    undeclared = text.replace("# inductor-debug: inputs=[torch.randn(2, 1, 28, 28)]\n", "")
+    assert mended(tmp_path / "inferred.py", undeclared) == ("", "")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_fix_that_holds(tmp_path: Path, name: str) -> None:
     text, expected = CASES[name]

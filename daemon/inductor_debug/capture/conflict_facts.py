@@ -55,6 +55,9 @@ class _Reader:
         self._sources = sources
         self._expression = CallExpression(sources, failed.frame.location)
         self._written: dict[int, list[Written]] = {} if self._outer is None else self._expression.tensors(self._outer)
+        result = target.inference.result if target.inference is not None else None
+        self._guessed = result is not None and not result.kept_since
+        self._inputs = {origin.name for origin in recorder.recording.origins.values() if origin.kind == "input"}
         self._declarations = target.declarations
         self._modules = {} if target.module is None else dict(target.module.named_modules())
         self._history = SizeHistory(recorder.recording, namer(target.module, sources))
@@ -82,6 +85,7 @@ class _Reader:
         meta = self._recorder.tensors.meta(tensor)
         named = self._written.get(id(tensor), [])
         written = named.pop(0) if len(named) > 1 else next(iter(named), None)
+        trace = self._trace(index, meta, conflict)
         return OperandFact(
             expression="" if written is None else written.text,
             owner="" if written is not None else self._owner(tensor),
@@ -91,7 +95,8 @@ class _Reader:
             made_by=self._made_by(meta.value),
             made_at=self._history.place(meta.value) or self._declared(tensor),
             place=None if written is None else written.location,
-            trace=self._trace(index, meta, conflict),
+            trace=trace,
+            guessed=self._guessed and bool(trace) and trace[-1].first and trace[-1].name in self._inputs,
         )
 
     def _owner(self, tensor: torch.Tensor) -> str:

@@ -67,7 +67,8 @@ def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
         yield from _said_alike(tree, takes, gives, name)
         if declared is not None and layer is not None and layer.shape[:1] == [given.size]:
             yield from _exchanged(tree, declared, name)
-        yield _set(tree, takes, str(given.size), name)
+        if not facts.operands[given.operand].guessed:
+            yield _set(tree, takes, str(given.size), name)
     wanted = facts.wanted if owned is None or facts.wanted is not None else owned.size
     if gives is not None and isinstance(wanted, int):
         yield from _said_alike(tree, gives, takes, before_name)
