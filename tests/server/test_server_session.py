@@ -339,7 +339,7 @@ async def test_progress_names_the_stage_and_the_cause_and_never_goes_back(start_
     values = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == token]
     assert [value["kind"] for value in values] == ["begin", "report", "report", "report", "report", "end"]
     assert values[0]["title"] == "Checking model.py"
-    assert [value["message"] for value in values[:3]] == ["load (saved)", "preview (saved)", "mock (saved)"]
+    assert [value["message"] for value in values[:3]] == ["load (saved)", "run (saved)", "capture (saved)"]
     percentages = [value["percentage"] for value in values[:-1]]
     assert percentages == sorted(percentages)
 

@@ -123,18 +123,18 @@ class _Case:
 
     def _never_meets(self, side: int) -> Judgement:
         """Whether the side that follows the sizes of the call passes over the size that is wanted."""
-        guess, found = self._best.guess, False
+        guess, blamed = self._best.guess, None
         for names in _axes(guess):
-            reading = self._reading(guess, names, side)
-            met = reading.meets()
+            axis = self._reading(guess, names, side)
+            met = axis.meets()
             if met is None:
                 continue
             if isinstance(met, Guess):
                 return Judgement(runs=met)
             if not met:
                 return Judgement()
-            found = True
-        return Judgement(blamed=self._best if found else None)
+            blamed = blamed or self._trials.run(axis.nearest or guess)
+        return Judgement(blamed=blamed)
 
     def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> _Axis:
         first = self._here[0].pair
@@ -166,6 +166,8 @@ class _Axis:
     size_at: Callable[[int], tuple[int | None, Guess]]
     usual: int
     wanted: int
+    nearest: Guess | None = None
+    """The call whose refused size comes nearest to the wanted one: what was meant, most likely."""
 
     def meets(self) -> Guess | bool | None:
         """The call whose refused size is the wanted one; True where none is, None where it does not follow this size.
@@ -194,11 +196,14 @@ class _Axis:
 
     def _between(self, low: int, high: int) -> Guess | bool:
         """The same between a value (or 1) whose size is too small and one whose size is too large."""
+        distance = 0
         while high - low > 1:
             middle = (low + high) // 2
             size, call = self.size_at(middle)
             if size == self.wanted:
                 return call
+            if size is not None and (self.nearest is None or abs(size - self.wanted) < distance):
+                self.nearest, distance = call, abs(size - self.wanted)
             # What refuses earlier is too small for the layers before.
             if size is None or size < self.wanted:
                 low = middle

@@ -113,8 +113,8 @@ def fixed_size(refusal: Finding, target: BuiltTarget, coincidence: Coincidence) 
     assert target.inference is not None
     assert target.inference.result is not None
     message = (
-        f"`{coincidence.argument}` runs with size {coincidence.size} in dimension {coincidence.dim} only, and nothing "
-        f"in the model declares that size: with {other} two results contradict each other here. {refusal.message}"
+        f"{refusal.message.rstrip('.')} (with {other}). It runs only where dimension {coincidence.dim} of "
+        f"`{coincidence.argument}` is {coincidence.size}, and nothing in the model declares that size."
     )
     basis = Related(place.path, place.range, _basis(target.inference.result))
     related = [*refusal.related, basis]

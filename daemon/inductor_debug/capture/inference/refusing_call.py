@@ -50,8 +50,8 @@ class RefusedCall:
         return (conflict.left.size, wanted) if wanted is not None else None
 
 
-_BY_PYTHON = (TypeError, IndexError, AttributeError)
-"""What operators and methods of Python's own objects raise."""
+_BY_PYTHON = (TypeError, IndexError)
+"""What operators of Python's own objects raise. That an attribute is missing may ask for another kind of object."""
 
 
 def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
