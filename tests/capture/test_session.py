@@ -223,3 +223,23 @@ def get_inputs():
 def test_a_graph_module_that_writes_its_code_when_it_is_called_is_captured(tmp_path: Path) -> None:
     job = analyze(tmp_path / "model.py", LAZY, stages=(Stage.PREVIEW, Stage.MOCK))
     assert job.findings == []
+
+
+@pytest.mark.parametrize(("around", "breaks"), [("no_grad", 0), ("inference_mode", 0), ("enable_grad", 1)])
+def test_a_call_without_gradients_is_captured_without_them(tmp_path: Path, around: str, breaks: int) -> None:
+    text = f"""
+        import torch
+
+        @torch.compile
+        def step(x):
+            if torch.is_grad_enabled():
+                print(x)
+            return x * 2
+
+        with torch.{around}():
+            step(torch.ones(2))
+    """
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [finding.rule for finding in job.findings] == ["graph-break"] * breaks
+    notes = [note for event in job.stages for note in event.report.notes]
+    assert any("captured without" in note for note in notes) is not bool(breaks)

@@ -74,9 +74,14 @@ def build_target(
         input_frames=offer.inputs.frames,
         location=offer.location,
         fullgraph=offer.fullgraph,
+        gradients=offer.gradients,
+        notes=[] if offer.gradients else [_WITHOUT_GRADIENTS],
         more=more,
         inference=offer.inference,
     )
+
+
+_WITHOUT_GRADIENTS = "The call in the file stands where torch records no gradients, so it is captured without them."
 
 
 def _run(recipe: Recipe) -> Any:

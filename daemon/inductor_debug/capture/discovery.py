@@ -233,6 +233,7 @@ class _Discovery:
             training=wish.training if wish.training is not None else call.training if call.module is not None else None,
             dynamic=wish.dynamic if wish.dynamic is not None else call.dynamic,
             fullgraph=wish.fullgraph or call.fullgraph,
+            gradients=call.gradients,
         )
 
     # What all conventions share

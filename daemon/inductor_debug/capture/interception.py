@@ -46,6 +46,7 @@ class CompiledCall:
     kwargs: dict[str, Any] | None = None
     called_at: tuple[Frame, ...] = ()
     training: bool = False
+    gradients: bool = True
 
 
 class Interceptor:
@@ -128,6 +129,7 @@ class Interceptor:
         offer.args, offer.kwargs = _snapshot(args), _snapshot(kwargs)
         offer.called_at = self._sources.stack(sys._getframe(3), run_user_code.__code__)
         offer.training = offer.module is not None and offer.module.training
+        offer.gradients = torch.is_grad_enabled()
         self.calls.append(offer)
 
 

@@ -64,6 +64,8 @@ class Offer:
     training: bool | None = None
     dynamic: bool | None = None
     fullgraph: bool = False
+    gradients: bool = True
+    """Whether it is called where torch records gradients, as far as the file calls it."""
     inference: Inference | None = None
     """What infers model and inputs, for `Origin.INFERRED`."""
     more: Callable[[], list[Call]] = list

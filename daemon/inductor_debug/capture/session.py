@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import torch
 from inductor_debug_schema import (
     Event,
     ExpressionsSeen,
@@ -297,7 +298,8 @@ class _Session:
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
         """What a run of the target in a stage needs around it."""
         around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
-        with around, naming_symbols(target.inference.symbols() if target.inference is not None else {}):
+        symbols = target.inference.symbols() if target.inference is not None else {}
+        with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols):
             yield
 
     def _known_forward(self, finding: Finding) -> bool:

@@ -73,5 +73,7 @@ class BuiltTarget:
     """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""
     fullgraph: bool = False
     """The user asked `torch.compile` for one graph, so that a graph break is an error of theirs."""
+    gradients: bool = True
+    """Whether it runs where torch records gradients; stages follow."""
     notes: list[str] = field(default_factory=list)
     """Sentences for the log and the hover: devices that were redirected, rungs of the ladder that failed."""
