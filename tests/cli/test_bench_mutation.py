@@ -108,7 +108,11 @@ def test_a_finding_is_at_the_mistake_where_it_covers_it_or_stands_where_it_raise
     assert not mistake.has(finding(2, 4, 9), [])
     assert replace(mistake, raised=(3, 3)).has(finding(2, 4, 9), [])
     assert one_behind(tree, (2, 2)) == [(4, 4)]
+    assert one_behind(tree, (1, 1)) == [(2, 2)]
     assert mistake.has(finding(3, 4, 16), one_behind(tree, (2, 2)))
+    left_out = replace(mistake, place=Range(Position(1, 8), Position(1, 8)))
+    assert left_out.has(finding(1, 4, 5), [])
+    assert not left_out.has(finding(2, 4, 5), [])
     related = replace(finding(0, 0, 9), related=[Related("m.py", finding(1, 8, 9).range, "made here")])
     assert mistake.has(related, [])
     whole_function = replace(finding(0, 0, 9), range=Range(Position(0, 0), Position(3, 16)))

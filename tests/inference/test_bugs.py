@@ -11,8 +11,8 @@ from inductor_debug.cli.bench.corpus import folder_cases, written_cases
 pytestmark = pytest.mark.torch
 
 CLASSES = ("MultiHeadAttention", "VariationalAutoencoder", "LeNet", "SentimentGru")
-BY_EDIT, FRESH = 0.0, 0.0
-"""What is found of the sample today; the goals are those of the benchmark."""
+BY_EDIT, FRESH = bugs.BY_EDIT, 0.6
+"""By an edit what the benchmark promises; fresh less, for today (six of eight) it misses its goal."""
 
 MODEL = """import torch
 from torch import nn
@@ -34,12 +34,13 @@ class Model(nn.Module):
 
 def test_a_sample_of_mistakes_is_found_and_sound_classes_are_not_blamed() -> None:
     chosen = [case for case in written_cases(Path(__file__).parent) if case.name in CLASSES]
-    found = bugs.measure(chosen, sample=len(CLASSES))
+    found = bugs.measure(chosen, sample=2 * len(CLASSES))
     assert [(item.problem, item.false) for item in found.classes] == [("", [])] * len(CLASSES)
     breaking = [item for item in found.mutants if item.truth == "breaks"]
-    assert len(breaking) == len(CLASSES)
-    assert sum(item.edit.where == bugs.FOUND for item in breaking) >= BY_EDIT * len(breaking)
-    assert sum(item.fresh.where == bugs.FOUND for item in breaking) >= FRESH * len(breaking)
+    assert len(breaking) == 2 * len(CLASSES)
+    said = "\n".join(bugs.misses(breaking))
+    assert sum(item.edit.where == bugs.FOUND for item in breaking) >= BY_EDIT * len(breaking), said
+    assert sum(item.fresh.where == bugs.FOUND for item in breaking) >= FRESH * len(breaking), said
 
 
 def test_a_folder_of_files_is_measured_without_its_inputs_being_seen(tmp_path: Path) -> None:

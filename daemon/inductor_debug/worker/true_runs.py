@@ -178,13 +178,11 @@ class _Watching:
 
 def _raised(error: BaseException, path: str) -> list[int] | None:
     """The one-based first and last line of the innermost expression of the file on the way to the error."""
-    found = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == path:
-            found = [line, line]
-    summary = [item for item in traceback.extract_tb(error.__traceback__) if item.filename == path]
-    end = getattr(summary[-1], "end_lineno", None) if summary else None
-    return [found[0], end or found[1]] if found is not None else None
+    frames = [item for item in traceback.extract_tb(error.__traceback__) if item.filename == path]
+    if not frames or frames[-1].lineno is None:
+        return None
+    first = frames[-1].lineno
+    return [first, getattr(frames[-1], "end_lineno", None) or first]  # Python 3.10 knows no ends
 
 
 def _line(error: BaseException) -> str:

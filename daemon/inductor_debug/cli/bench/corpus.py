@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -106,11 +107,6 @@ def folder_cases(folder: Path) -> list[Case]:
     return [case for case in found if case is not None]
 
 
-def absent() -> list[str]:
-    """Libraries whose modules would be measured where they are installed, and are not."""
-    return [name for name in ("transformers", "torchvision") if importlib.util.find_spec(name) is None]
-
-
 def evenly(items: list[T], count: int) -> list[T]:
     """So many of them, evenly taken; all where `count` is 0."""
     if not 0 < count < len(items):
@@ -151,10 +147,11 @@ def _standing_alone(source: Path) -> str:
 
 
 def _folder_case(group: str, path: Path) -> Case | None:
-    text = path.read_text(encoding="utf-8")
     try:
+        with tokenize.open(path) as stream:
+            text = stream.read()
         tree = ast.parse(text)
-    except SyntaxError:
+    except (OSError, SyntaxError, ValueError):
         return None
     hidden = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in _CONVENTION]
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]

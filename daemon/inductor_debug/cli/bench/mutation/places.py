@@ -34,19 +34,28 @@ class Mistake:
         return any(_meet(_lines(item), wanted) for item in ranges for wanted in lines)
 
     def _covers(self, item: Range) -> bool:
-        """Whether a range has the edited expression in it, or is a part of it, and is no more than its statement."""
+        """Whether a range has the edited expression in it, or is a part of it, and is no more than its statement.
+
+        Where nothing is left of the expression, any part of its statement will do.
+        """
         outside = item.start <= self.place.start and self.place.end <= item.end
         inside = self.place.start <= item.start and item.end <= self.place.end
         first, last = _lines(item)
-        return (outside or inside) and self.statement[0] <= first and last <= self.statement[1]
+        nothing_left = self.place.start == self.place.end
+        return (outside or inside or nothing_left) and self.statement[0] <= first and last <= self.statement[1]
 
 
 def one_behind(tree: ast.Module, lines: Lines) -> list[Lines]:
-    """The next statement of the same function that reads what a statement binds; none where it binds nothing."""
+    """The next statement of the same function that reads what a statement binds, or a function's head its parameters.
+
+    None where nothing is bound. The tree is that of the sound text, which knows what the mistake may have left out.
+    """
     for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef) and function.lineno < lines[0] <= (function.end_lineno or 0):
+        if isinstance(function, ast.FunctionDef) and function.lineno <= lines[0] <= (function.end_lineno or 0):
             statements = sorted(_statements(function), key=lambda item: item.lineno)
             bound = {name for item in statements if item.lineno == lines[0] for name in _names(item, ast.Store)}
+            if function.lineno == lines[0]:
+                bound |= {item.arg for item in ast.walk(function.args) if isinstance(item, ast.arg)}
             later = (item for item in statements if item.lineno > lines[1])
             found = next((item for item in later if bound & set(_names(item, ast.Load))), None)
             if found is not None:
