@@ -19,7 +19,7 @@ from inductor_debug.kerneldiff.backends import ENTRY_POINTS
 from inductor_debug.repro.bisect_task import perform
 from inductor_debug.repro.compiler_passes import OutOfTimeError, guilty_pass
 from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder
-from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Task
+from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, PartlyAnswered, Progressed, Task
 
 pytestmark = pytest.mark.torch
 
@@ -71,6 +71,8 @@ def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
     assert sum(isinstance(event, ArtifactMade) for event in events) == 1
     answers = [event.document for event in events if isinstance(event, Answered)]
     assert len(answers) == 1
+    told = [rung for event in events if isinstance(event, PartlyAnswered) for rung in event.document["ladder"]]
+    assert told in ([], answers[0]["ladder"]), "rungs are told as they are climbed"
     return answers[0]
 
 

@@ -14,6 +14,7 @@ from inductor_debug_schema import (
     ArtifactReference,
     FileReport,
     FileStatus,
+    PartlyAnswered,
     Progressed,
     Task,
 )
@@ -105,3 +106,12 @@ async def test_cancelling_ends_the_worker(start_editor: Make, command: str) -> N
     editor.notify("$/cancelRequest", {"id": asked})
     assert (await editor.answer(asked))["error"]["code"] == -32800
     assert editor.engine.calls[-1] == ("perform cancelled", "/project/model.py")
+
+
+async def test_rungs_are_told_as_they_are_climbed(start_editor: Make) -> None:
+    editor = await start_editor()
+    editor.engine.performed = answered(DOCUMENT)
+    editor.engine.events = [PartlyAnswered("Net", {"ladder": DOCUMENT["ladder"]})]
+    await editor.answer(ask(editor, "bisect", target="Net", partialResultToken="rungs"))
+    told = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == "rungs"]
+    assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"]}}]

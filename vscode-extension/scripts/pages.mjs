@@ -1,4 +1,4 @@
-// Bundles the pages: `out/graph.js`, `out/kerneldiff.js` and their `.css` for the webviews, and the graph page in one HTML file for any
+// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js` and their `.css` for the webviews, and the graph page in one HTML file for any
 // browser, which the daemon puts data into (`daemon/inductor_debug/report/pages/graph.html`, committed; `--check` says when it is stale).
 
 import { build } from "esbuild";
@@ -12,6 +12,7 @@ const OUT = join(EXTENSION, "out");
 export const PAGE = join(EXTENSION, "..", "daemon", "inductor_debug", "report", "pages", "graph.html");
 const LARGEST = 400_000;
 const LARGEST_KERNELDIFF = 300_000;
+const LARGEST_ORDER = 20_000;
 
 async function bundle(entry, options = {}) {
   const result = await build({
@@ -58,7 +59,8 @@ export async function writePages() {
   mkdirSync(dirname(PAGE), { recursive: true });
   writeFileSync(join(OUT, "graph.js"), script);
   writeFileSync(join(OUT, "graph.css"), style);
-  await writeKernelDiff();
+  await writePage("kerneldiff", LARGEST_KERNELDIFF);
+  await writePage("order", LARGEST_ORDER);
   if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== html) writeFileSync(PAGE, html);
   const size = Buffer.byteLength(html);
   console.log(`graph.html: ${size} bytes`);
@@ -67,15 +69,15 @@ export async function writePages() {
   process.exit(1);
 }
 
-async function writeKernelDiff() {
-  const script = await bundle("webview/kerneldiff/main.ts");
-  const style = await bundle("webview/kerneldiff/kerneldiff.css", { format: undefined });
-  writeFileSync(join(OUT, "kerneldiff.js"), script);
-  writeFileSync(join(OUT, "kerneldiff.css"), style);
+async function writePage(name, largest) {
+  const script = await bundle(`webview/${name}/main.ts`);
+  const style = await bundle(`webview/${name}/${name}.css`, { format: undefined });
+  writeFileSync(join(OUT, `${name}.js`), script);
+  writeFileSync(join(OUT, `${name}.css`), style);
   const size = Buffer.byteLength(script) + Buffer.byteLength(style);
-  console.log(`kerneldiff.js and .css: ${size} bytes`);
-  if (size <= LARGEST_KERNELDIFF) return;
-  console.error(`error: the KernelDiff page may have ${LARGEST_KERNELDIFF} bytes`);
+  console.log(`${name}.js and .css: ${size} bytes`);
+  if (size <= largest) return;
+  console.error(`error: the page ${name} may have ${largest} bytes`);
   process.exit(1);
 }
 

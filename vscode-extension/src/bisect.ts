@@ -7,43 +7,43 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import { accelerators } from "./accelerator.js";
-import { type Bisection, bisectionPage, guiltyPlace, placeWords, verdictWords } from "./bisectPage.js";
+import { type Bisection, bisectionPage, growingPage, guiltyPlace, placeWords, type Rung, rungsIn, verdictWords } from "./bisectPage.js";
 import type { Context } from "./context.js";
 import { revealPlace } from "./places.js";
 import type { Action } from "./notifications.js";
-import { carryOut, messageOf, type Outcome } from "./orders.js";
-import { ReportPages } from "./reportPages.js";
+import { messageOf, type Outcome, reasonOf } from "./orders.js";
+import type { OrderPages } from "./pages/orderPages.js";
 import { targetOf } from "./subjects.js";
 import { type TransfersOf, transfersIn, transfersPage } from "./transfersPage.js";
 
 const { t } = vscode.l10n;
 
 export function activate(context: Context): void {
-  const pages = new ReportPages(context.extension.extensionUri);
+  const { pages } = context;
   context.extension.subscriptions.push(
-    pages,
     vscode.commands.registerCommand("inductorDebug.bisectTarget", (given?: unknown, name?: unknown) => bisect(context, pages, given, name)),
     vscode.commands.registerCommand("inductorDebug.showTransfers", (given?: unknown, name?: unknown) => transfers(context, pages, given, name)),
   );
 }
 
-async function bisect(context: Context, pages: ReportPages, given: unknown, name: unknown): Promise<void> {
+async function bisect(context: Context, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Bisect"), given, name);
   const options = subject && (await askForLadder(context));
   if (!subject || !options) return;
-  const answer = await carryOut<Outcome & { readonly bisections: readonly Bisection[] }>(context, {
-    title: t("Bisecting {0}", subject.target),
-    command: "inductorDebug.bisect",
-    argument: { ...subject, ...options },
+  const title = t("Bisection of {0}", subject.target);
+  let ladder: readonly Rung[] = [];
+  const answer = await pages.carryOut<Outcome & { readonly bisections: readonly Bisection[] }>({
+    key: `${subject.uri}\n${title}`,
+    title,
+    order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", argument: { ...subject, ...options } },
+    content: (made) => (made.bisections.length > 0 ? { html: bisectionPage(made.bisections) } : { nothing: reasonOf(made) }),
+    growing: (piece) => {
+      ladder = [...ladder, ...rungsIn(piece)];
+      return growingPage(subject.target, ladder);
+    },
   });
-  if (!answer) return;
-  const [first] = answer.bisections;
-  if (!first) {
-    tellNothing(context, t("Bisecting {0}", subject.target), answer);
-    return;
-  }
-  pages.show(subject.uri, t("Bisection of {0}", subject.target), bisectionPage(answer.bisections));
-  context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
+  const [first] = answer?.bisections ?? [];
+  if (first) context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
 }
 
 /** What one does next; the page has the commands for either side. */
@@ -72,26 +72,25 @@ async function askForLadder(context: Context): Promise<Readonly<Record<string, u
   return picked && picked.length > 0 ? { backends: picked.map(({ label }) => label) } : undefined;
 }
 
-async function transfers(context: Context, pages: ReportPages, given: unknown, name: unknown): Promise<void> {
+async function transfers(context: Context, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Show Transfers"), given, name);
   if (!subject) return;
   const title = t("Logging transfers of {0}", subject.target);
-  const argument = { ...subject };
-  const answer = await carryOut<Outcome & { readonly transfers: readonly TransfersOf[] }>(context, { title, command: "inductorDebug.transfers", argument });
-  if (!answer) return;
-  const [first] = answer.transfers;
-  if (!first) {
-    tellNothing(context, title, answer);
-    return;
-  }
-  const path = answer.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
-  const log = path === undefined ? "" : await readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
-  pages.show(subject.uri, t("Transfers of {0}", subject.target), transfersPage(first, transfersIn(log), path));
-  if (log === "" && first.summary.transfers > 0) {
-    context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", answer.notes[0] ?? t("artifacts are switched off")));
-  }
-}
-
-function tellNothing(context: Context, title: string, { reason, notes }: Outcome): void {
-  context.notifications.answer(t("{0}: {1}", title, reason ?? notes[0] ?? t("the run brought nothing")));
+  const logOf = async (path: string | undefined): Promise<string> =>
+    path === undefined ? "" : readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
+  await pages.carryOut<Outcome & { readonly transfers: readonly TransfersOf[] }>({
+    key: `${subject.uri}\n${t("Transfers of {0}", subject.target)}`,
+    title: t("Transfers of {0}", subject.target),
+    order: { title, command: "inductorDebug.transfers", argument: { ...subject } },
+    content: async (made) => {
+      const [first] = made.transfers;
+      if (!first) return { nothing: reasonOf(made) };
+      const path = made.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
+      const log = await logOf(path);
+      if (log === "" && first.summary.transfers > 0) {
+        context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", made.notes[0] ?? t("artifacts are switched off")));
+      }
+      return { html: transfersPage(first, transfersIn(log), path) };
+    },
+  });
 }

@@ -58,6 +58,17 @@ export function bisectionPage(documents: readonly Bisection[]): string {
   return documents.map(one).join("\n<hr>\n");
 }
 
+/** The page while the ladder is climbed. */
+export function growingPage(target: string, ladder: readonly Rung[]): string {
+  return [heading(1, t("Bisection of {0}", target)), ladderTable(ladder)].join("\n");
+}
+
+/** The rungs in a piece of an answer (`server/partial_results.py`). */
+export function rungsIn(piece: unknown): readonly Rung[] {
+  const { document } = (piece ?? {}) as { document?: { ladder?: readonly Rung[] } };
+  return document?.ladder ?? [];
+}
+
 /** The place of the guilty expression. */
 export function guiltyPlace({ guilty }: Bisection): Place | undefined {
   return guilty?.path === null || guilty?.path === undefined ? undefined : { path: guilty.path, range: guilty.range };

@@ -10,9 +10,11 @@ import type { Analyses } from "./analyses.js";
 import type { InterpreterService } from "./interpreter/service.js";
 import type { Comparisons } from "./kernelDiff/comparisons.js";
 import type { Notifications } from "./notifications.js";
+import type { OrderPages } from "./pages/orderPages.js";
 import type { Session } from "./server/session.js";
 
-export interface Context {
+/** All but the pages, which stand on these. */
+export interface Services {
   readonly extension: vscode.ExtensionContext;
   readonly log: vscode.LogOutputChannel;
   readonly notifications: Notifications;
@@ -20,4 +22,8 @@ export interface Context {
   readonly session: Session;
   readonly analyses: Analyses;
   readonly comparisons: Comparisons;
+}
+
+export interface Context extends Services {
+  readonly pages: OrderPages;
 }

@@ -5,11 +5,12 @@
 
 import * as vscode from "vscode";
 
+import type { PageState } from "../webview/shared/state.js";
 import type { Context } from "./context.js";
 import { chooseBackend } from "./kernelDiff/backends.js";
 import { CompareError, type CompareOptions, type Comparison, type Kept, keyOf } from "./kernelDiff/comparisons.js";
 import { KernelDiffPanel } from "./kernelDiff/panel.js";
-import { carryOut, type Outcome } from "./orders.js";
+import { carryOutIn, type Outcome } from "./orders.js";
 import { targetOf } from "./subjects.js";
 
 const { t } = vscode.l10n;
@@ -21,23 +22,18 @@ export function activate(context: Context): void {
   /** Compares, shows how far it is, and then what came of it. */
   const compare = async ({ subject, options }: Pick<Kept, "subject" | "options">): Promise<void> => {
     const title = t("Compare {0} With {1}", subject.target, options.backend);
-    open.get(keyOf(subject))?.say(t("Comparing…"));
-    let begun = false; // a tab that is closed meanwhile stays closed until the end
+    const page = open.get(keyOf(subject)) ?? beside({ subject, options });
+    const token = page.begin();
+    const tell = (state: PageState): void => { if (!token.isCancellationRequested || state.kind === "cancelled") page.tell(state); };
     try {
-      const made = await context.comparisons.compare(subject, options, (command, argument, piece) => carryOut<Outcome>(context, {
-        title, command, argument,
-        piece: (found) => {
-          if (!begun && !open.has(keyOf(subject))) beside({ subject, options });
-          begun = true;
-          piece(found);
-        },
-      }));
-      if (made) await show(made);
+      const made = await context.comparisons.compare(subject, options, (command, argument, piece) =>
+        carryOutIn<Outcome>(context, tell, { title, command, argument, piece }, token));
+      if (!made) return;
+      tell({ kind: "shown", note: "" });
+      await show(made);
     } catch (error) {
       if (!(error instanceof CompareError)) throw error;
-      context.notifications.answer(t("{0}: {1}", title, error.message));
-    } finally {
-      open.get(keyOf(subject))?.say("");
+      tell({ kind: "failed", what: title, why: error.message });
     }
   };
 
@@ -82,7 +78,7 @@ export function activate(context: Context): void {
           return;
         }
         const made = tab(panel, kept);
-        if (!(await context.comparisons.read(kept))) made.say(t("The files of this comparison are gone. Compare again."));
+        if (!(await context.comparisons.read(kept))) made.tell({ kind: "empty", why: t("The files of this comparison are gone. Compare again.") });
       },
     }),
   );

@@ -6,7 +6,8 @@
 import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../shared_schema/generated/wire.js";
-import type { Context } from "./context.js";
+import type { PageState } from "../webview/shared/state.js";
+import type { Context, Services } from "./context.js";
 import type { PieceListener } from "./server/connection.js";
 import { SessionState } from "./server/state.js";
 
@@ -56,6 +57,30 @@ export async function carryOut<T>(context: Context, { title, command, argument, 
     context.notifications.answer(t("{0}: {1}", title, why), { title: t("Show Output"), run: () => { context.log.show(true); } });
     return undefined;
   }
+}
+
+/** The same in a page, which tells how far it is, why it failed, and offers what one can do. */
+export async function carryOutIn<T>(
+  { session, log }: Services, tell: (state: PageState) => void, { title: what, command, argument, piece }: Order, token: vscode.CancellationToken,
+): Promise<T | undefined> {
+  const since = Date.now();
+  tell({ kind: "loading", what, since });
+  try {
+    if (session.state !== SessionState.Running) throw new Error(t("The daemon is not running."));
+    return await session.perform<T>(command, argument, token, (step, percentage) => { tell({ kind: "loading", what, step, percentage, since }); }, piece);
+  } catch (error) {
+    if (error instanceof vscode.CancellationError) tell({ kind: "cancelled", what });
+    else {
+      log.error(`${what}: ${messageOf(error)}`);
+      tell({ kind: "failed", what, why: messageOf(error) });
+    }
+    return undefined;
+  }
+}
+
+/** Why an order that was carried out brought nothing. */
+export function reasonOf({ reason, notes }: Outcome): string {
+  return reason ?? notes[0] ?? t("the run brought nothing");
 }
 
 export function messageOf(error: unknown): string {

@@ -8,39 +8,31 @@ import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
-import { carryOut, messageOf, type Outcome } from "./orders.js";
+import { messageOf, type Outcome } from "./orders.js";
 import { fileOf } from "./subjects.js";
 
 const { t } = vscode.l10n;
-const VIEW = "inductorDebug.page";
 
 export function activate(context: Context): void {
-  const open = new Map<string, vscode.WebviewPanel>();
   context.extension.subscriptions.push(
-    { dispose: () => { for (const panel of [...open.values()]) panel.dispose(); } },
-    vscode.commands.registerCommand("inductorDebug.showReport", (given?: unknown) => report(context, open, given)),
+    vscode.commands.registerCommand("inductorDebug.showReport", (given?: unknown) => report(context, given)),
   );
 }
 
-async function report(context: Context, open: Map<string, vscode.WebviewPanel>, given: unknown): Promise<void> {
+async function report(context: Context, given: unknown): Promise<void> {
   const source = await fileOf(context, t("Report"), given);
   if (!source) return;
   const name = basename(source.fsPath);
   const title = t("Report: {0}", name);
-  const answer = await carryOut<Outcome>(context, { title, command: "inductorDebug.report", argument: { uri: source.toString() } });
-  if (!answer) return;
-  const path = answer.artifacts[0]?.path;
-  if (path === undefined) {
-    context.notifications.answer(t("{0}: {1}", title, answer.notes[0] ?? t("artifacts are switched off")));
-    return;
-  }
-  const panel = open.get(source.toString()) ?? vscode.window.createWebviewPanel(VIEW, title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, { enableFindWidget: true, localResourceRoots: [] });
-  if (!open.has(source.toString())) panel.onDidDispose(() => open.delete(source.toString()));
-  open.set(source.toString(), panel);
-  panel.iconPath = vscode.Uri.joinPath(context.extension.extensionUri, "media", "view.svg");
-  panel.webview.html = await readFile(path, "utf8");
-  panel.reveal(undefined, true);
-  context.notifications.answer(t("The report of {0} is there.", name), { title: t("Save…"), run: () => save(context, source, path) });
+  const answer = await context.pages.carryOut<Outcome>({
+    key: `${source.toString()}\n${title}`,
+    title,
+    order: { title, command: "inductorDebug.report", argument: { uri: source.toString() } },
+    content: async ({ artifacts: [page], notes }) =>
+      page ? { document: await readFile(page.path, "utf8") } : { nothing: notes[0] ?? t("artifacts are switched off") },
+  });
+  const path = answer?.artifacts[0]?.path;
+  if (path !== undefined) context.notifications.answer(t("The report of {0} is there.", name), { title: t("Save…"), run: () => save(context, source, path) });
 }
 
 async function save(context: Context, source: vscode.Uri, path: string): Promise<void> {

@@ -62,27 +62,3 @@ export function link(html: string, place: Place): string {
 function linkTo(command: string, values: readonly unknown[], html: string): string {
   return `<a href="command:${command}?${plain(encodeURIComponent(JSON.stringify(values)))}">${html}</a>`;
 }
-
-/** The whole page. `nonce` is new for every page. */
-export function documentOf(title: string, body: string, nonce: string): string {
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'">
-<title>${plain(title)}</title>
-<style nonce="${nonce}">
-body { padding: 0 1.5em 2em; line-height: 1.5; max-width: 70em; }
-h1 { font-size: 1.7em; } h2 { font-size: 1.25em; margin-top: 1.6em; }
-table { border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; font-weight: normal; padding: 0.35em 0.9em 0.35em 0; border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, rgba(128, 128, 128, 0.35))); }
-thead th { font-weight: bold; white-space: nowrap; } tbody th, td code { white-space: nowrap; }
-pre { background: var(--vscode-textCodeBlock-background); padding: 0.6em; margin: 0.8em 0 0.2em; white-space: pre-wrap; overflow-wrap: anywhere; }
-strong { color: var(--vscode-errorForeground); }
-</style>
-</head>
-<body>
-${body}
-</body>
-</html>`;
-}

@@ -120,7 +120,7 @@ class Status implements vscode.Disposable {
   private updateAccelerator(document: vscode.TextDocument | undefined, analysis: Analysis | undefined): void {
     const set = vscode.workspace.getConfiguration(SECTION, document?.uri ?? null).get<string>("accelerator", "");
     const said = analysis?.notification.accelerator;
-    this.accelerator.text = t("Accelerator: {0}", said === null ? titleOfNone() : shownName(said || set));
+    this.accelerator.text = t("Accelerator: {0}", said === null ? titleOfNone() : shownName(said === undefined || said === "" ? set : said));
     this.accelerator.command = { command: "inductorDebug.chooseAccelerator", title: t("Choose") };
   }
 }
@@ -134,6 +134,7 @@ function shownName(set: string): string {
 function progressText(analysis: Analysis): string {
   const { state, stage } = analysis.notification;
   if (state === "queued") return t("Inductor Debug: waiting");
+  if (stage === "load") return t("Inductor Debug: loading the file");
   return stage ? t("Inductor Debug: {0}", words.stage(stage)) : t("Inductor Debug: checking");
 }
 

@@ -6,7 +6,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, Event, Finding, JobRequest, Progressed
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    Event,
+    Finding,
+    JobRequest,
+    PartlyAnswered,
+    Progressed,
+)
 
 from inductor_debug.capture.file_task import OpenFile, on_targets
 from inductor_debug.capture.offers import Offer
@@ -44,6 +53,7 @@ def _bisect(opened: OpenFile, offer: Offer) -> list[Finding]:
             str(accelerator) if accelerator else None,
             wishes,
             lambda message: opened.emit(Progressed(f"{offer.name}: {message}")),
+            lambda climbed: opened.emit(PartlyAnswered(offer.name, {"ladder": [climbed.to_dict()]})),
         )
         with opened.workshop.traced():
             result = climb.run()

@@ -45,6 +45,7 @@ class Climb:
         accelerator: its name, if it is to be climbed; None leaves it out.
         wishes: what to climb and for how long.
         progress: told what is being done.
+        climbed: told each rung when it has been climbed.
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class Climb:
         accelerator: str | None,
         wishes: Wishes,
         progress: Callable[[str], None],
+        climbed: Callable[[Climbed], None],
     ) -> None:
+        self._climbed = climbed
         self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
         self._wishes, self._progress = wishes, progress
         self._rungs = ladder(accelerator, list(wishes.backends) or None, wishes.reference)
@@ -72,6 +75,7 @@ class Climb:
                 result.notes.append(f"There was no time for {rung.backend} and what comes after it.")
                 break
             result.ladder.append(self._climb(rung))
+            self._climbed(result.ladder[-1])
             if rung is EAGER and result.ladder[0].state is not State.OK:
                 break
             if rung.backend == self._wishes.reference != EAGER.backend:

@@ -37,6 +37,16 @@ class Climbed:
     subject: str = ""
     reference: str = EAGER.backend
 
+    def to_dict(self) -> dict[str, Any]:
+        """A rung of the contract's `bisect` document."""
+        return {
+            "backend": self.rung.backend,
+            "adds": self.rung.adds,
+            "state": self.state.value,
+            "why": self.why,
+            "seconds": round(self.seconds, 3),
+        }
+
 
 @dataclass
 class Bisection:
@@ -51,20 +61,10 @@ class Bisection:
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's `bisect` document."""
-        rungs = [
-            {
-                "backend": climbed.rung.backend,
-                "adds": climbed.rung.adds,
-                "state": climbed.state.value,
-                "why": climbed.why,
-                "seconds": round(climbed.seconds, 3),
-            }
-            for climbed in self.ladder
-        ]
         return {
             "schema": 1,
             "target": self.target,
-            "ladder": rungs,
+            "ladder": [climbed.to_dict() for climbed in self.ladder],
             "verdict": self.verdict.value,
             "guilty": self.guilty,
             "commands": self.commands,

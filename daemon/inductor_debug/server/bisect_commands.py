@@ -10,6 +10,7 @@ from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.bisecting import bisect_order, transfers_order
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server.ordering import Token, options_of, outcome, perform
+from inductor_debug.server.partial_results import PartialResults
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 
@@ -30,7 +31,8 @@ _TYPES: dict[str, type] = {
 async def bisect(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
     """Bisects: `{uri, target?, reference?, backends?, accelerator?, seed?, gradients?, passes?, inject?}` in.
 
-    The result has the outcome of the order and, in `bisections`, the contract's document of each target.
+    The result has the outcome of the order and, in `bisections`, the contract's document of each target. With
+    `partialResultToken`, rungs are told as they are climbed (`partial_results`).
     """
     options = options_of(arguments)
     said = {name: options[name] for name in _TYPES if options.get(name) is not None}
@@ -42,7 +44,8 @@ async def bisect(server: Server, arguments: Sequence[Any], token: Token | None =
     except (ProfileError, ConfigurationError) as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
     order = replace(order, target=target_of(options))
-    performed = await perform(server, arguments, order, token=token, title="Bisecting")
+    told = PartialResults(server, options)
+    performed = await perform(server, arguments, order, token=token, title="Bisecting", on_event=told.hear)
     return {
         **outcome(options, performed.report, performed),
         "bisections": [answered.document for answered in performed.answers],

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
-import type { Context } from "../context.js";
+import type { Services } from "../context.js";
 
 const { t } = vscode.l10n;
 const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
@@ -39,7 +39,7 @@ export class CaptureError extends Error {}
 
 /** @throws CaptureError, or `vscode.CancellationError` where the user has had enough. */
 export async function capture(
-  context: Context, uri: vscode.Uri, target: string, complete: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
+  context: Services, uri: vscode.Uri, target: string, complete: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
   const stages = complete ? ["mock", "aot", "inductor"] : ["mock", "aot"];

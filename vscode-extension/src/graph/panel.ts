@@ -4,7 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 
+import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/shared/messages.js";
+import type { PageState } from "../../webview/shared/state.js";
 import { isOutdated } from "../analyses.js";
 import type { Context } from "../context.js";
 import { messageOf } from "../orders.js";
@@ -29,6 +31,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private before: Capture | undefined;
   private running: vscode.CancellationTokenSource | undefined;
   private wanted = false;
+  private state: PageState = { kind: "shown", note: "" };
   private readonly uri: vscode.Uri;
 
   constructor(
@@ -63,21 +66,23 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     this.wanted = false;
-    this.say(t("Capturing the graphs of {0}…", this.subject.target), true);
+    const what = t("Capturing the graphs of {0}", this.subject.target);
+    const since = Date.now();
+    this.tell({ kind: "loading", what, since });
     try {
-      const made = await capture(this.context, this.uri, this.subject.target, complete, running.token, (message, percentage) => {
-        if (this.running === running) this.say(percentage ? `${message} (${percentage} %)` : message, true);
+      const made = await capture(this.context, this.uri, this.subject.target, complete, running.token, (step, percentage) => {
+        if (this.running === running) this.tell({ kind: "loading", what, step, percentage, since });
       });
       if (this.running !== running) return;
       if (this.now && this.now.version !== made.version) this.before = this.now;
       this.now = made;
       await this.sendAll();
-      this.say(made.notes.join("  "), false);
+      this.say(made.notes.join("  "));
     } catch (error) {
       if (this.running !== running) return;
-      if (error instanceof vscode.CancellationError) this.say(t("Cancelled."), false);
+      if (error instanceof vscode.CancellationError) this.tell({ kind: "cancelled", what });
       else {
-        this.say(messageOf(error), false);
+        this.tell({ kind: "failed", what, why: messageOf(error), place: this.culprit() });
         if (!(error instanceof CaptureError)) this.context.log.error(`graph: ${String(error)}`);
       }
     } finally {
@@ -93,6 +98,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
 
   protected override async filled(): Promise<void> {
     await this.sendAll();
+    await this.send({ type: "state", state: this.state });
     this.captureFirst();
   }
 
@@ -107,6 +113,9 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
       case "capture":
         await this.capture(message.complete);
         return;
+      case "retry":
+        await this.capture(this.now?.complete ?? false);
+        return;
       case "cancel":
         this.running?.cancel();
     }
@@ -116,7 +125,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private captureFirst(): void {
     if (!this.ready || this.now || this.running) return;
     if (this.context.session.state === SessionState.Running) void this.capture(false);
-    else this.say(t("Waiting for the daemon…"), false);
+    else this.tell({ kind: "empty", why: t("Waiting for the daemon…") });
   }
 
   private async sendAll(): Promise<void> {
@@ -156,13 +165,24 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     if (!chosen) return;
     try {
       await writeFile(chosen.fsPath, content);
-      this.say(t("Saved as {0}", chosen.fsPath), false);
+      this.say(t("Saved as {0}", chosen.fsPath));
     } catch (error) {
       this.context.notifications.answer(t("The file could not be written: {0}", messageOf(error)));
     }
   }
 
-  private say(text: string, busy: boolean): void {
-    void this.send({ type: "status", text, busy });
+  /** Where the first error of the file is: what keeps its graphs from being captured. */
+  private culprit(): Location | undefined {
+    const found = findingsFor(this.context.analyses, this.uri, this.subject.target);
+    return found.find(({ severity }) => severity === "error")?.place;
+  }
+
+  private say(note: string): void {
+    this.tell({ kind: "shown", note });
+  }
+
+  private tell(state: PageState): void {
+    this.state = state;
+    void this.send({ type: "state", state });
   }
 }

@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import type { GrowingDocument, Piece } from "../../webview/kerneldiff/document.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import type { ToHost, ToPage } from "../../webview/kerneldiff/messages.js";
+import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../context.js";
 import { PageTab } from "../pages/tab.js";
 import type { Comparison, Kept } from "./comparisons.js";
@@ -19,7 +20,8 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
   /** What has come of a comparison that goes on, or of one that did not come to an end. */
   private growing: GrowingDocument | undefined;
   private stopped = false;
-  private status: ToPage = { type: "status", text: "" };
+  private state: PageState = { kind: "shown", note: "" };
+  private running: vscode.CancellationTokenSource | undefined;
 
   constructor(
     context: Context,
@@ -55,14 +57,27 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
     if (this.growing) void this.send({ type: "stopped" });
   }
 
-  /** What goes on: a text below the heading, "" for nothing. */
-  say(text: string): void {
-    this.status = { type: "status", text };
-    void this.send(this.status);
+  /** What goes on, or why there is nothing. */
+  tell(state: PageState): void {
+    this.state = state;
+    void this.send({ type: "state", state });
   }
 
-  protected override async hear(): Promise<void> {
-    await this.compareAgain();
+  /** A comparison begins, which the page can cancel; one that went on is given up. */
+  begin(): vscode.CancellationToken {
+    this.running?.cancel();
+    this.running = new vscode.CancellationTokenSource();
+    return this.running.token;
+  }
+
+  override dispose(): void {
+    this.running?.cancel();
+    super.dispose();
+  }
+
+  protected override async hear(message: Heard): Promise<void> {
+    if (message.type === "cancel") this.running?.cancel();
+    else await this.compareAgain();
   }
 
   protected override async filled(): Promise<void> {
@@ -76,7 +91,7 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
       const message: ToPage = { type: "comparison", document: shown.document, maps: await contentOf(maps), subject: { subject, options, report, maps } };
       if (this.shown === shown && !this.growing) await this.send(message);
     }
-    await this.send(this.status);
+    await this.send({ type: "state", state: this.state });
   }
 }
 

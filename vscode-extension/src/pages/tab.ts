@@ -6,7 +6,7 @@
 import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { Context } from "../context.js";
+import type { Services } from "../context.js";
 import { messageOf } from "../orders.js";
 import { revealPlace } from "../places.js";
 import { type Page, pageOf } from "./page.js";
@@ -18,10 +18,10 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
   protected ready = false;
   protected readonly disposables: vscode.Disposable[] = [];
 
-  /** `kept` is what VS Code keeps of the tab over a restart. */
-  constructor(protected readonly context: Context, protected readonly panel: vscode.WebviewPanel, page: Page, kept: unknown, private readonly closed: () => void) {
+  /** `kept` is what VS Code keeps of the tab over a restart; `commands` are those that its links may run. */
+  constructor(protected readonly context: Services, protected readonly panel: vscode.WebviewPanel, private readonly page: Page, private readonly kept: unknown, private readonly closed: () => void, commands: readonly string[] = []) {
     const { extensionUri } = context.extension;
-    panel.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extensionUri, "out")] };
+    panel.webview.options = { enableScripts: true, enableCommandUris: commands, localResourceRoots: [vscode.Uri.joinPath(extensionUri, "out")] };
     panel.iconPath = vscode.Uri.joinPath(extensionUri, "media", "view.svg");
     this.disposables.push(
       panel.webview.onDidReceiveMessage((message: FromPage | Common) => {
@@ -29,7 +29,13 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
       }),
       panel.onDidDispose(() => { this.dispose(); }),
     );
-    panel.webview.html = pageOf(panel.webview, context.extension, kept, page);
+    this.load();
+  }
+
+  /** Loads the page anew: it says `ready` again. */
+  protected load(): void {
+    this.ready = false;
+    this.panel.webview.html = pageOf(this.panel.webview, this.context.extension, this.kept, this.page);
   }
 
   dispose(): void {

@@ -249,12 +249,12 @@ test.each(["svg", "png", "dot"])("the graph is saved as %s", async (kind) => {
 
 test("a foreign or damaged file is told in words", async () => {
   const { page } = await open([]);
-  await until("it says so", async () => (await page.locator(".empty").innerText()) === "There is no graph to show.");
+  await until("it says so", async () => (await page.locator(".state-why").innerText()) === "There is no graph to show.");
   const damaged = { schema: 1, title: "", documents: [Buffer.from("not a graph").toString("base64")], findings: [] };
   const file = join(folder, "damaged.html");
   writeFileSync(file, readFileSync(PAGE, "utf8").replace("@@INDUCTOR_DEBUG_DATA@@", Buffer.from(JSON.stringify(damaged)).toString("base64")));
   await page.goto(`file://${file}`);
-  await until("it says what is wrong", async () => (await page.locator(".empty").innerText()).startsWith("This is no graph file"));
+  await until("it says what is wrong", async () => (await page.locator(".state-why").innerText()).startsWith("This is no graph file"));
 });
 
 test("graphs of 1 and of 50,000 nodes are drawn", async () => {

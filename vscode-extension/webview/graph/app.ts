@@ -3,6 +3,7 @@
  * then shown by the parts of `view/`.
  */
 
+import type { Location } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
 import type { ToPage } from "../shared/messages.js";
 import { t } from "../shared/words.js";
@@ -28,6 +29,7 @@ import { Outline } from "./view/outline.js";
 import { Pane } from "./view/pane.js";
 import { fillHeader, TEXTS } from "./view/paneHeader.js";
 import { Scene } from "./view/scene.js";
+import { Standing } from "./view/standing.js";
 import { TextsPane } from "./view/textsPane.js";
 import { readTheme, watchTheme } from "./view/theme.js";
 import { Toolbar } from "./view/toolbar.js";
@@ -55,9 +57,7 @@ export class App {
   readonly outline: Outline;
   readonly details: Details;
   private readonly legend = new Legend();
-  private readonly status = element("span", { class: "status-text", role: "status" });
-  private readonly cancel = element("button", { type: "button", hidden: true, onclick: () => { this.host.send({ type: "cancel" }); } }, t("Cancel"));
-  private readonly empty = element("div", { class: "empty" }, t("Waiting for the graphs…"));
+  private readonly standing: Standing;
   private readonly main = element("main", {});
 
   constructor(readonly host: Host) {
@@ -94,7 +94,9 @@ export class App {
     });
     this.panes[1].element.hidden = true;
     this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element), this.texts.element), this.details.element);
-    document.body.append(this.toolbar.element, this.empty, this.main, element("footer", { class: "status" }, this.status, this.cancel, this.legend.element));
+    const reveal = (place: Location): void => { this.following.reveal(place, true); };
+    this.standing = new Standing(host, reveal, () => !this.main.hidden);
+    document.body.append(this.toolbar.element, this.standing.element, this.main, element("footer", { class: "status" }, this.standing.foot, this.legend.element));
     this.main.hidden = true;
     watchTheme(() => { this.setTheme(); });
   }
@@ -115,9 +117,8 @@ export class App {
       case "cursor":
         this.following.cursor(message.path, message.line, message.character);
         return;
-      case "status":
-        this.say(message.text);
-        this.cancel.hidden = !message.busy;
+      case "state":
+        this.standing.show(message.state);
     }
   }
 
@@ -141,9 +142,8 @@ export class App {
     for (const { code } of [...this.panes, this.texts]) code.setTexts(texts);
     const entries = inOrder(this.library.entries);
     const first = entries.find(({ id }) => id === shown[0]) ?? entries.find(({ table }) => table.kind === "forward") ?? entries[0];
-    this.empty.hidden = first !== undefined;
     this.main.hidden = first === undefined;
-    this.empty.textContent = problems[0] ?? t("There is no graph to show.");
+    this.standing.show(first ? undefined : { kind: "empty", why: problems[0] ?? t("There is no graph to show.") });
     const trouble = problems[0] ?? this.remarks.findings.find(({ severity }) => severity === "error")?.message;
     if (trouble !== undefined) this.say(trouble);
     if (!first) return;
@@ -283,7 +283,7 @@ export class App {
   }
 
   say(text: string): void {
-    this.status.textContent = text;
+    this.standing.say(text);
   }
 
   private makePane(at: number): Pane {

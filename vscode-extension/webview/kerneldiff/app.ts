@@ -2,6 +2,7 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
+import { StateView } from "../shared/stateView.js";
 import { t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
 import type { DiffDocument, GrowingDocument, NodeRow, OutputResult, Placed, SegmentRow, Verdict } from "./document.js";
@@ -20,7 +21,7 @@ const PACE = 250;
 type Shown = DiffDocument | GrowingDocument;
 
 export class App {
-  private readonly status = element("p", { class: "status", role: "status" });
+  private readonly state: StateView;
   private readonly main = element("main");
   private readonly details = element("section", { class: "details", "aria-label": t("One result") });
   private readonly head = element("header");
@@ -34,15 +35,18 @@ export class App {
   private order: { column: Column; descending: boolean } = { column: "blame", descending: true };
 
   constructor(private readonly send: (message: ToHost) => void) {
-    this.status.hidden = true;
-    document.body.append(this.status, this.main);
+    this.state = new StateView({
+      cancel: () => { send({ type: "cancel" }); },
+      retry: () => { send({ type: "retry" }); },
+      reveal: (place) => { this.select(place); },
+    });
+    document.body.append(this.state.element, this.main);
   }
 
   hear(message: ToPage): void {
     switch (message.type) {
-      case "status":
-        this.status.textContent = message.text;
-        this.status.hidden = message.text === "";
+      case "state":
+        this.state.show(message.state, this.document !== undefined);
         return;
       case "comparison":
         this.growing = undefined;

@@ -1,6 +1,7 @@
 /** What the extension and the KernelDiff page say to each other. Types only. */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { FromState, PageState } from "../shared/state.js";
 import type { DiffDocument, Piece } from "./document.js";
 
 /** From the extension. It sends nothing before the page has said `ready`. */
@@ -11,8 +12,8 @@ export type ToPage =
   | { readonly type: "piece"; readonly piece: Piece; readonly first: boolean }
   /** The comparison that went on did not come to an end; what had come stays. */
   | { readonly type: "stopped" }
-  /** What goes on, "" for nothing. */
-  | { readonly type: "status"; readonly text: string };
+  /** What goes on, or why there is nothing. */
+  | { readonly type: "state"; readonly state: PageState };
 
 /** From the page. */
 export type ToHost =
@@ -20,4 +21,5 @@ export type ToHost =
   /** Select an expression in the editor; `focus` takes the keyboard there. */
   | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean }
   /** Compare again, as before. */
-  | { readonly type: "compare" };
+  | { readonly type: "compare" }
+  | FromState;

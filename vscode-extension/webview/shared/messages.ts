@@ -2,6 +2,7 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { NodeFinding } from "../graph/model/findings.js";
+import type { FromState, PageState } from "./state.js";
 
 /** A text to open beside the graph, with the lines that come from the user's source. */
 export interface TextToOpen {
@@ -22,8 +23,8 @@ export type ToPage =
     }
   | { readonly type: "findings"; readonly findings: readonly NodeFinding[] }
   | { readonly type: "cursor"; readonly path: string; readonly line: number; readonly character: number }
-  /** What goes on, "" for nothing; `failed` where it is why nothing came of it. */
-  | { readonly type: "status"; readonly text: string; readonly busy: boolean };
+  /** What goes on, or why there is nothing. */
+  | { readonly type: "state"; readonly state: PageState };
 
 /** From the page. */
 export type ToHost =
@@ -34,4 +35,4 @@ export type ToHost =
   | { readonly type: "save"; readonly name: string; readonly content: string | Uint8Array }
   /** Capture again; `complete` asks for the kernels, too. */
   | { readonly type: "capture"; readonly complete: boolean }
-  | { readonly type: "cancel" };
+  | FromState;

@@ -1,0 +1,156 @@
+/**
+ * Pages of orders that the daemon carries out: bisections, transfers, reports. The page is there at once, says how far the order is, and then has
+ * what came of it. One tab for each subject. Links in what came are commands, and only two of those.
+ */
+
+import * as vscode from "vscode";
+
+import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { ToHost, ToPage } from "../../webview/order/messages.js";
+import type { PageState } from "../../webview/shared/state.js";
+import type { Services } from "../context.js";
+import { carryOutIn, messageOf, type Order, type Outcome } from "../orders.js";
+import { revealPlace } from "../places.js";
+import { COPY_TEXT, GO_TO_PLACE, type Place } from "../reportHtml.js";
+import { PageTab } from "./tab.js";
+
+const VIEW = "inductorDebug.report";
+
+/** What came of an order: HTML to show, a whole document of its own, or why there is nothing. */
+export type Content = { readonly html: string } | { readonly document: string } | { readonly nothing: string; readonly place?: Location | undefined };
+
+/** An order with a page; `title` is the page's, `content` what to show of the answer. */
+export interface PageOrder<T> {
+  readonly key: string;
+  readonly title: string;
+  readonly order: Order;
+  readonly content: (answer: T) => Content | Promise<Content>;
+  /** What to show of it while it goes on. */
+  readonly growing?: (piece: unknown) => string | undefined;
+}
+
+export class OrderPages implements vscode.Disposable {
+  private readonly open = new Map<string, OrderPage>();
+  private readonly commands = [
+    vscode.commands.registerCommand(GO_TO_PLACE, (place?: Place) => (place ? goTo(place) : undefined)),
+    vscode.commands.registerCommand(COPY_TEXT, (text?: unknown) => vscode.env.clipboard.writeText(String(text))),
+  ];
+
+  constructor(private readonly context: Services) {}
+
+  /** Carries an order out in its tab; undefined where nothing came of it, which the tab says. */
+  async carryOut<T extends Outcome>(order: PageOrder<T>): Promise<T | undefined> {
+    const page = this.open.get(order.key) ?? this.made(order);
+    page.show(order.title);
+    return page.carryOut(order);
+  }
+
+  dispose(): void {
+    for (const disposable of [...this.commands, ...this.open.values()]) disposable.dispose();
+  }
+
+  private made({ key, title }: { readonly key: string; readonly title: string }): OrderPage {
+    const panel = vscode.window.createWebviewPanel(VIEW, title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, { enableFindWidget: true });
+    const page = new OrderPage(this.context, panel, () => this.open.delete(key));
+    this.open.set(key, page);
+    return page;
+  }
+}
+
+type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
+
+class OrderPage extends PageTab<Heard, ToPage> {
+  private state: PageState = { kind: "shown", note: "" };
+  private html = "";
+  /** Whether a document of its own is shown in place of our page. */
+  private replaced = false;
+  private running: vscode.CancellationTokenSource | undefined;
+  private again: () => unknown = () => undefined;
+
+  constructor(context: Services, panel: vscode.WebviewPanel, closed: () => void) {
+    super(context, panel, "order", null, closed, [GO_TO_PLACE, COPY_TEXT]);
+  }
+
+  show(title: string): void {
+    this.panel.title = title;
+    this.panel.reveal(undefined, true);
+  }
+
+  async carryOut<T extends Outcome>(wanted: PageOrder<T>): Promise<T | undefined> {
+    const { order, content } = wanted;
+    this.running?.cancel();
+    const running = new vscode.CancellationTokenSource();
+    this.running = running;
+    this.again = () => this.carryOut(wanted);
+    this.begin();
+    const mine = (): boolean => this.running === running;
+    const tell = (state: PageState): void => { if (mine()) this.tell(state); };
+    const piece = (found: unknown): void => {
+      const html = mine() ? wanted.growing?.(found) : undefined;
+      if (html !== undefined) this.fill(html);
+    };
+    try {
+      const answer = await carryOutIn<T>(this.context, tell, { ...order, piece }, running.token);
+      if (!answer || !mine()) return undefined;
+      return this.take(order.title, await content(answer)) ? answer : undefined;
+    } catch (error) {
+      tell({ kind: "failed", what: order.title, why: messageOf(error) });
+      return undefined;
+    } finally {
+      if (mine()) this.running = undefined;
+      running.dispose();
+    }
+  }
+
+  override dispose(): void {
+    this.running?.cancel();
+    super.dispose();
+  }
+
+  protected override async hear(message: Heard): Promise<void> {
+    if (message.type === "cancel") this.running?.cancel();
+    else await this.again();
+  }
+
+  protected override async filled(): Promise<void> {
+    if (this.html !== "") await this.send({ type: "content", html: this.html });
+    await this.send({ type: "state", state: this.state });
+  }
+
+  /** Another document may stand where the page was. */
+  private begin(): void {
+    this.html = "";
+    if (this.replaced) this.load();
+    else void this.send({ type: "content", html: "" });
+    this.replaced = false;
+  }
+
+  /** Shows what came of an order; whether that is anything. */
+  private take(what: string, came: Content): boolean {
+    if ("nothing" in came) this.tell({ kind: "failed", what, why: came.nothing, place: came.place });
+    else if ("document" in came) {
+      this.replaced = true;
+      this.ready = false;
+      this.panel.webview.html = came.document;
+    } else {
+      this.fill(came.html);
+      this.tell({ kind: "shown", note: "" });
+    }
+    return !("nothing" in came);
+  }
+
+  private tell(state: PageState): void {
+    this.state = state;
+    void this.send({ type: "state", state });
+  }
+
+  private fill(html: string): void {
+    this.html = html;
+    void this.send({ type: "content", html });
+  }
+}
+
+async function goTo({ path, range }: Place): Promise<void> {
+  if (range) await revealPlace({ path, range }, true);
+  else await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.One });
+}
