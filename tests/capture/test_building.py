@@ -141,9 +141,11 @@ def test_declarations_lead_to_the_expression_that_made_a_parameter() -> None:
 
     def read(load: Load, targets: list[BuiltTarget]) -> Any:
         names = ("blocks.1.fc.weight", "blocks.1.gain", "blocks.0.mask", "copied.layers.1.linear1.bias", "tied.bias")
-        return {name: [frame.location for frame in targets[0].declarations[name]] for name in names}, len(
-            targets[0].declarations
-        ) == len(list(targets[0].module.named_parameters(remove_duplicate=False))) + 2  # type: ignore[union-attr]
+        model, told = targets[0].module, targets[0].declarations
+        assert model is not None
+        tensors = [*model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)]
+        held = {name for name, _ in [*tensors, *model.named_modules(remove_duplicate=False)] if name}
+        return {name: [frame.location for frame in told[name]] for name in names}, told.keys() == held
 
     found, complete = built(text, read)
     assert complete

@@ -81,6 +81,8 @@ def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequen
         for found in explained
         if found.rule in ("graph-break", "recompile")
     ]
+    # What the first break leaves in eager is one thing to learn, however many functions it leaves there.
+    cause = f"{why[0].path}:{why[0].range.start.line}" if why else ""
     return [
         Finding(
             rule="eager-fallback",
@@ -95,6 +97,7 @@ def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequen
             target=run.target.name,
             count=fact.operations,
             related=[related for related in why if related.path == fact.place.path][:_MOST_RELATED],
+            cause=cause,
         )
         for fact in eager
         if fact.place is not None
