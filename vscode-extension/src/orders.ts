@@ -69,8 +69,10 @@ export async function carryOutIn<T>(
     if (session.state !== SessionState.Running) throw new Error(t("The daemon is not running."));
     return await session.perform<T>(command, argument, token, (step, percentage) => { tell({ kind: "loading", what, step, percentage, since }); }, piece);
   } catch (error) {
-    if (error instanceof vscode.CancellationError) tell({ kind: "cancelled", what });
-    else {
+    if (error instanceof vscode.CancellationError) {
+      log.info(`${what}: cancelled`);
+      tell({ kind: "cancelled", what });
+    } else {
       log.error(`${what}: ${messageOf(error)}`);
       tell({ kind: "failed", what, why: messageOf(error) });
     }
