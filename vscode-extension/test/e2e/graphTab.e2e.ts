@@ -62,10 +62,10 @@ test("where there are several targets one chooses", async () => {
 });
 
 test("a capture that takes too long is cancelled, and can be asked for again", async () => {
-  const frame = await frameWhere("it can be cancelled", "document.querySelector('footer button')?.hidden === false");
-  await frame.locator("footer button", { hasText: "Cancel" }).click();
+  const frame = await frameWhere("it can be cancelled", "document.querySelector('.state.loading button') !== null");
+  await frame.locator(".state button", { hasText: "Cancel" }).click();
   await until("it says so", async () => (await frame.locator(".state.cancelled").innerText()).includes("Retry"));
-  await until("there is nothing to cancel", async () => !(await frame.locator("footer button").isVisible()));
+  await until("there is nothing to cancel", async () => !(await frame.locator(".state.loading button").isVisible()));
   rmSync(hold);
   await frame.locator('[aria-label="Capture again"]').click();
   await drawn();

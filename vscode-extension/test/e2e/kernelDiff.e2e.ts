@@ -180,7 +180,7 @@ test("rows come while a comparison goes on, and stay when it is cancelled", asyn
   });
   await window.screenshot("kerneldiff-comparing");
   expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+comparing\s+Slow: spyre against eager$/u);
-  await window.page.locator(".notifications-toasts .monaco-button", { hasText: "Cancel" }).click();
+  await frame.locator(".state button", { hasText: "Cancel" }).click();
   await frame.locator("header .badge.unfinished").waitFor();
   expect(await frame.locator("h1").innerText()).toMatch(/^pass\s+unfinished\s+Slow: spyre against eager$/u);
   expect(await frame.locator("section", { hasText: "aten.exp" }).count()).toBeGreaterThan(0);
