@@ -59,10 +59,12 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
 
 
 def _is_tied(found: Found) -> bool:
-    """Whether the batch runs only with the size of something else, which has nothing to do with it."""
+    """Whether the batch runs only with the size of another dimension of a tensor, which has nothing to do with it."""
     traced = found.traced.size_of()
-    others = {traced[name] for name in found.guess.used_sizes() if name != _BATCH}
-    return traced.get(_BATCH) in others
+    together = (spec.dims for _, spec in found.traced.tensors() if _BATCH in spec.dims)
+    return any(
+        dim != _BATCH and isinstance(dim, str) and traced[dim] == traced[_BATCH] for dims in together for dim in dims
+    )
 
 
 def _another(size: int, trials: Trials) -> int:

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Finding, Inferred, Related, Severity
+from inductor_debug_schema import Finding, Inferred, Related, Severity, Stage
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.inference.coincidences import Coincidence
@@ -72,7 +72,7 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
             kept.append(_blamed(finding, inference.blame, inference.result, basis))
             continue
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
-        if finding.rule in _ABOUT_OUR_CALL:
+        if finding.rule in _ABOUT_OUR_CALL and not _of_compiling(finding, target):
             continue
         if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference)):
             continue
@@ -80,6 +80,12 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
             continue
         kept.append(replace(finding, related=[*finding.related, basis]))
     return kept
+
+
+def _of_compiling(finding: Finding, target: BuiltTarget) -> bool:
+    """Whether code that runs with the inferred inputs cannot be compiled with them, not even as numbers."""
+    compiling = finding.stage not in (Stage.LOAD, Stage.PREVIEW)
+    return finding.rule == "capture-error" and compiling and not has_free_sizes(target)
 
 
 def _basis(inferred: Inferred) -> str:
