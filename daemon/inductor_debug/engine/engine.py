@@ -54,8 +54,10 @@ class Engine:
         cache_folder: Path | None = None,
         jobs: int | None = None,
         remembers: bool = False,
+        selects: bool = False,
     ) -> None:
         self._settings_for = settings_for
+        self._selects = selects
         self._listener = listener
         self._runner = Runner(pool_factory, cache_folder, jobs, remembers=remembers)
         self._keeper = Keeper(cache_folder)
@@ -71,7 +73,13 @@ class Engine:
         self.close(uri)
         saved = read_source(path) if path else None
         document = Document(uri, path, version, text, saved if isinstance(saved, str) else None)
-        lane = Lane(document, settings_for=self._settings_for, runner=self._runner, listener=self._listener)
+        lane = Lane(
+            document,
+            settings_for=self._settings_for,
+            runner=self._runner,
+            listener=self._listener,
+            selects=self._selects,
+        )
         self._lanes[uri] = lane
         lane.opened()
 

@@ -37,6 +37,7 @@ from inductor_debug.engine.gate import Gate, Listener
 from inductor_debug.engine.merge import Carried, Key, Results, key_of, moved
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.scheduling import Debounce
+from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, words
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 from inductor_debug.engine.syntax import SyntaxFault, unparsed
 
@@ -46,24 +47,35 @@ TOP_LEVEL_CHANGED = "waiting for a save: the edit is not only inside functions"
 NOT_SAVED = "waiting for a save: the file is not on disk"
 NOT_PARSED = "waiting for an edit: the text does not parse"
 NOT_ASKED = "waiting for a save or a command"
+_NEVER_RUN = frozenset((SkipReason.SET_UP, SkipReason.MIGRATION, SkipReason.WITHOUT_TORCH, SkipReason.WITHOUT_MODEL))
+"""Files in which there is nothing to find."""
 
 
 class Lane:
     """One open document; see the module's text."""
 
     def __init__(
-        self, document: Document, *, settings_for: Callable[[str], Settings], runner: Runner, listener: Listener
+        self,
+        document: Document,
+        *,
+        settings_for: Callable[[str], Settings],
+        runner: Runner,
+        listener: Listener,
+        selects: bool = False,
     ) -> None:
         self.document = document
         self.gate = Gate(document, listener)
         self._settings_for = settings_for
         self._runner = runner
+        self._selects = selects
         self._debounce = Debounce()
         self._settings: Settings | None = None
         self._job: _Job | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._results: Results | None = None
         self._carried: Carried | None = None
+        self._selected: tuple[str, Skip | None] | None = None
+        """The saved text for which it was last decided whether there is anything to compile, and what came of it."""
         self.expressions = ExpressionStore()
 
     @property
@@ -145,7 +157,7 @@ class Lane:
 
     def asked(self, cause: str) -> None:
         """The user asked for an analysis: past the cache and whatever the trigger."""
-        settings = self._resolve(cause)
+        settings = self._resolve(cause, asked=True)
         if settings is not None:
             self._consider(settings, cause, fresh=True)
 
@@ -202,8 +214,11 @@ class Lane:
 
     # What follows from it.
 
-    def _resolve(self, cause: str) -> Settings | None:
-        """The settings that hold now; None where they forbid to run, which the document then says."""
+    def _resolve(self, cause: str, *, asked: bool = False) -> Settings | None:
+        """The settings that hold now; None where they forbid to run, which the document then says.
+
+        A file that has nothing to compile is run only where the user `asked` for it.
+        """
         document = self.document
         try:
             self._settings = self._settings_for(document.path)
@@ -217,7 +232,25 @@ class Lane:
             report = FileReport(document.path, FileStatus.NO_TARGET)
             self.gate.show(self._begin("excluded"), AnalysisState.DONE, report, document.text)
             return None
+        if not asked and (why := self._nothing_to_compile(self._settings)) is not None:
+            report = FileReport(document.path, FileStatus.NO_TARGET)
+            self.gate.show(self._begin(f"not run: {why}"), AnalysisState.DONE, report, document.text)
+            return None
         return self._settings
+
+    def _nothing_to_compile(self, settings: Settings) -> str | None:
+        """Why the saved file need not run, in words; None where it may have something to compile.
+
+        Scripts and tests are run here, for who opens one wants to know of its models.
+        """
+        document = self.document
+        if not self._selects or not document.path or document.saved is None:
+            return None
+        if self._selected is None or self._selected[0] != document.saved:
+            skip = Selector(settings.project_root).skip(document.path, settings.project_root, settings)
+            self._selected = document.saved, skip
+        skip = self._selected[1]
+        return words(skip) if skip is not None and skip.reason in _NEVER_RUN else None
 
     def _consider(self, settings: Settings, cause: str, *, delay: float = 0.0, fresh: bool = False) -> None:
         verdict = self.document.verdict()

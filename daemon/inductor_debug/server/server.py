@@ -93,6 +93,7 @@ class Server(LanguageServer):
                 cache_folder=self._options.cache_folder,
                 jobs=self._options.jobs,
                 remembers=True,
+                selects=True,
             )
         return self._engine
 
