@@ -210,6 +210,130 @@ HEALTHY = {
         def forward(self, x, y):
             return self.left(x) + self.right(y)
     """,
+    "real numbers are given where complex ones are wanted": """
+        def forward(self, spectrum):
+            return torch.view_as_real(spectrum).flatten(-2)
+    """,
+    "a state is set by another method": """
+        def __init__(self):
+            super().__init__()
+            self.layer, self.memory = nn.Linear(8, 8), None
+        def reset(self, batch):
+            self.memory = torch.zeros(batch, 8)
+        def forward(self, x):
+            self.memory = self.memory * 0.9 + self.layer(x)
+            return self.memory
+    """,
+    "a list is filled by another method": """
+        def __init__(self):
+            super().__init__()
+            self.scales = []
+        def forward(self, x):
+            return x * self.scales[0]
+    """,
+    "a function could not be imported": """
+        def forward(self, x):
+            return fused(x)
+    try:
+        from a_library_that_nobody_has import fused
+    except ImportError:
+        fused = None
+    """,
+    "a subclass defines a step": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+        def head(self, x):
+            pass
+        def forward(self, x):
+            return self.head(self.layer(x)) + 1
+    """,
+    "an input is to be differentiated": """
+        def __init__(self):
+            super().__init__()
+            self.energy = nn.Linear(3, 1)
+        def forward(self, positions):
+            (gradient,) = torch.autograd.grad(self.energy(positions).sum(), positions)
+            return -gradient
+    """,
+    "an input is a number": """
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(4))
+        def forward(self, x, which):
+            return self.layers[which](x)
+    """,
+    "an input is a generator of random numbers": """
+        def forward(self, x, generator):
+            return x + torch.randn(x.shape, generator=generator)
+    """,
+    "two inputs have more dimensions than were guessed": """
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("pairs", torch.triu_indices(27, 27, 1))
+            self.layer = nn.Linear(351, 1)
+        def forward(self, dense, sparse):
+            x = torch.cat([dense[:, None], sparse], 1)
+            z = x @ x.transpose(1, 2)
+            return self.layer(z[:, self.pairs[0], self.pairs[1]])
+    """,
+    "a part is given to the constructor": """
+        def __init__(self, attention, width):
+            super().__init__()
+            self.attention, self.layer = attention, nn.Linear(width, width)
+        def forward(self, x, mask=None):
+            y, weights = self.attention(x, x, x, mask=mask)
+            return self.layer(x + y)
+    """,
+    "two sizes make one": """
+        def __init__(self):
+            super().__init__()
+            self.layer, self.table = nn.Linear(32, 32), nn.Parameter(torch.zeros(49, 49))
+        def forward(self, x):
+            batch, rows, columns, width = x.shape
+            x = self.layer(x).view(batch, rows * columns, width)
+            return x @ x.transpose(1, 2) + self.table
+    """,
+    "an input is a list that is copied": """
+        def forward(self, levels):
+            levels = levels.copy()
+            levels.reverse()
+            return levels[0] + 1
+    """,
+    "a list has tensors of several sizes": """
+        def __init__(self):
+            super().__init__()
+            self.wide, self.narrow = nn.Linear(64, 8), nn.Linear(32, 8)
+        def forward(self, levels):
+            return self.wide(levels[0]) + self.narrow(levels[1])
+    """,
+    "a size grows slowly with an input": """
+        def __init__(self):
+            super().__init__()
+            self.down, self.layer = nn.Conv1d(8, 8, 24, stride=24, padding=12), nn.Conv1d(8, 8, 18)
+        def forward(self, x):
+            return self.layer(self.down(x.permute(0, 2, 1))[..., :30])
+    """,
+    "two inputs go together": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(33, 16)
+        def forward(self, nodes, edge_index, edge_attr):
+            source, target = edge_index
+            return self.layer(torch.cat([nodes[source], nodes[target], edge_attr], -1))
+    """,
+    "two inputs have the same rows": """
+        def forward(self, features, boxes):
+            left, top, right, bottom = boxes.unbind(-1)
+            return features * (right - left)[..., None]
+    """,
+    "one input is shorter than the other": """
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(8, 16), nn.Linear(16, 8)
+        def forward(self, x, y):
+            return self.left(x)[:, 1:, :8] + self.right(y)[:, :-2]
+    """,
 }
 
 
@@ -227,3 +351,31 @@ def test_a_class_that_was_not_run_says_how_far_it_came(tmp_path: Path) -> None:
     told_of = inferred(told(tmp_path, model_of(HEALTHY["the code refuses by itself"])))
     assert "a size that nobody can guess" in told_of.reason
     assert told_of.directive.startswith("# inductor-debug: inputs=")
+
+
+def test_what_is_padded_for_images_gets_an_image(tmp_path: Path) -> None:
+    body = """
+        def __init__(self):
+            super().__init__()
+            self.pad, self.convolution = nn.ReflectionPad2d(4), nn.Conv2d(3, 8, 9)
+        def forward(self, x):
+            return self.convolution(self.pad(x))
+    """
+    assert "x f32[batch, 3, " in inferred(told(tmp_path, model_of(body))).signature
+
+
+def test_a_model_written_for_torchscript_is_judged_like_others(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Block(torch.jit.ScriptModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    @torch.jit.script_method
+    def forward(self, x):
+        return self.layer(x)
+"""
+    assert findings(told(tmp_path, text)) == []

@@ -28,6 +28,7 @@ _WRONG_CALL = re.compile(
 )
 """How Python itself, which gives these errors no facts, says that arguments do not fit a function."""
 _ALIKE = 0.75
+_CONTAINERS = (list, dict, set, str)
 _REGISTERING = frozenset(
     ("setattr", "register_buffer", "register_parameter", "register_module", "add_module", "__setattr__")
 )
@@ -99,7 +100,9 @@ def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: b
         ours = invented and type(owner).__module__.startswith("torch.nn")
         return not ours and name not in names.attributes and name not in _set_by_classes(type(owner))
     if isinstance(owner, torch.Tensor):
-        # A name that is far from any of a tensor's asks for another kind of object.
+        # A name that is far from any of a tensor's, or that lists have, asks for another kind of object.
+        if any(hasattr(kind, name) for kind in _CONTAINERS):
+            return False
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
         return name not in names.attributes and name not in names.later

@@ -106,7 +106,8 @@ def is_model(kind: Any, module: ModuleType) -> bool:
         return False
     if inspect.isabstract(kind):
         return False
-    forward = kind.forward
+    # A class of `torch.jit` has one that classes cannot be asked for.
+    forward = getattr(kind, "forward", None)
     if getattr(forward, "__name__", "") == "_forward_unimplemented":
         return False
     if issubclass(kind, nn.ModuleList | nn.ModuleDict | nn.ParameterList | nn.ParameterDict) and "forward" not in vars(

@@ -3,7 +3,8 @@
 Batches, lengths, heights and widths are free unless the model says otherwise: by a table of positions, a linear layer
 after a flatten, a number in a reshape. Where such a size is refused because of the model's own parameters or constants,
 the model declares it. Where two results that both come of the inputs contradict each other, only the guess made them
-agree: a transpose that is missing is found so.
+agree: a transpose that is missing is found so. Results that come of different inputs are another matter: those inputs
+go together, as the caller knows.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
     guess, sizes = found.guess, found.guess.size_of()
     result: list[Coincidence] = []
     seen: set[int] = set()
-    for name, spec in guess.tensors():
+    for number, (name, spec) in enumerate(guess.tensors()):
         for dim, called in enumerate(spec.dims):
             size = called if isinstance(called, int) else sizes[called]
             role = called if isinstance(called, str) else GENERIC.get(len(spec.dims), ())[dim : dim + 1]
@@ -53,7 +54,7 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
             changed = guess.with_sizes(**{called: other}) if isinstance(called, str) else None
             changed = changed or resized_alone(guess, name, spec, dim, other)
             refused = refused_call(trials, changed)
-            if refused is not None and _is_by_chance(refused):
+            if refused is not None and _is_by_chance(refused, number):
                 result.append(Coincidence(name, dim, size, changed))
     return result
 
@@ -85,9 +86,9 @@ def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
     return replace(changed, arguments=arguments)
 
 
-def _is_by_chance(refused: RefusedCall) -> bool:
-    """Whether two results of the model are at odds, not one with a parameter, a constant or a number of the code."""
+def _is_by_chance(refused: RefusedCall, changed: int) -> bool:
+    """Whether two results of one input are at odds, not one with a parameter, a constant or a number of the code."""
     conflict = refused.conflict
     if conflict is None or conflict.kind is not ConflictKind.SIZE or conflict.right is None:
         return False
-    return refused.computed[conflict.left.operand] and refused.computed[conflict.right.operand]
+    return all(changed in refused.sources[side.operand] for side in (conflict.left, conflict.right))

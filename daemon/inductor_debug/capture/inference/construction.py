@@ -41,6 +41,12 @@ class Construction:
     source: str = "defaults"
     numbers: tuple[int, ...] = ()
 
+    @property
+    def has_invented_code(self) -> bool:
+        """Whether a module or a function was made up, which does what the right one does not."""
+        values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
+        return any(callable(part) for value in values for part in (value if isinstance(value, list) else [value]))
+
     def call(self, kind: Callable[..., Any]) -> Any:
         """Builds the class."""
         args, kwargs = self.given()

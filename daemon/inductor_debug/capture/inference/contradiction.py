@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from inductor_debug.capture.conflicts import ConflictKind
-from inductor_debug.capture.inference.changes import of_rank, replaced, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.changes import of_rank, replaced, resized_alone, shifted, with_all_sizes
+from inductor_debug.capture.inference.doubts import is_plain
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.refusing_call import Pair, RefusedCall, refused_call
-from inductor_debug.capture.inference.specs import Guess, TensorSpec, map_tensors
+from inductor_debug.capture.inference.specs import Guess, SequenceSpec, TensorSpec, map_tensors
 from inductor_debug.capture.inference.trial import Outcome, Trials
 
 _SECONDS = 0.6
@@ -28,6 +29,9 @@ _FACTORS = (2, 3, 5)
 _LARGEST = 1 << 14
 """How large a size is tried where a larger one is wanted."""
 _RESTARTS = 4
+_MOST_SHIFTED = 4
+_LENGTH = 6
+"""How many tensors a list is given, so that those which the code asks for are there."""
 _IMAGE = ("H", "W")
 
 
@@ -66,6 +70,8 @@ class _Case:
         self._trials, self._plan, self._best, self._deadline = trials, plan, best, deadline
         self._left = trials.runs + _MOST_RUNS
         self._here: list[RefusedCall] = []
+        self._unsettled = False
+        """Whether a call of other ranks is refused for its sizes, which may be mended."""
 
     def judge(self) -> Judgement:
         best = self._best
@@ -90,14 +96,21 @@ class _Case:
                 return Judgement(runs=guess)
             if _is_further(outcome, best):
                 return Judgement(furthest=outcome)
-            refused = self._refused(guess) if outcome.place == best.place else None
+            if outcome.place != best.place:
+                self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
+                continue
+            refused = self._refused(guess)
             # What is refused for its rank, dtype or kind is no better; what is for other sizes may be.
             if refused is not None and (is_size or refused.is_like(first)):
                 self._here.append(refused)
-        if len(self._here) < 2 and best.guess.used_sizes():
+        if (len(self._here) < 2 and best.guess.used_sizes()) or not is_plain(best.guess):
+            # The items of a list are not varied one by one, and what numbers were meant nobody knows.
+            return Judgement()
+        if any(self._comes_as_far(other, first) for other in _as_lists(best.guess)):
             return Judgement()
         if all(call.conflict is None for call in self._here):
-            return Judgement(blamed=best if all(call.is_like(first) for call in self._here) else None)
+            certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
+            return Judgement(blamed=best if certain else None)
         return self._by_sizes()
 
     def _spent(self) -> bool:
@@ -106,15 +119,27 @@ class _Case:
     def _refused(self, guess: Guess) -> RefusedCall | None:
         return refused_call(self._trials, guess)
 
+    def _comes_as_far(self, guess: Guess, first: RefusedCall) -> bool:
+        """Whether another call meets the same."""
+        refused = self._refused(guess) if self._trials.run(guess).place == self._best.place else None
+        return refused is not None and refused.is_like(first)
+
+    def _is_about_size(self, guess: Guess) -> bool:
+        refused = self._refused(guess)
+        return refused is not None and refused.conflict is not None and not refused.is_about_rank
+
     def _by_sizes(self) -> Judgement:
         """Whether the two sides of a contradiction can ever be equal."""
         pairs = [call.pair for call in self._here if call.pair is not None]
         if len(pairs) != len(self._here) or len({call.function for call in self._here}) != 1:
             return Judgement()
+        kind = self._here[0].conflict.kind if self._here[0].conflict is not None else None
+        if kind is ConflictKind.WINDOW:
+            # A size that grows slowly with an input looks like one that does not.
+            return Judgement()
         lefts, rights = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
         if len(lefts) == 1 and len(rights) == 1:
-            return Judgement(blamed=self._best)
-        kind = self._here[0].conflict.kind if self._here[0].conflict is not None else None
+            return Judgement(blamed=None if self._unsettled else self._best)
         if kind not in (ConflictKind.SIZE, ConflictKind.VOLUME) or not all(_are_sizes(pair) for pair in pairs):
             return Judgement()
         if len(lefts) > 1 and len(rights) > 1:
@@ -124,6 +149,7 @@ class _Case:
     def _never_meets(self, side: int) -> Judgement:
         """Whether the side that follows the sizes of the call passes over the size that is wanted."""
         guess, blamed = self._best.guess, None
+        followed: list[str] = []
         for names in _axes(guess):
             axis = self._reading(guess, names, side)
             met = axis.meets()
@@ -133,8 +159,14 @@ class _Case:
                 return Judgement(runs=met)
             if not met:
                 return Judgement()
+            followed.append(names[0])
             blamed = blamed or self._trials.run(axis.nearest or guess)
-        return Judgement(blamed=blamed)
+        # Of two sizes that may be chosen freely a product can be anything; likely both are one.
+        for names in itertools.combinations(followed, 2):
+            met = self._reading(guess, names, side).meets()
+            if isinstance(met, Guess):
+                return Judgement(runs=met)
+        return Judgement(blamed=blamed if len(followed) == 1 else None)
 
     def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> _Axis:
         first = self._here[0].pair
@@ -268,6 +300,7 @@ def _shared_otherwise(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Gue
 def _other_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
     """The call with another argument, or a tensor of another rank or dtype."""
     yield from _other_arguments(guess, plan)
+    yield from _other_ranks(guess)
     for name, spec in dict.fromkeys(guess.tensors()):
         for rank in range(1, 6):
             if rank != len(spec.dims):
@@ -275,6 +308,22 @@ def _other_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
         for dtype in ("float32", "int64", "bool"):
             if dtype != spec.dtype:
                 yield replaced(guess, name, spec, TensorSpec(spec.dims, dtype))
+
+
+def _as_lists(guess: Guess) -> Iterator[Guess]:
+    """The call with a list of tensors for one of its tensors."""
+    for argument in guess.arguments:
+        yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * _LENGTH, is_list=True))
+
+
+def _other_ranks(guess: Guess) -> Iterator[Guess]:
+    """The call with a dimension more, or fewer, of several tensors at once: where one is batched, so are others."""
+    tensors = list(dict.fromkeys(guess.tensors()))
+    for difference in (1, 2, -1):
+        changed = [guess]
+        for name, spec in tensors if len(tensors) > 1 else ():
+            changed = [other for one in changed for other in shifted(one, name, spec, difference)][:_MOST_SHIFTED]
+        yield from changed if len(tensors) > 1 else ()
 
 
 def _resized_together(guess: Guess, size: int, other: int) -> Guess:

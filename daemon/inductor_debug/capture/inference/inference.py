@@ -294,6 +294,8 @@ class Inference:
         """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same."""
         if evident or not way.construction.invented:
             return True
+        if way.construction.has_invented_code:
+            return False
         blamed.append(outcome)
         return len(blamed) > 1 and blamed[0].place == outcome.place
 

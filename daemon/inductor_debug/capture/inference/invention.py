@@ -191,3 +191,7 @@ class GuessedConfiguration:
 
     def __contains__(self, name: object) -> bool:
         return name in vars(self)
+
+
+GuessedConfiguration.__name__ = GuessedConfiguration.__qualname__ = "configuration"
+"""What exceptions call it, which users read."""

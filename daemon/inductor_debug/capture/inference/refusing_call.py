@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of
+from inductor_debug.capture.inference.doubts import is_plain, may_want_other_inputs, speaks_of_unset
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
 
@@ -24,19 +25,26 @@ Pair = tuple["int | str", "int | str"]
 class RefusedCall:
     """A call that torch refused; one of Python's own has no `function`.
 
-    `computed` tells for each tensor that it was given whether that was computed from the inputs; others are the
-    model's parameters, buffers and constants, or made of those. `kind` is the type of what it raised.
+    `sources` tells for each tensor that it was given which tensors of the call that was computed from, by number; those
+    of none are the model's parameters, buffers and constants, or made of those. `kind` is the type of what it raised.
+    `is_doubtful` says that there are no facts, and that other inputs may be taken.
     """
 
     function: str
     kind: str
     conflict: Conflict | None
-    computed: list[bool] = field(default_factory=list)
+    sources: list[frozenset[int]] = field(default_factory=list)
+    is_doubtful: bool = False
 
     def is_like(self, other: RefusedCall) -> bool:
         """Whether both are refused by the same function for the same kind of reason."""
         reason, others = (call.conflict.kind if call.conflict is not None else call.kind for call in (self, other))
         return self.function == other.function and reason == others
+
+    @property
+    def is_about_rank(self) -> bool:
+        """Whether a tensor has too many dimensions, or too few."""
+        return self.conflict is not None and self.conflict.kind in (ConflictKind.RANK, ConflictKind.INDEX)
 
     @property
     def pair(self) -> Pair | None:
@@ -60,25 +68,33 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
     outcome = trials.watched(guess, watch.active)
     if outcome.error is None:
         return None
-    if watch.error is outcome.error:
-        return watch.refused
-    return RefusedCall("", type(outcome.error).__name__, None) if isinstance(outcome.error, _BY_PYTHON) else None
+    if watch.error is outcome.error and watch.refused is not None:
+        refused = watch.refused
+    elif isinstance(outcome.error, _BY_PYTHON):
+        doubtful = speaks_of_unset(outcome.error, watch.inputs)
+        refused = RefusedCall("", type(outcome.error).__name__, None, is_doubtful=doubtful)
+    else:
+        return None
+    refused.is_doubtful |= refused.conflict is None and not is_plain(guess)
+    return refused
 
 
 class _Watch(TorchFunctionMode):
-    """Remembers the innermost function of torch that raises, and which tensors were computed from the inputs."""
+    """Remembers the innermost function of torch that raises, and which inputs the tensors were computed from."""
 
     def __init__(self) -> None:
         super().__init__()
         self.refused: RefusedCall | None = None
         self.error: BaseException | None = None
-        self._computed: dict[int, torch.Tensor] = {}
+        self.inputs: list[torch.Tensor] = []
+        self._sources: dict[int, tuple[torch.Tensor, frozenset[int]]] = {}
 
     @contextlib.contextmanager
     def active(self, args: Any, kwargs: Any) -> Any:
         """Watches meanwhile; `args` and `kwargs` are what the model is called with."""
         self.refused, self.error = None, None
-        self._computed = {id(tensor): tensor for tensor in _tensors((args, kwargs))}
+        self.inputs = _tensors((args, kwargs))
+        self._sources = {id(tensor): (tensor, frozenset([number])) for number, tensor in enumerate(self.inputs)}
         with self:
             yield
 
@@ -93,9 +109,16 @@ class _Watch(TorchFunctionMode):
             if self.error is not error:
                 self._remember(function, args, kwargs, given, error)
             raise
-        if any(id(tensor) in self._computed for tensor in given):
-            self._computed.update((id(tensor), tensor) for tensor in _tensors(result))
+        sources = frozenset[int]().union(*map(self._sources_of, given))
+        if sources:
+            # What works in place adds to what its tensor came of.
+            self._sources.update(
+                (id(tensor), (tensor, sources | self._sources_of(tensor))) for tensor in _tensors(result)
+            )
         return result
+
+    def _sources_of(self, tensor: torch.Tensor) -> frozenset[int]:
+        return self._sources[id(tensor)][1] if id(tensor) in self._sources else frozenset()
 
     def _remember(
         self, function: Any, args: Any, kwargs: Mapping[str, Any], given: list[torch.Tensor], error: Exception
@@ -104,10 +127,13 @@ class _Watch(TorchFunctionMode):
             conflict = conflict_of(function, args, kwargs)
         except (TypeError, ValueError, RuntimeError):
             conflict = None
-        computed = [id(tensor) in self._computed for tensor in given]
         self.error = error
         self.refused = RefusedCall(
-            str(getattr(function, "__name__", function)), type(error).__name__, conflict, computed
+            str(getattr(function, "__name__", function)),
+            type(error).__name__,
+            conflict,
+            list(map(self._sources_of, given)),
+            is_doubtful=conflict is None and may_want_other_inputs(error, args, kwargs, self._sources),
         )
 
 

@@ -85,12 +85,14 @@ def search(
         outcome = trials.run(guess)
         if outcome.error is None:
             return settled(trials, guess, started + seconds)
-        if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
+        unsupported = isinstance(outcome.error, NotImplementedError)
+        if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
             # Other guesses change nothing about it; a lower rung of the ladder may.
             return NotFound(outcome.error, trials.runs, time.process_time() - started, best=outcome)
         if best is None or outcome.progress > best.progress:
             best, evident = outcome, is_evident(outcome)
-            runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident else runs
+            # What torch does not support for one rank or dtype it may support for another.
+            runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
         if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
             break
         rank = tuple(-number for number in outcome.progress)

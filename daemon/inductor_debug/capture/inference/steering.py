@@ -47,6 +47,7 @@ _WANTS_FLOAT = re.compile(
     r"Float|floating|Half|same dtype|dtype|not implemented for|Input type|mixed dtype|mean\(\)|result type|complex",
     re.IGNORECASE,
 )
+_WANTS_COMPLEX = re.compile(r"(only supported for|requires a|expected a?) ?complex", re.IGNORECASE)
 _WANTS_BOOL = re.compile(r"\bbool", re.IGNORECASE)
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -244,7 +245,12 @@ def _by_view(outcome: Outcome) -> Iterator[Guess]:
 
 def _by_dtype(outcome: Outcome) -> Iterator[Guess]:
     guess, message = outcome.guess, outcome.message
-    wishes = ((_WANTS_INTEGER, "int64"), (_WANTS_FLOAT, "float32"), (_WANTS_BOOL, "bool"))
+    wishes = (
+        (_WANTS_COMPLEX, "complex64"),
+        (_WANTS_INTEGER, "int64"),
+        (_WANTS_FLOAT, "float32"),
+        (_WANTS_BOOL, "bool"),
+    )
     for words, dtype in wishes:
         if words.search(message):
             for name, spec in guess.tensors():

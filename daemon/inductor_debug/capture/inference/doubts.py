@@ -1,0 +1,144 @@
+"""Whether what was refused without facts may be due to what we gave, or to what nobody has set yet.
+
+Torch and Python refuse many calls for a kind or a value: a real tensor where a complex one is wanted, None where a
+method that was not called would have put a state. Other inputs may be of the right kind; then nobody is blamed. Only
+what the refused call, or the failed statement, speaks of is looked at, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType, FunctionType
+from typing import Any
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.trial import is_users
+
+
+def is_plain(guess: Guess) -> bool:
+    """Whether a call gives tensors alone: of other values we know neither the kind nor the length."""
+    return all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
+
+
+def may_want_other_inputs(
+    error: BaseException, args: tuple[Any, ...], kwargs: Mapping[str, Any], computed: Iterable[int]
+) -> bool:
+    """Whether a function of torch may take other inputs than those which it refused.
+
+    Args:
+        error: what it raised.
+        args: of the refused call.
+        kwargs: of the refused call.
+        computed: the identities of all tensors that come of the inputs.
+    """
+    known = frozenset(computed)
+    if not isinstance(error, TypeError):
+        return any(id(value) in known for value in _leaves((args, kwargs)))
+    # The first of several arguments is what is worked on; where others are tensors, numbers may have been meant.
+    others = args[1:] if len(args) + len(kwargs) > 1 else args
+    return any(id(value) in known for value in _leaves((others, kwargs)))
+
+
+def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> bool:
+    """Whether the statement that Python refused speaks of something that is None or empty, or of an unfinished method.
+
+    So it is with a state that another method sets, with what could not be imported, and with what subclasses define.
+    An input itself counts where a tensor was refused: a number may be meant.
+    """
+    frame, line = _last_frame(error)
+    statement = _statement(frame, line) if frame is not None else None
+    if frame is None or statement is None:
+        return True
+    own = frozenset(map(id, inputs)) if "ensor" in str(error) else frozenset()
+    return any(_is_unset(value) or id(value) in own for value in _values(statement, frame))
+
+
+def _is_unset(value: Any) -> bool:
+    if value is None or (isinstance(value, list | tuple | dict | set) and not value):
+        return True
+    code = getattr(getattr(value, "__func__", value), "__code__", None)
+    # `def hook(self, x): pass` names nothing and knows no value but None and its documentation.
+    return (
+        code is not None and not code.co_names and all(item is None or item == _doc(value) for item in code.co_consts)
+    )
+
+
+def _doc(value: Any) -> str | None:
+    function = getattr(value, "__func__", value)
+    return function.__doc__ if isinstance(function, FunctionType) else None
+
+
+def _last_frame(error: BaseException) -> tuple[FrameType | None, int]:
+    found: tuple[FrameType | None, int] = (None, 0)
+    step = error.__traceback__
+    while step is not None:
+        if is_users(step.tb_frame):
+            found = step.tb_frame, step.tb_lineno
+        step = step.tb_next
+    return found
+
+
+def _statement(frame: FrameType, line: int) -> ast.AST | None:
+    """The innermost statement at a line, compound ones without their bodies."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    except (SyntaxError, ValueError):
+        return None
+    found = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            found = node
+    if isinstance(found, ast.For):
+        return found.iter
+    if isinstance(found, ast.If | ast.While):
+        return found.test
+    return found
+
+
+def _values(statement: ast.AST, frame: FrameType) -> Iterator[Any]:
+    """What the names and attributes that a statement reads stand for, as far as looking at them runs no code."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            known, value = _value(node, frame)
+            if known:
+                yield value
+
+
+def _value(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals):
+            if node.id in names:
+                return True, names[node.id]
+    elif isinstance(node, ast.Attribute):
+        known, owner = _value(node.value, frame)
+        if known:
+            return _attribute(owner, node.attr)
+    return False, None
+
+
+def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
+    if isinstance(owner, nn.Module):
+        for names in (vars(owner), owner._parameters, owner._buffers, owner._modules):
+            if name in names:
+                return True, names[name]
+    try:
+        found = inspect.getattr_static(owner, name)
+    except AttributeError:
+        return False, None
+    return not hasattr(type(found), "__get__") or isinstance(found, FunctionType), found
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
