@@ -150,23 +150,28 @@ class _Case:
         """Whether the side that follows the sizes of the call passes over the size that is wanted."""
         guess, blamed = self._best.guess, None
         followed: list[str] = []
+        # What is nearly settled is worth as much again as finding it took.
+        self._left, self._deadline = self._trials.runs + _MOST_RUNS, time.process_time() + _SECONDS
         for names in _axes(guess):
             axis = self._reading(guess, names, side)
             met = axis.meets()
-            if met is None:
-                continue
-            if isinstance(met, Guess):
-                return Judgement(runs=met)
-            if not met:
-                return Judgement()
-            followed.append(names[0])
-            blamed = blamed or self._trials.run(axis.nearest or guess)
+            if decided := self._met(met):
+                return decided
+            if met is not None:
+                followed.append(names[0])
+                blamed = blamed or self._trials.run(axis.nearest or guess)
         # Of two sizes that may be chosen freely a product can be anything; likely both are one.
         for names in itertools.combinations(followed, 2):
-            met = self._reading(guess, names, side).meets()
-            if isinstance(met, Guess):
-                return Judgement(runs=met)
+            if decided := self._met(self._reading(guess, names, side).meets()):
+                return decided
         return Judgement(blamed=blamed if len(followed) == 1 else None)
+
+    def _met(self, met: Guess | bool | None) -> Judgement | None:
+        """What follows from a call that meets the wanted size, from none that could be found, or found in time."""
+        if isinstance(met, Guess):
+            outcome = self._trials.run(met)
+            return Judgement(runs=met) if outcome.error is None else Judgement(furthest=outcome)
+        return Judgement() if met is False or self._spent() else None
 
     def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> _Axis:
         first = self._here[0].pair
@@ -179,7 +184,7 @@ class _Case:
             if self._spent():
                 return None, other
             outcome = self._trials.run(other)
-            if outcome.error is None:
+            if outcome.error is None or _is_further(outcome, self._best):
                 return wanted, other
             if outcome.place != self._best.place:
                 return None, other
