@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
-import { CLEAN, CULPRIT, DOUBLE, held, OVERTAKEN } from "./models.js";
+import { ATTENTION, CLEAN, CULPRIT, DIGITS, DOUBLE, held, OVERTAKEN } from "./models.js";
 import type { Window } from "./window.js";
 
 const COMMANDS = [
@@ -13,12 +13,15 @@ const COMMANDS = [
   "Cancel Analysis",
   "Check File",
   "Choose Accelerator",
+  "Choose Interpreter",
   "Compare",
   "Compare With Gradients",
   "Copy Troubleshooting Information",
   "Create a Bug Report",
   "Explain a Rule",
+  "Install torch",
   "Make a Minimal Reproducer",
+  "Open a Sample Model",
   "Report",
   "Restart",
   "Set Example Inputs for a Class",
@@ -27,6 +30,13 @@ const COMMANDS = [
   "Show Transfers",
   "Toggle Error Heat",
 ];
+
+/** Single mistakes in files that declare no inputs, and where they are told. */
+const MISTAKES = [
+  { what: "a layer of another size", file: "digits.py", right: "9216", wrong: "9200", line: 18, under: "self.fc1(x)" },
+  { what: "a misspelt attribute", file: "digits.py", right: "self.dropout(x)", wrong: "self.droput(x)", line: 16, under: "self.droput" },
+  { what: "a missing transpose", file: "attention.py", right: "k.transpose(-2, -1)", wrong: "k", line: 15, under: "q @ k" },
+] as const;
 
 let bench: Workbench;
 beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }); });
@@ -142,6 +152,35 @@ describe("a model with float64 in it", () => {
   test("starts without a word", async () => {
     expect(await window.notifications()).toEqual([]);
     expect(window.output()).toMatch(/loaded in \d+\.\d ms, activated in \d+\.\d ms/u);
+  });
+});
+
+describe("a file that declares nothing", () => {
+  let window: Window;
+
+  beforeAll(async () => {
+    window = await bench.open(bench.folder({ "digits.py": DIGITS, "attention.py": ATTENTION }));
+  });
+  afterAll(async () => { await window.close(); });
+
+  test.each(MISTAKES)("$what is underlined while it is typed, and gone when it is undone", async ({ file, right, wrong, line, under }) => {
+    await window.openFile(file);
+    await until("the status says so", async () => (await window.status()).includes("no findings"));
+    expect(await window.squiggles()).toEqual([]);
+    await window.replace(file === "digits.py" ? DIGITS : ATTENTION, right, wrong);
+    await window.untilUnderlined([[line, under]]);
+    await window.screenshot(`plain-${file.replace(".py", "")}-${String(line)}`);
+    await window.page.keyboard.press("Control+Z");
+    await window.untilUnderlined([]);
+  });
+
+  test("a wrong layer is mended by the first quick fix", async () => {
+    await window.openFile("digits.py");
+    await window.replace(DIGITS, "9216", "9200");
+    await window.untilUnderlined([[18, "self.fc1(x)"]]);
+    const entries = await window.fix(18, 20, "9216");
+    expect(entries.find((entry) => entry.includes("(verified)"))).toContain("9216");
+    await window.untilUnderlined([]);
   });
 });
 

@@ -64,3 +64,45 @@ class Odd(nn.Module):
         with open(path) as stream:
             return stream.read()
 `;
+
+/** A network for digits that declares no inputs. */
+export const DIGITS = `import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Digits(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 64, 5)
+        self.dropout = nn.Dropout(0.25)
+        self.fc1 = nn.Linear(9216, 128)
+        self.fc2 = nn.Linear(128, 10)
+
+    def forward(self, images):
+        x = F.max_pool2d(F.relu(self.conv(images)), 2)
+        x = self.dropout(x)
+        x = torch.flatten(x, 1)
+        x = F.relu(self.fc1(x))
+        return F.log_softmax(self.fc2(x), dim=1)
+`;
+
+/** Attention that declares no inputs. */
+export const ATTENTION = `import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, dim: int = 128, heads: int = 4) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, dim * 3)
+        self.proj = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-2, -1)
+        out = scores.softmax(-1) @ v
+        return self.proj(out.transpose(1, 2).reshape(B, T, C))
+`;
