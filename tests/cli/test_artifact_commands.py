@@ -31,7 +31,7 @@ def test_graph_shows_nodes_under_the_lines_they_come_from(command: Command, writ
     write("model.py", "y = relu(x)\n")
     ran = command("graph", "model.py::Model", "--stage", "aot")
     assert (ran.code, ran.err) == (0, "")
-    assert "model.py::Model, stage aot" in ran.out
+    assert "model.py::Model, stage forward and backward" in ran.out
     lines = ran.out.splitlines()
     assert lines[lines.index("  model.py:1  y = relu(x)") + 1] == "    %<y>: float32[4] = aten.relu.default(%x)  # 16 B"
     (request,) = FakePool.requests
@@ -254,7 +254,7 @@ def test_analyze_sums_statistics_up(command: Command, write: Write) -> None:
     write("model.py", "")
     ran = command("analyze", "model.py")
     assert ran.code == 0
-    assert "model.py::Model, stage aot" in ran.out
+    assert "model.py::Model, stage forward and backward" in ran.out
     document = json.loads(command("analyze", "model.py", "--stage", "mock", "--format", "json").out)
     assert (document["type"], document["analyses"][0]["stage"]) == ("summary", "mock")
     (kept,) = listed(command, "--kind", "statistics", "--stage", "mock")

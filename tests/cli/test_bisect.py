@@ -31,7 +31,7 @@ def test_bisect_prints_the_ladder_the_verdict_and_both_commands(
     assert main(["bisect", "model.py", "--backends", "aot_eager,spyre", "--color", "never", "-q"]) == 1
     text = capsys.readouterr().out
     assert "double: the back end goes wrong" in text
-    assert "  aot_eager  ok" in text
+    assert "  aot_eager  pass" in text
     assert "  inductor-debug diff model.py::double --reference eager --backend spyre" in text
 
 

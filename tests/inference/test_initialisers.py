@@ -34,6 +34,6 @@ def test_initial_values_need_no_real_tensors(call: str, tmp_path: Path) -> None:
 
 def test_what_an_initialiser_checks_is_still_checked(tmp_path: Path) -> None:
     job = analyze(tmp_path / "model.py", dedent(MODEL.format(call="xavier_uniform_(self.place)", shape="8")))
-    (done, *_) = [event for event in job.events if isinstance(event, StageFinished)]
-    assert done.inferred is not None
-    assert "Fan in and fan out" in done.inferred.reason
+    (finding,) = next(event for event in job.events if isinstance(event, StageFinished)).findings
+    assert finding.rule == "capture-error"
+    assert "Fan in and fan out" in finding.message

@@ -288,7 +288,8 @@ class _Session:
         self._recordings.append(outcome.recording)
         self._unfinished |= outcome.unfinished
         judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
-        if stage is Stage.PREVIEW:
+        # Another run would forget which symbols became numbers in this one.
+        if stage is Stage.PREVIEW and any(finding.rule == "mixed-dtypes" for finding in judged):
             with self._around(stage, target):
                 judged = with_mixed_dtypes(judged, target, self._sources)
         findings = [*outcome.findings, *(finding for finding in judged if not self._known_forward(finding))]

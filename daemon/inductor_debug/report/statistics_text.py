@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from inductor_debug_schema import Stage
+
 from inductor_debug.report.cells import printable
 from inductor_debug.report.places import Places
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.stage_names import stage_name
 
 _THOUSANDS = ("", " thousand", " million", " billion", " trillion", " quadrillion")
 _MOST_OPS = 10
@@ -28,7 +31,8 @@ class StatisticsText:
         return "\n".join(self._lines(document)) + "\n"
 
     def _lines(self, document: dict[str, Any]) -> Iterator[str]:
-        heading = f"{self._places.shown(document['path'])}::{document['target']}, stage {document['stage']}"
+        stage = stage_name(Stage(document["stage"]))
+        heading = f"{self._places.shown(document['path'])}::{document['target']}, stage {stage}"
         yield self._paint(printable(heading), Role.HEADING)
         backward = document["backward_ops"]
         yield _row("ops", f"{document['ops']}" + (f", {backward} of them in the backward pass" if backward else ""))
