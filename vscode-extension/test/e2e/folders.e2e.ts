@@ -8,7 +8,7 @@ import { PYTHON, until, Workbench } from "./harness.js";
 import { CULPRIT, DOUBLE } from "./models.js";
 
 let bench: Workbench;
-beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }); });
+beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.allow": ["write"] }); });
 afterAll(async () => { await bench.close(); });
 
 test("two folders run their models under two interpreters", async () => {

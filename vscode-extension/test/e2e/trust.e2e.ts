@@ -14,6 +14,7 @@ beforeAll(async () => {
     "security.workspace.trust.startupPrompt": "always",
     "security.workspace.trust.banner": "never",
     "inductorDebug.interpreter": PYTHON,
+    "inductorDebug.allow": ["write"],
   });
 });
 afterAll(async () => { await bench.close(); });

@@ -21,7 +21,7 @@ export class Window {
   async openFile(name: string): Promise<void> {
     const base = name.split("/").at(-1) ?? name;
     await this.pick("Control+P", name, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${base}"]`));
-    await this.page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
+    await this.page.locator(`.editor-group-container.active .tab.active[data-resource-name="${base}"]`).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
