@@ -163,6 +163,18 @@ def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(t
 
 
 HEALTHY = {
+    "a script makes the model double": """
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.LSTMCell(1, 8)
+        def forward(self, x):
+            h = torch.zeros(x.size(0), 8, dtype=torch.double)
+            h, c = self.cell(x[:, :1], (h, h))
+            return h
+    if __name__ == "__main__":
+        model = Model()
+        model.double()
+    """,
     "an input that may be left out is needed": """
         def __init__(self):
             super().__init__()

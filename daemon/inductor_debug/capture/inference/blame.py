@@ -28,6 +28,8 @@ _WRONG_CALL = re.compile(
 )
 """How Python itself, which gives these errors no facts, says that arguments do not fit a function."""
 _ALIKE = 0.75
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_PRECISIONS = frozenset(("double", "half", "bfloat16", "set_default_dtype"))
 _CONTAINERS = (list, dict, set, str)
 _REGISTERING = frozenset(
     ("setattr", "register_buffer", "register_parameter", "register_module", "add_module", "__setattr__")
@@ -44,6 +46,13 @@ class Names:
     def later(self) -> frozenset[str]:
         """Names that statements of the module bind, also those that did not run, or functions bind as globals."""
         return frozenset(_bound(self.tree.body))
+
+    @cached_property
+    def converts(self) -> bool:
+        """Whether the script around the classes chooses a precision, so that theirs is not what their code says."""
+        script = [node for node in self.tree.body if not isinstance(node, _DEFINITIONS) or node.name == "main"]
+        calls = (node for statement in script for node in ast.walk(statement) if isinstance(node, ast.Call))
+        return any(_called(call) in _PRECISIONS for call in calls)
 
     @cached_property
     def attributes(self) -> frozenset[str]:

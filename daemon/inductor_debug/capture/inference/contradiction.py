@@ -44,18 +44,21 @@ class Judgement:
     furthest: Outcome | None = None
 
 
-def judged(trials: Trials, plan: Plan, best: Outcome) -> Judgement:
+def judged(trials: Trials, plan: Plan, best: Outcome, *, precision_known: bool = True) -> Judgement:
     """Decides whose fault it is that no call runs.
 
     Args:
         trials: runs calls.
         plan: the candidates of every argument.
         best: the failure of the call that came furthest.
+        precision_known: whether the model has the precision that its code gives it; else no dtype is blamed.
     """
     deadline = time.process_time() + _SECONDS
     for _ in range(_RESTARTS):
         case = _Case(trials, plan, best, deadline)
         judgement = case.judge()
+        if judgement.blamed is not None and not precision_known and case.is_about_dtypes:
+            return Judgement()
         further = judgement.furthest
         if further is None or judgement.runs is not None or judgement.blamed is not None:
             return judgement
@@ -112,6 +115,11 @@ class _Case:
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
             return Judgement(blamed=best if certain else None)
         return self._by_sizes()
+
+    @property
+    def is_about_dtypes(self) -> bool:
+        """Whether dtypes contradict each other there."""
+        return any(call.conflict is not None and call.conflict.kind is ConflictKind.DTYPE for call in self._here)
 
     def _spent(self) -> bool:
         return self._trials.runs >= self._left or time.process_time() > self._deadline

@@ -29,6 +29,7 @@ NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set o
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
+_ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
 _ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
@@ -73,6 +74,8 @@ def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -
             continue
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
         if finding.rule in _ABOUT_OUR_CALL and not _of_compiling(finding, target):
+            continue
+        if finding.rule in _ABOUT_PRECISION and not inference.precision_known:
             continue
         if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference)):
             continue

@@ -144,6 +144,11 @@ class Inference:
         return tensors_of(self._answer.found.guess) if self._answer is not None else []
 
     @property
+    def precision_known(self) -> bool:
+        """Whether the model has the precision that its code gives it: no script converts it."""
+        return not self._around.names.converts
+
+    @property
     def blame(self) -> Blame | None:
         """That the class is at fault where its inputs do not run; None where inputs were found that do."""
         return self._answer.blame if self._answer is not None else None
@@ -286,7 +291,8 @@ class Inference:
             return Judgement(blamed=found.best)
         try:
             with at_most(_LONGEST_SEARCH):
-                return judged(trials, self._plan(trials.subject, way), found.best)
+                known = self.precision_known
+                return judged(trials, self._plan(trials.subject, way), found.best, precision_known=known)
         except (TooLongError, NoSignatureError):
             return Judgement()
 
