@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
+import { DIGITS } from "./models.js";
 
 const MODEL = `import torch
 from torch import nn
@@ -51,7 +52,7 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("pictures of t
     "editor.occurrencesHighlight": "off",
     "editor.renderLineHighlight": "none",
   });
-  const folder = bench.folder({ "attention.py": MODEL }, "transformer");
+  const folder = bench.folder({ "attention.py": MODEL, "digits.py": DIGITS.replace("9216", "9200") }, "transformer");
   const window = await bench.open(folder);
   await window.page.setViewportSize({ width: 1200, height: 750 });
   await window.openFile("attention.py");
@@ -74,5 +75,10 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("pictures of t
     await window.screenshot(`screenshot-${name}`);
     await window.page.keyboard.press("Escape");
   }
+  await window.openFile("digits.py");
+  await window.untilUnderlined([[18, "self.fc1(x)"]]);
+  await window.hover(18, 22, /takes 9200 features/u);
+  await window.page.locator(".monaco-hover:not(.hidden)", { hasText: /Quick Fix…|Quick Fix\.\.\./u }).first().waitFor();
+  await window.screenshot("screenshot-plain-bug");
   await bench.close();
 });
