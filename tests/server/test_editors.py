@@ -219,7 +219,7 @@ async def test_nothing_runs_on_its_own_when_the_trigger_is_manual(start: Start, 
 @pytest.mark.parametrize("how", ["end of input", "kill"])
 async def test_no_process_is_left_when_the_client_goes_without_a_word(tmp_path: Path, how: str) -> None:
     path = tmp_path / "model.py"
-    path.write_text("import time\nwhile True: time.sleep(1)\n")
+    path.write_text("import time\nfrom torch import nn\nclass Net(nn.Module): ...\nwhile True: time.sleep(1)\n")
     server = await Process.start("--cache-folder", str(tmp_path / "cache"))
     try:
         await server.initialize(rootUri=tmp_path.as_uri())

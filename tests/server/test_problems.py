@@ -25,6 +25,8 @@ class Problem:
     code: str = "configuration"
 
 
+TEXT = "from torch import nn\n\n\nclass Model(nn.Module):\n    pass\n"
+"""A file that may have something to compile, or nobody would look into its settings."""
 PROBLEMS = {
     "an unknown accelerator": Problem(("accelerator", "'mokc'", "did you mean 'mock'"), {"accelerator": "mokc"}),
     "a profile that is not there": Problem(("accelerator", "nowhere.toml"), {"accelerator": "nowhere.toml"}),
@@ -82,20 +84,20 @@ async def opened(serve: Serve, folder: Path, problem: Problem) -> tuple[Process,
     if problem.pyproject:
         (folder / "pyproject.toml").write_text(problem.pyproject)
     path = folder / "model.py"
-    path.write_text("x = 1\n")
+    path.write_text(TEXT)
     client = await serve("--cache-folder", str(folder / "cache"), environment=problem.environment)
     await client.initialize(
         workspaceFolders=[{"uri": folder.as_uri(), "name": "project"}],
         initializationOptions={"interpreter": sys.executable, **problem.options},
     )
-    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": "x = 1\n"}
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": TEXT}
     client.notify("textDocument/didOpen", {"textDocument": document})
     return client, path.as_uri()
 
 
 def edit(client: Process, uri: str, version: int) -> None:
     document = {"uri": uri, "version": version}
-    client.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": "x = 1\n\n"}]})
+    client.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": TEXT + "\n"}]})
 
 
 async def settled(client: Process, version: int, after: int = 0) -> dict[str, Any]:

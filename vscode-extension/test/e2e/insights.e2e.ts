@@ -117,7 +117,7 @@ test("a class whose inputs nobody can guess says why", async () => {
   await until("the lens says so", async () => (await window.lenses()).some((text) => text.startsWith("not checked")));
   await until("and offers to say what", async () => (await window.lenses()).some((text) => text.includes("set example inputs")));
   await window.run("Inductor Debug: Focus on Targets View");
-  await until("and so does the view", async () => (await window.tree()).some((row) => /Inputs of Odd, none known/u.test(row)));
+  await until("and so does the view", async () => (await window.tree()).some((row) => row.includes("Inputs of Odd, none known")));
   expect((await window.squiggles()).map(({ line, severity }) => [line, severity])).toEqual([[4, "hint"]]); // at the class
   set({ "inductorDebug.infer": false });
   await until("nothing is inferred when it is not wanted", async () => !(await window.lenses()).some((text) => text.includes("inferred")));
