@@ -98,6 +98,16 @@ def resized_alone(guess: Guess, name: str, spec: TensorSpec, position: int, size
     return replaced(guess, name, spec, replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :])))
 
 
+def resized_together(guess: Guess, size: int, other: int) -> Guess:
+    """Another size for all fixed dimensions that have one size, in whatever tensor."""
+
+    def changed(spec: TensorSpec) -> TensorSpec:
+        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
+
+    arguments = tuple(replace(item, spec=map_tensors(item.spec, changed)) for item in guess.arguments)
+    return replace(guess, arguments=arguments)
+
+
 def replaced(guess: Guess, name: str, old: TensorSpec, new: TensorSpec) -> Guess:
     """Another tensor for all those of the argument `name` that are `old`."""
     whole = guess.spec_of(name)

@@ -9,14 +9,14 @@ go together, as the caller knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inductor_debug.capture.conflicts import ConflictKind
-from inductor_debug.capture.inference.changes import resized_alone
+from inductor_debug.capture.inference.changes import resized_alone, resized_together
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.plan import GENERIC
 from inductor_debug.capture.inference.refusing_call import RefusedCall, refused_call
-from inductor_debug.capture.inference.specs import Guess, TensorSpec, map_tensors
+from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
 
 _UNDECLARED = frozenset("BTSLHWFA")
@@ -77,13 +77,8 @@ def _another(size: int, trials: Trials) -> int:
 def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
     """Another size wherever the call has this one, for dimensions that must agree with each other."""
     sizes = guess.size_of()
-    changed = guess.with_sizes(**{name: other for name in guess.used_sizes() if sizes[name] == size})
-
-    def resized(spec: TensorSpec) -> TensorSpec:
-        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
-
-    arguments = tuple(replace(item, spec=map_tensors(item.spec, resized)) for item in changed.arguments)
-    return replace(changed, arguments=arguments)
+    named = guess.with_sizes(**{name: other for name in guess.used_sizes() if sizes[name] == size})
+    return resized_together(named, size, other)
 
 
 def _is_by_chance(refused: RefusedCall, changed: int) -> bool:

@@ -13,14 +13,21 @@ import itertools
 import linecache
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inductor_debug.capture.conflicts import ConflictKind
-from inductor_debug.capture.inference.changes import of_rank, replaced, resized_alone, shifted, with_all_sizes
+from inductor_debug.capture.inference.changes import (
+    of_rank,
+    replaced,
+    resized_alone,
+    resized_together,
+    shifted,
+    with_all_sizes,
+)
 from inductor_debug.capture.inference.doubts import is_plain
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.refusing_call import Pair, RefusedCall, refused_call
-from inductor_debug.capture.inference.specs import Guess, SequenceSpec, TensorSpec, map_tensors
+from inductor_debug.capture.inference.specs import Guess, SequenceSpec, TensorSpec
 from inductor_debug.capture.inference.trial import Outcome, Trials
 
 _SECONDS = 0.6
@@ -291,7 +298,7 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
                 yield resized_alone(guess, name, spec, position, other)
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
-            yield _resized_together(guess, size, other)
+            yield resized_together(guess, size, other)
 
 
 def _shared_otherwise(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
@@ -337,16 +344,6 @@ def _other_ranks(guess: Guess) -> Iterator[Guess]:
         for name, spec in tensors if len(tensors) > 1 else ():
             changed = [other for one in changed for other in shifted(one, name, spec, difference)][:_MOST_SHIFTED]
         yield from changed if len(tensors) > 1 else ()
-
-
-def _resized_together(guess: Guess, size: int, other: int) -> Guess:
-    """Another size for all fixed dimensions that have one size."""
-
-    def changed(spec: TensorSpec) -> TensorSpec:
-        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
-
-    arguments = tuple(replace(item, spec=map_tensors(item.spec, changed)) for item in guess.arguments)
-    return replace(guess, arguments=arguments)
 
 
 def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
