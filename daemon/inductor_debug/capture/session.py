@@ -45,7 +45,7 @@ from inductor_debug.capture.graph_artifacts import artifacts_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
-from inductor_debug.capture.inference.honesty import (
+from inductor_debug.capture.inference.judging.honesty import (
     NOT_CARRIED,
     fault,
     fixed_size,

@@ -21,13 +21,13 @@ from inductor_debug_schema import InferenceHint, Inferred
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
-from inductor_debug.capture.inference.blame import headless, is_evident
-from inductor_debug.capture.inference.coincidences import Coincidence, coincidences
 from inductor_debug.capture.inference.construction import Construction, constructions
-from inductor_debug.capture.inference.contradiction import Judgement, judged
 from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
+from inductor_debug.capture.inference.judging.blame import headless, is_evident
+from inductor_debug.capture.inference.judging.coincidences import Coincidence, coincidences
+from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import (

@@ -12,9 +12,9 @@ from typing import Any
 from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.inference import hints
-from inductor_debug.capture.inference.blame import Names
-from inductor_debug.capture.inference.coincidences import Coincidence
 from inductor_debug.capture.inference.freedom import Found
+from inductor_debug.capture.inference.judging.blame import Names
+from inductor_debug.capture.inference.judging.coincidences import Coincidence
 from inductor_debug.capture.inference.refusals import Place
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from inductor_debug_schema import Finding, Inferred, Related, Severity, Stage
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.inference.coincidences import Coincidence
+from inductor_debug.capture.inference.judging.coincidences import Coincidence
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import signature_of
 from inductor_debug.capture.inference.surroundings import Blame

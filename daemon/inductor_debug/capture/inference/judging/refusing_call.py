@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of
-from inductor_debug.capture.inference.doubts import is_plain, may_want_other_inputs, speaks_of_unset
+from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from inductor_debug.capture.conflicts import ConflictKind
 from inductor_debug.capture.inference.changes import resized_alone, resized_together
 from inductor_debug.capture.inference.freedom import Found, numbers_of
+from inductor_debug.capture.inference.judging.refusing_call import RefusedCall, refused_call
 from inductor_debug.capture.inference.plan import GENERIC
-from inductor_debug.capture.inference.refusing_call import RefusedCall, refused_call
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
 

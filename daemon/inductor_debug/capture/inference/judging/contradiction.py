@@ -24,9 +24,9 @@ from inductor_debug.capture.inference.changes import (
     shifted,
     with_all_sizes,
 )
-from inductor_debug.capture.inference.doubts import is_plain
+from inductor_debug.capture.inference.judging.doubts import is_plain
+from inductor_debug.capture.inference.judging.refusing_call import Pair, RefusedCall, refused_call
 from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.refusing_call import Pair, RefusedCall, refused_call
 from inductor_debug.capture.inference.specs import Guess, SequenceSpec, TensorSpec
 from inductor_debug.capture.inference.trial import Outcome, Trials
 
