@@ -63,6 +63,11 @@ export interface ArtifactReference {
 }
 
 /**
+ * What torch.compile cannot take into a graph.
+ */
+export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "skipped" | "disabled" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
+
+/**
  * How much of a target was looked at.
  */
 export type Checked = "yes" | "partly" | "no";
@@ -162,7 +167,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: ShapeConflict | UnknownName | null;
+  readonly facts?: ShapeConflict | UnknownName | GraphBreak | null;
   readonly cause?: string;
 }
 
@@ -185,6 +190,32 @@ export interface Graph {
   readonly kind: GraphKind;
   readonly nodes: readonly GraphNode[];
   readonly made_from?: string;
+}
+
+/**
+ * Why torch.compile ends a graph at an expression and lets Python run it.
+ *
+ * `breaks_by` is the cause. `expression` is the user's source that breaks the graph (`print("mean", y.mean())`),
+ * `subject` the part of it that matters: the condition of a branch, the tensor whose value is read
+ * (`x.sum()` of `x.sum().item()`), the object whose method is called, else empty. `function` is what was called there
+ * and cannot be traced, by its qualified name (`print`, `time.time`, `Tensor.item`), empty where nothing was called;
+ * `inside` the library's function that does it where no code of the user's does (`transformers.masking.make_mask`).
+ * `eager` is the function that runs without a compiler because of it, empty where only the expression does.
+ *
+ * `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
+ * its words: for reading only.
+ */
+export interface GraphBreak {
+  readonly breaks_by: BreakCause;
+  readonly expression: string;
+  readonly subject?: string;
+  readonly function?: string;
+  readonly inside?: string;
+  readonly eager?: string;
+  readonly registry_id?: string;
+  readonly torch_kind?: string;
+  readonly explanation?: string;
+  readonly hints?: readonly string[];
 }
 
 /**

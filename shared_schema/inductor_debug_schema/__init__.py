@@ -9,8 +9,10 @@ from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
+    BreakCause,
     ConflictKind,
     ConflictSide,
+    GraphBreak,
     OperandFact,
     ShapeConflict,
     TraceStep,
@@ -65,6 +67,7 @@ __all__ = [
     "ArtifactKind",
     "ArtifactMade",
     "ArtifactReference",
+    "BreakCause",
     "ConflictKind",
     "ConflictSide",
     "DeviceLayout",
@@ -77,6 +80,7 @@ __all__ = [
     "Finding",
     "Finished",
     "Graph",
+    "GraphBreak",
     "GraphDocument",
     "GraphKind",
     "GraphNode",

@@ -113,3 +113,93 @@ class UnknownName:
     missing_name: str
     owner: str
     suggestion: Union[str, None] = None
+
+
+class BreakCause(str, Enum):
+    """What torch.compile cannot take into a graph."""
+
+    PRINT = "print"
+    """Text for people: `print`."""
+    LOGGING = "logging"
+    """A call of a logger."""
+    WARNING = "warning"
+    """`warnings.warn`."""
+    BRANCH = "branch"
+    """A tensor's value decides which code runs: `if`, `while`, `and`, `assert`, a conditional expression."""
+    VALUE = "value"
+    """A tensor's value becomes a number, a list or a text of Python's: `.item()`, `.tolist()`, `float(x)`, `f"{x}"`."""
+    SIZE = "size"
+    """A tensor's values decide the size of another: `nonzero`, `x[mask]`, a slice by a tensor."""
+    NUMPY = "numpy"
+    """A tensor goes to NumPy, or NumPy is called with one."""
+    CLOCK = "clock"
+    """The time is read."""
+    RANDOM = "random"
+    """A random number is drawn, or a generator's state read, outside of torch's traced functions."""
+    FILE = "file"
+    """Something is read or written: `torch.save`, `open`, `pickle`."""
+    DEBUGGER = "debugger"
+    """`breakpoint()`, `pdb.set_trace()`."""
+    INSPECTION = "inspection"
+    """Code looks at itself: `inspect`, `sys._getframe`, `traceback`."""
+    COMPILED_CODE = "compiled-code"
+    """A function that is no Python code: of a C extension, or built into Python."""
+    METHOD = "method"
+    """A method of an object that torch.compile does not know there."""
+    SKIPPED = "skipped"
+    """A Python function that torch.compile is told to leave alone, of torch itself or of a library."""
+    DISABLED = "disabled"
+    """The author asks for it: `torch.compiler.disable`, `torch._dynamo.graph_break()`."""
+    CONTEXT_MANAGER = "context-manager"
+    """A `with` that torch.compile does not know."""
+    GENERATOR = "generator"
+    """A generator that is used beyond what can be traced."""
+    EXCEPTION = "exception"
+    """The code raises while it is traced."""
+    AUTOGRAD = "autograd"
+    """`backward()`, `requires_grad_()` and other work of autograd's inside of the compiled code."""
+    AUTOGRAD_FUNCTION = "autograd-function"
+    """A `torch.autograd.Function` that does what cannot be traced."""
+    HOOK = "hook"
+    """A hook of a tensor or module."""
+    MUTATION = "mutation"
+    """A change of a container, an attribute or a tensor's data that cannot be followed."""
+    CONTROL_FLOW = "control-flow"
+    """`torch.cond`, `scan` and the like, with a body or arguments that they do not take."""
+    TORCHSCRIPT = "torchscript"
+    """Code that `torch.jit` compiled."""
+    SPECIAL_TENSOR = "special-tensor"
+    """A tensor that is sparse, nested, quantised or of a class of its own."""
+    RECURRENT = "recurrent"
+    """`nn.RNN`, `nn.GRU` or `nn.LSTM`."""
+    NO_GRAPH = "no-graph"
+    """Nothing of the target was captured, and torch does not say why."""
+    OTHER = "other"
+    """Anything else; `torch_kind` and `explanation` say in torch's words what."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """Why torch.compile ends a graph at an expression and lets Python run it.
+
+    `breaks_by` is the cause. `expression` is the user's source that breaks the graph (`print("mean", y.mean())`),
+    `subject` the part of it that matters: the condition of a branch, the tensor whose value is read
+    (`x.sum()` of `x.sum().item()`), the object whose method is called, else empty. `function` is what was called there
+    and cannot be traced, by its qualified name (`print`, `time.time`, `Tensor.item`), empty where nothing was called;
+    `inside` the library's function that does it where no code of the user's does (`transformers.masking.make_mask`).
+    `eager` is the function that runs without a compiler because of it, empty where only the expression does.
+
+    `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
+    its words: for reading only.
+    """
+
+    breaks_by: BreakCause
+    expression: str
+    subject: str = ""
+    function: str = ""
+    inside: str = ""
+    eager: str = ""
+    registry_id: str = ""
+    torch_kind: str = ""
+    explanation: str = ""
+    hints: list[str] = field(default_factory=list)
