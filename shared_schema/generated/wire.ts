@@ -167,7 +167,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: ShapeConflict | UnknownName | GraphBreak | null;
+  readonly facts?: ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | IdleIgnore | null;
   readonly cause?: string;
 }
 
@@ -269,6 +269,13 @@ export interface GraphNode {
   readonly origins?: readonly string[];
   readonly forward?: readonly string[];
   readonly kernels?: readonly string[];
+}
+
+/**
+ * An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule.
+ */
+export interface IdleIgnore {
+  readonly idle_rules: readonly string[];
 }
 
 /**
@@ -394,9 +401,32 @@ export interface Location {
 }
 
 /**
+ * Sizes that are not multiples of what the accelerator requires, told at the expression that they come from.
+ *
+ * `multiple` counts elements of `dtype`. `declared` says that parameters or buffers bring the sizes in, so that the
+ * expression is their declaration.
+ */
+export interface Misalignment {
+  readonly odd_sizes: readonly OddSize[];
+  readonly multiple: number;
+  readonly dtype: string;
+  readonly declared: boolean;
+}
+
+/**
  * What a node is to its graph.
  */
 export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
+
+/**
+ * A size that fills no whole tiles. `odd_size` is a number, or text where it has symbols (`63*s0`).
+ *
+ * `next_size` is the smallest valid size above it, None where symbols leave that open.
+ */
+export interface OddSize {
+  readonly odd_size: number | string;
+  readonly next_size: number | null;
+}
 
 /**
  * A tensor of a call that failed.
@@ -615,6 +645,13 @@ export interface UnknownName {
   readonly missing_name: string;
   readonly owner: string;
   readonly suggestion?: string | null;
+}
+
+/**
+ * Dtypes that the accelerator, or the rest of the model, does not have (`float64`, `complex128`).
+ */
+export interface UnwantedDtype {
+  readonly unwanted_dtypes: readonly string[];
 }
 
 export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageFinished | StageStarted;

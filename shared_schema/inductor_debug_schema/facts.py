@@ -203,3 +203,46 @@ class GraphBreak:
     torch_kind: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class OddSize:
+    """A size that fills no whole tiles. `odd_size` is a number, or text where it has symbols (`63*s0`).
+
+    `next_size` is the smallest valid size above it, None where symbols leave that open.
+    """
+
+    odd_size: Union[int, str]
+    next_size: Union[int, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Misalignment:
+    """Sizes that are not multiples of what the accelerator requires, told at the expression that they come from.
+
+    `multiple` counts elements of `dtype`. `declared` says that parameters or buffers bring the sizes in, so that the
+    expression is their declaration.
+    """
+
+    odd_sizes: list[OddSize]
+    multiple: int
+    dtype: str
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedDtype:
+    """Dtypes that the accelerator, or the rest of the model, does not have (`float64`, `complex128`)."""
+
+    unwanted_dtypes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IdleIgnore:
+    """An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule."""
+
+    idle_rules: list[str]
+
+
+Facts = Union[ShapeConflict, UnknownName, GraphBreak, Misalignment, UnwantedDtype, IdleIgnore]
+"""What a finding may know of itself."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
-from inductor_debug_schema.facts import GraphBreak, ShapeConflict, UnknownName
+from inductor_debug_schema.facts import Facts
 from inductor_debug_schema.positions import Location, Range, Related
 
 
@@ -128,7 +128,7 @@ class Finding:
     fingerprint: str = ""
     link: str | None = None
     """An address with more to read, such as torch's own page on a kind of graph break."""
-    facts: Union[ShapeConflict, UnknownName, GraphBreak, None] = None
+    facts: Union[Facts, None] = None
     """What the message says, as data; None where the message is all there is."""
     cause: str = ""
 

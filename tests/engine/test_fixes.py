@@ -14,9 +14,12 @@ from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import proves
 from inductor_debug.engine.texts import split_lines, utf16_length
 from inductor_debug_schema import (
+    Facts,
     FileReport,
     FileStatus,
     Finding,
+    Misalignment,
+    OddSize,
     Position,
     Range,
     Severity,
@@ -24,15 +27,12 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetReport,
+    UnwantedDtype,
 )
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\n"
 MOCK, SPYRE = load_document("mock"), load_document("spyre")
-DOUBLE = "float64 is not supported by accelerator 'mock'; this expression introduces it."
-PARAMETER = (
-    "size {} is not a multiple of 64 elements, as accelerator 'mock' requires; the parameter `a.weight` brings it in"
-)
-OP = "size {} is not a multiple of 64 elements, as accelerator 'mock' requires; this expression introduces it"
+DOUBLE = UnwantedDtype(["float64"])
 
 
 def position(before: str) -> Position:
@@ -40,15 +40,20 @@ def position(before: str) -> Position:
     return Position(len(lines) - 1, utf16_length(lines[-1]))
 
 
-def marked(text: str, rule: str, message: str) -> tuple[str, Finding]:
+def odd(size: int | str, multiple: int = 64, *, declared: bool = True) -> Misalignment:
+    following = -(-size // multiple) * multiple if isinstance(size, int) else None
+    return Misalignment([OddSize(size, following)], multiple, "float16", declared)
+
+
+def marked(text: str, rule: str, facts: Facts | None = None) -> tuple[str, Finding]:
     before, inside, after = re.split("[«»]", text)
     span = Range(position(before.removeprefix("\ufeff")), position((before + inside).removeprefix("\ufeff")))
-    finding = Finding(rule, Severity.WARNING, message, "/p/model.py", span, Stage.MOCK)
+    finding = Finding(rule, Severity.WARNING, "told", "/p/model.py", span, Stage.MOCK, facts=facts)
     return before + inside + after, finding
 
 
-def outcomes(text: str, rule: str, message: str, profile: dict[str, object] = MOCK) -> list[str]:
-    plain, finding = marked(text, rule, message)
+def outcomes(text: str, rule: str, facts: Facts | None, profile: dict[str, object] = MOCK) -> list[str]:
+    plain, finding = marked(text, rule, facts)
     return [applied(plain, fix.edits) for fix in guesses(plain, finding, profile)]
 
 
@@ -110,30 +115,33 @@ def test_a_forbidden_dtype_is_said_otherwise(text: str, expected: list[str]) -> 
     ],
 )
 def test_double_precision_that_nobody_needs_is_halved(text: str, expected: list[str]) -> None:
-    assert outcomes(HEAD + text, "float64", "words of any worker") == [HEAD + after for after in expected]
+    assert outcomes(HEAD + text, "float64", UnwantedDtype(["float64", "complex128"])) == [
+        HEAD + after for after in expected
+    ]
 
 
 @pytest.mark.parametrize(
-    ("message", "profile", "text", "expected"),
+    ("dtypes", "profile", "text", "expected"),
     [
-        ("float64 is not supported by accelerator 'x'", {"supported": ["float16"]}, "x.double()", ["x.half()"]),
-        ("float64 is not supported by accelerator 'x'", {"supported": ["int8"]}, "x.double()", []),
-        ("float32 is not supported by accelerator 'x'", {"supported": ["bfloat16"]}, "x.float()", ["x.bfloat16()"]),
-        ("int16 is not supported by accelerator 'x'", {"supported": ["int32"]}, "x.short()", ["x.int()"]),
+        (["float64"], {"supported": ["float16"]}, "x.double()", ["x.half()"]),
+        (["float64"], {"supported": ["int8"]}, "x.double()", []),
+        (["float32"], {"supported": ["bfloat16"]}, "x.float()", ["x.bfloat16()"]),
+        (["int16"], {"supported": ["int32"]}, "x.short()", ["x.int()"]),
         (
-            "float64 and complex128 are not supported by accelerator 'x'",
+            ["float64", "complex128"],
             {"supported": ["float32", "complex64"]},
             "x.to(torch.float64) + x.to(torch.cdouble)",
             ["x.to(torch.float32) + x.to(torch.cdouble)", "x.to(torch.float64) + x.to(torch.complex64)"],
         ),
-        ("accelerator 'x' stores int64 as int32", {"supported": ["int32"]}, "x.long()", []),
+        ([], {"supported": ["int32"]}, "x.long()", []),
     ],
 )
 def test_the_stand_in_is_a_dtype_that_the_accelerator_has(
-    message: str, profile: dict[str, object], text: str, expected: list[str]
+    dtypes: list[str], profile: dict[str, object], text: str, expected: list[str]
 ) -> None:
     document = {"schema": 1, "name": "x", "title": "x", "dtypes": profile}
-    assert outcomes(f"{HEAD}y = «{text}»", "dtype", message, document) == [f"{HEAD}y = {after}" for after in expected]
+    facts = UnwantedDtype(dtypes)
+    assert outcomes(f"{HEAD}y = «{text}»", "dtype", facts, document) == [f"{HEAD}y = {after}" for after in expected]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +181,7 @@ LAYOUT = [
 
 @pytest.mark.parametrize(("text", "expected"), LAYOUT)
 def test_a_copy_is_made_where_the_tensor_stops_being_contiguous(text: str, expected: list[str]) -> None:
-    assert outcomes(text, "layout", "aten.t gives a tensor that is not contiguous") == expected
+    assert outcomes(text, "layout", None) == expected
 
 
 @pytest.mark.parametrize(
@@ -188,7 +196,7 @@ def test_a_copy_is_made_where_the_tensor_stops_being_contiguous(text: str, expec
     ],
 )
 def test_a_copy_of_what_may_be_written_to_is_not_made_unseen(write: str, keeps: bool) -> None:
-    text, finding = marked(f"def f(x):\n    y = «x.t()»\n    {write}\n\ndef g(x):\n    x += 1\n", "layout", "")
+    text, finding = marked(f"def f(x):\n    y = «x.t()»\n    {write}\n\ndef g(x):\n    x += 1\n", "layout")
     assert [fix.keeps_results for fix in guesses(text, finding, MOCK)] == [keeps]
 
 
@@ -203,28 +211,28 @@ class Model(nn.Module):
         return x.view(63, 1)
 """
 ALIGNMENT = [
-    (PARAMETER, "63", "self.a = «nn.Linear(64, 63)»", ["self.a = nn.Linear(64, 64)"]),
-    (PARAMETER, "63", "self.a = «nn.Linear(64, out_features=63, bias=False)»", None),
-    (PARAMETER, "65", "self.a = «nn.Linear(64, 65)»", ["self.a = nn.Linear(64, 128)"]),
-    (PARAMETER, "63", "w = «nn.Parameter(torch.zeros((2, 63)))»", ["w = nn.Parameter(torch.zeros((2, 64)))"]),
-    (PARAMETER, "63", "w = «nn.Linear(64, size)»", []),
-    (PARAMETER, "63", "w = «nn.Linear(64, 60 + 3)»", []),
-    (PARAMETER, "63", "w = «nn.Linear(64, 0x3F)»", ["w = nn.Linear(64, 64)"]),
-    (PARAMETER, "63*s0", "w = «nn.Linear(64, 63)»", []),
-    (PARAMETER, "1", "w = «nn.Dropout(True)»", []),
+    (True, 63, "self.a = «nn.Linear(64, 63)»", ["self.a = nn.Linear(64, 64)"]),
+    (True, 63, "self.a = «nn.Linear(64, out_features=63, bias=False)»", None),
+    (True, 65, "self.a = «nn.Linear(64, 65)»", ["self.a = nn.Linear(64, 128)"]),
+    (True, 63, "w = «nn.Parameter(torch.zeros((2, 63)))»", ["w = nn.Parameter(torch.zeros((2, 64)))"]),
+    (True, 63, "w = «nn.Linear(64, size)»", []),
+    (True, 63, "w = «nn.Linear(64, 60 + 3)»", []),
+    (True, 63, "w = «nn.Linear(64, 0x3F)»", ["w = nn.Linear(64, 64)"]),
+    (True, "63*s0", "w = «nn.Linear(64, 63)»", []),
+    (True, 1, "w = «nn.Dropout(True)»", []),
     (
-        PARAMETER,
-        "63",
+        True,
+        63,
         "w = «nn.Linear(63, 63)»",
         ["w = nn.Linear(64, 63)", "w = nn.Linear(63, 64)", "w = nn.Linear(64, 64)"],
     ),
-    (OP, "63", "y = «torch.zeros(2, 63)»", ["y = torch.zeros(2, 64)"]),
-    (OP, "63", "y = «x[:, :63]»", []),
-    (OP, "63", "y = «x.view(63, 2)»", []),
-    (PARAMETER.replace("parameter `a.weight`", "input `x`"), "63", "y = «make(63)»", []),
+    (False, 63, "y = «torch.zeros(2, 63)»", ["y = torch.zeros(2, 64)"]),
+    (False, 63, "y = «x[:, :63]»", []),
+    (False, 63, "y = «x.view(63, 2)»", []),
+    (False, 63, "y = «make(63)»", []),
     (
-        PARAMETER,
-        "63",
+        True,
+        63,
         PAIR,
         [
             PAIR.replace("«nn.Linear(64, 63)»", "nn.Linear(64, 64)"),
@@ -237,25 +245,23 @@ ALIGNMENT = [
 ]
 
 
-@pytest.mark.parametrize(("message", "size", "text", "expected"), ALIGNMENT)
-def test_a_size_goes_up_to_the_next_multiple(message: str, size: str, text: str, expected: list[str] | None) -> None:
+@pytest.mark.parametrize(("declared", "size", "text", "expected"), ALIGNMENT)
+def test_a_size_goes_up_to_the_next_multiple(
+    declared: bool, size: int | str, text: str, expected: list[str] | None
+) -> None:
     if expected is None:
         expected = [re.sub("[«»]", "", text).replace("63", "64")]
-    assert outcomes(HEAD + text, "alignment", message.format(size)) == [HEAD + after for after in expected]
+    assert outcomes(HEAD + text, "alignment", odd(size, declared=declared)) == [HEAD + after for after in expected]
 
 
 def test_a_multiple_of_bytes_is_counted_in_elements() -> None:
-    message = (
-        "size 40 is not a multiple of 128 bytes (32 of float32), as accelerator 'spyre' requires of the innermost "
-        "dimension; the parameter `w` brings it in and 2 ops carry it on."
-    )
-    assert outcomes("w = «nn.Linear(64, 40)»", "alignment", message, SPYRE) == ["w = nn.Linear(64, 64)"]
+    assert outcomes("w = «nn.Linear(64, 40)»", "alignment", odd(40, 32), SPYRE) == ["w = nn.Linear(64, 64)"]
 
 
 @pytest.mark.parametrize("rule", sorted(FIXABLE))
 def test_where_nothing_can_be_told_nothing_is_guessed(rule: str) -> None:
-    text, finding = marked("y = «x.double()»", rule, "words of a newer worker")
-    if rule not in ("layout", "float64"):  # these say what to do by their name alone
+    text, finding = marked("y = «x.double()»", rule)
+    if rule != "layout":  # which says what to do by its name alone
         assert guesses(text, finding, MOCK) == []
     assert guesses("y = (", finding, MOCK) == []
     assert guesses("", finding, MOCK) == []
@@ -293,7 +299,7 @@ def test_an_edit_replaces_exactly_its_range(pieces: list[str], data: st.DataObje
 
 @pytest.mark.parametrize("text", [case[0] for case in LAYOUT if case[1]])
 def test_a_copy_leaves_the_rest_of_the_program_alone(text: str) -> None:
-    (after,) = outcomes(text, "layout", "")
+    (after,) = outcomes(text, "layout", None)
     tree = ast.parse(after.removeprefix("\ufeff"))
     copies = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "contiguous"]
     assert len(copies) == 1

@@ -10,7 +10,7 @@ from inductor_debug.engine.fixes.silence import silence, without_idle
 from inductor_debug.engine.policy import apply_policy
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import source_of
-from inductor_debug_schema import Finding, Position, Range, Severity, Stage
+from inductor_debug_schema import Finding, IdleIgnore, Position, Range, Severity, Stage
 from test_fixes import marked
 
 TAG = "  # inductor-debug: ignore"
@@ -45,7 +45,7 @@ SILENCED = [
 
 @pytest.mark.parametrize(("text", "expected"), SILENCED)
 def test_a_comment_silences_a_finding(text: str, expected: str | None) -> None:
-    plain, finding = marked(text, "dtype", "m")
+    plain, finding = marked(text, "dtype")
     edit = silence(plain, finding)
     after = None if edit is None else applied(plain, [edit])
     assert after == expected
@@ -63,7 +63,7 @@ def shown(text: str, finding: Finding) -> list[Finding]:
 
 @pytest.mark.parametrize("rule", ["syntax-error", "configuration", "unused-ignore", "environment"])
 def test_what_no_comment_can_silence_is_not_offered_one(rule: str) -> None:
-    text, finding = marked("y = «x»", rule, "m")
+    text, finding = marked("y = «x»", rule)
     assert silence(text, finding) is None
 
 
@@ -73,32 +73,31 @@ def test_a_finding_beyond_the_end_of_the_text_is_left_alone() -> None:
 
 
 REMOVED = [
-    ("y = x  «# inductor-debug: ignore[dtype]»\nz\n", "dtype", "y = x\nz\n"),
-    ("y = x  «# inductor-debug: ignore[dtype]» as it is needed\r\nz\r\n", "dtype", "y = x\r\nz\r\n"),
-    ("y = x  «# inductor-debug: ignore[dtype, layout]» why", "dtype", "y = x  # inductor-debug: ignore[layout] why"),
-    ("y = x  «# inductor-debug: ignore[a,b , c]»", "a` or `c", "y = x  # inductor-debug: ignore[b]"),
-    ("y = x  «# inductor-debug: ignore[a, b]»", "a` or `b", "y = x"),
-    ("y = x  «# inductor-debug: ignore»", "", "y = x"),
-    ("y = x  # note  «# inductor-debug: ignore[dtype]»", "dtype", "y = x  # note"),
-    ("y = x  «# inductor-debug: ignore[dtype]»  # noqa", "dtype", "y = x  # noqa"),
-    ("a\n    «# inductor-debug: ignore[dtype]»\nb\n", "dtype", "a\nb\n"),
-    ("a\r\n«# inductor-debug: ignore[dtype]»", "dtype", "a"),
-    ("«# inductor-debug: ignore[dtype]»", "dtype", ""),
-    ("x = '😀'  «# inductor-debug: ignore[dtype]»\n", "dtype", "x = '😀'\n"),
-    ("\ufeff«# inductor-debug: ignore[dtype]»\nx\n", "dtype", "\ufeffx\n"),
+    ("y = x  «# inductor-debug: ignore[dtype]»\nz\n", ["dtype"], "y = x\nz\n"),
+    ("y = x  «# inductor-debug: ignore[dtype]» as it is needed\r\nz\r\n", ["dtype"], "y = x\r\nz\r\n"),
+    ("y = x  «# inductor-debug: ignore[dtype, layout]» why", ["dtype"], "y = x  # inductor-debug: ignore[layout] why"),
+    ("y = x  «# inductor-debug: ignore[a,b , c]»", ["a", "c"], "y = x  # inductor-debug: ignore[b]"),
+    ("y = x  «# inductor-debug: ignore[a, b]»", ["a", "b"], "y = x"),
+    ("y = x  «# inductor-debug: ignore»", [], "y = x"),
+    ("y = x  # note  «# inductor-debug: ignore[dtype]»", ["dtype"], "y = x  # note"),
+    ("y = x  «# inductor-debug: ignore[dtype]»  # noqa", ["dtype"], "y = x  # noqa"),
+    ("a\n    «# inductor-debug: ignore[dtype]»\nb\n", ["dtype"], "a\nb\n"),
+    ("a\r\n«# inductor-debug: ignore[dtype]»", ["dtype"], "a"),
+    ("«# inductor-debug: ignore[dtype]»", ["dtype"], ""),
+    ("x = '😀'  «# inductor-debug: ignore[dtype]»\n", ["dtype"], "x = '😀'\n"),
+    ("\ufeff«# inductor-debug: ignore[dtype]»\nx\n", ["dtype"], "\ufeffx\n"),
 ]
 
 
 @pytest.mark.parametrize(("text", "idle", "expected"), REMOVED)
-def test_what_silences_nothing_is_removed(text: str, idle: str, expected: str) -> None:
-    what = f"there is no finding of `{idle}`" if idle else "there is no finding"
-    plain, finding = marked(text, "unused-ignore", f"This comment silences nothing: {what} on this line.")
+def test_what_silences_nothing_is_removed(text: str, idle: list[str], expected: str) -> None:
+    plain, finding = marked(text, "unused-ignore", IdleIgnore(idle))
     edit = without_idle(plain, finding)
     assert edit is not None
     assert applied(plain, [edit]) == expected
 
 
 def test_a_comment_that_is_gone_is_not_removed() -> None:
-    text, finding = marked("y = «x # inductor-debug: ignore[dtype]»", "unused-ignore", "m")
+    text, finding = marked("y = «x # inductor-debug: ignore[dtype]»", "unused-ignore")
     assert without_idle(text, finding) is None
     assert without_idle(re.sub("#.*", "", text), finding) is None

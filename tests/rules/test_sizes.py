@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from inductor_debug.accelerators.profile import load_document, with_environment
 from inductor_debug.rules.sizes import misaligned
+from inductor_debug_schema import Misalignment, OddSize
 from recordings import Tape, at, inside_library, lines, only, symbol
 
 
@@ -53,7 +54,7 @@ def test_the_line_that_declares_an_odd_layer_is_told_once_for_all_that_follows()
     finding = only(tape.judge(aligned(8)), "alignment")
     assert (finding.range.start.line, finding.count, finding.module) == (12, 4, "fc12")
     assert finding.message == (
-        "size 63 is not a multiple of 8 elements, as accelerator 'mock' requires of every dimension; "
+        "size 63 is not a multiple of 8 elements (next: 64), as accelerator 'mock' requires of every dimension; "
         "parameters `fc12.weight` and `fc12.bias` bring it in and 4 ops carry it on."
     )
 
@@ -123,7 +124,8 @@ def test_spyre_looks_at_the_innermost_dimension_in_bytes() -> None:
     turned = tape.view("transpose.int", half, 64, 3, stride=(1, 64))
     tape.op("relu.default", [turned], tape.tensor(64, 3, dtype="float16"), frames=at(50))
     finding = only(tape.judge("spyre"), "alignment")
-    assert "size 3 is not a multiple of 128 bytes (64 of float16)" in finding.message
+    assert "size 3 is not a multiple of 128 bytes (64 of float16; next: 64)" in finding.message
+    assert finding.facts == Misalignment([OddSize(3, 64)], 64, "float16", declared=False)
 
 
 def test_a_conversion_that_makes_a_full_stick_partial_is_the_root() -> None:

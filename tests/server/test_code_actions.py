@@ -11,7 +11,7 @@ import pytest
 from inductor_debug.rules.registry import page
 from inductor_debug.server import code_actions
 from inductor_debug.server.repro_commands import TITLE
-from inductor_debug_schema import Finding, Position, Range
+from inductor_debug_schema import Finding, Position, Range, UnwantedDtype
 from server_harness import PATIENCE, AnalysisState, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
@@ -27,13 +27,14 @@ ABLE = {
 }
 MODEL, HELPER = Path("/project/model.py"), Path("/project/helper.py")
 TEXT = "import torch\ndef f(x):\n    y = x.double()\n    return y.t() + 1\n"
-DOUBLE = "float64 is not supported by accelerator 'mock'; this expression introduces it."
+DOUBLE = "float64 is not supported"
 
 
 def at(line: int, start: int, end: int, rule: str = "dtype", message: str = DOUBLE, path: Path = MODEL) -> Finding:
     made = finding(path, line, rule, message)
     values = {name: getattr(made, name) for name in made.__slots__}
-    return Finding(**{**values, "range": Range(Position(line, start), Position(line, end))})
+    facts = UnwantedDtype(["float64"]) if rule == "dtype" else None
+    return Finding(**{**values, "range": Range(Position(line, start), Position(line, end)), "facts": facts})
 
 
 CAST, VIEW = at(2, 8, 18), at(3, 11, 16, "layout", "aten.t gives a tensor that is not contiguous")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from inductor_debug_schema import Finding, Severity, Stage
+from inductor_debug_schema import Finding, IdleIgnore, Severity, Stage
 
 from inductor_debug.capture.comments import Ignore
 from inductor_debug.engine.fingerprints import with_fingerprints
@@ -99,7 +99,15 @@ def _unused(
         rules = [rule for rule in comment.rules if rule not in silent] if comment.rules else [""]
         idle = [rule for rule in rules if (comment, rule) not in used]
         if idle:
-            hint = Finding(UNUSED_IGNORE_RULE, Severity.HINT, _sentence(idle), path, comment.range, Stage.LOAD)
+            hint = Finding(
+                UNUSED_IGNORE_RULE,
+                Severity.HINT,
+                _sentence(idle),
+                path,
+                comment.range,
+                Stage.LOAD,
+                facts=IdleIgnore([rule for rule in idle if rule]),
+            )
             severity = severity_of(hint, settings)
             if severity is not None:
                 hints.append(dataclasses.replace(hint, severity=severity))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import ClassVar
 
+from inductor_debug_schema import Facts
+
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.roots import Root, Roots
@@ -99,6 +101,10 @@ class Constraint(Rule):
     def cause(self, found: Sequence[Root]) -> str:
         """What roots at other places must share with these to be told as one finding; "" where each stands alone."""
         return ""
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> Facts | None:
+        """What the message says of the roots, as data for fixes and scripts; None where it is all there is."""
+        return None
 
     @abstractmethod
     def message(self, found: Sequence[Root], profile: Profile) -> str:

@@ -78,6 +78,7 @@ def _finding(
         count=len(covered | introduced),
         related=places.limited(place, _related(group)),
         cause=rule.cause(group),
+        facts=rule.facts(group, profile),
     )
 
 

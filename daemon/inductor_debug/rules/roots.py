@@ -24,7 +24,7 @@ class Root:
     """One cause of trouble, folded over all runs of one expression. `place` is where the project shows it.
 
     `cause` is the first op or origin met there, `subject` what is forbidden (a dtype, a size, an operator), `detail`
-    what else a message should say of it.
+    what else a message should say of it, `judged` the first tensor that breaks the rule because of it.
     `introduced` holds the indexes of the ops that introduce it, `covers` those of all ops that it concerns, roots
     included. `uses` are ops worth showing as consumers, `remarks` further places with what to say of them. `severity`
     overrides the usual warning.
@@ -35,6 +35,7 @@ class Root:
     subject: str
     severity: Severity = Severity.WARNING
     detail: str = ""
+    judged: TensorMeta | None = None
     introduced: set[int] = field(default_factory=set)
     covers: set[int] = field(default_factory=set)
     uses: list[Op] = field(default_factory=list)

@@ -8,37 +8,30 @@ the same class declares another layer with the same number, it may be the consum
 from __future__ import annotations
 
 import ast
-import re
 from typing import TypeGuard
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import Finding, Misalignment
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree, in_order
 
-_SIZES = re.compile(r"sizes? (?P<sizes>.+?) (?:is not a multiple|are not multiples) of (?P<amount>\d+) (?P<unit>\w+)")
-_ELEMENTS = re.compile(r"\((\d+) of \w+\)")
-_DECLARED = re.compile(r"\bthe (?:parameter|buffer)\b|; (?:parameter|buffer)s\b")
 _FACTORIES = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "linspace"})
 
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """For each odd size in the line: the number alone, then with the same number elsewhere in the class."""
-    said = _SIZES.match(finding.message)
+    facts = finding.facts
     scope = tree.scope_at(finding.range)
-    if said is None or scope is None:
+    if not isinstance(facts, Misalignment) or scope is None:
         return []
-    counted = _ELEMENTS.search(finding.message)
-    if said["unit"] != "elements" and counted is None:
-        return []
-    multiple = int(counted[1] if counted else said["amount"])
-    declared = _DECLARED.search(finding.message) is not None
     found: list[Fix] = []
-    for size in map(int, filter(str.isdecimal, re.split(", | and ", said["sizes"]))):
-        here = _literals(scope, size, anything=declared, tree=tree)
-        rounded = -(-size // multiple) * multiple
-        if not here or size < 1 or rounded == size:
+    for odd in facts.odd_sizes:
+        size, rounded = odd.odd_size, odd.next_size
+        if not isinstance(size, int) or rounded is None or rounded == size:
+            continue
+        here = _literals(scope, size, anything=facts.declared, tree=tree)
+        if not here:
             continue
         title = f"Round {size} up to {rounded}"
         found += [Fix(title, (tree.replace(literal, str(rounded)),)) for literal in here]

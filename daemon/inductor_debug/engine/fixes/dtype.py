@@ -7,17 +7,15 @@ Where no word names the dtype, it comes from NumPy or from a Python number, and 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import Finding, UnwantedDtype
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.fixes.tree import Tree, in_order
 
-_FORBIDDEN = re.compile(r"(?P<names>[^;]*?) (?:is|are) not supported by accelerator\b")
 _INSTEAD = {
     "float64": ("float32", "bfloat16", "float16"),
     "float32": ("bfloat16", "float16"),
@@ -67,15 +65,17 @@ _MOST = 4
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """Another dtype in place of those that the accelerator does not have."""
-    said = _FORBIDDEN.match(finding.message)
-    names = re.findall(r"\w+", said["names"]) if said is not None else []
-    chosen = [(name, instead) for name in names if (instead := _instead(name, profile)) is not None]
+    chosen = [(name, instead) for name in _unwanted(finding) if (instead := _instead(name, profile)) is not None]
     return _said_otherwise(tree, finding, chosen)
 
 
 def narrowing(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """Half as wide a dtype in place of those that the rule `float64` is about."""
-    return _said_otherwise(tree, finding, [(name, _INSTEAD[name][0]) for name in ("float64", "complex128")])
+    return _said_otherwise(tree, finding, [(name, _INSTEAD[name][0]) for name in _unwanted(finding)])
+
+
+def _unwanted(finding: Finding) -> list[str]:
+    return finding.facts.unwanted_dtypes if isinstance(finding.facts, UnwantedDtype) else []
 
 
 def _said_otherwise(tree: Tree, finding: Finding, chosen: Sequence[tuple[str, str]]) -> list[Fix]:

@@ -6,9 +6,7 @@ runs, so these edits need no proof.
 
 from __future__ import annotations
 
-import re
-
-from inductor_debug_schema import Finding, Position, Range
+from inductor_debug_schema import Finding, IdleIgnore, Position, Range
 
 from inductor_debug.capture.comments import Ignore
 from inductor_debug.engine.fixes.edits import TextEdit, applied
@@ -20,7 +18,6 @@ _UNSILENCED = frozenset({UNUSED_RULE, "syntax-error", "configuration", "environm
 """Rules that no comment in the text can do anything about."""
 _CRASHES = frozenset({"capture-error", "import-error", "crash", "timeout"})
 """Rules of what does not run: a comment counts there, too, but it mends nothing, so none is offered."""
-_IDLE = re.compile(r"`([^`]+)`")
 
 
 def silence(text: str, finding: Finding) -> TextEdit | None:
@@ -43,7 +40,7 @@ def without_idle(text: str, finding: Finding) -> TextEdit | None:
     comment = next((ignore for ignore in source.ignores if ignore.range == finding.range), None)
     if finding.rule != UNUSED_RULE or comment is None:
         return None
-    idle = _IDLE.findall(finding.message)
+    idle = finding.facts.idle_rules if isinstance(finding.facts, IdleIgnore) else []
     kept = [rule for rule in comment.rules if rule not in idle]
     if idle and kept:
         return TextEdit(comment.range, f"# inductor-debug: ignore[{', '.join(kept)}]")

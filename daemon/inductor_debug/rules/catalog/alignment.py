@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inductor_debug_schema import Misalignment, OddSize
+
 from inductor_debug.accelerators.capabilities import Alignment, Dimensions
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import operators, strides, wording
@@ -54,6 +56,16 @@ class AlignmentRule(Constraint):
         for op in recording.ops:
             walk.step(op)
 
+    def facts(self, found: Sequence[Root], profile: Profile) -> Misalignment:
+        """The odd sizes, and the next ones that fill the tiles of the tensor which first breaks the rule."""
+        assert profile.alignment is not None
+        tensor = next(root.judged for root in found if root.judged is not None)
+        multiple = _unit(profile, profile.alignment, tensor)
+        subjects = dict.fromkeys(root.subject for root in found)
+        odd = [_odd_size(subject, multiple) for subject in subjects]
+        declared = any(origin.kind in ("parameter", "buffer") for root in found for origin in root.origins)
+        return Misalignment(odd, multiple, tensor.dtype, declared)
+
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """Which size is odd, what it should be, and who introduces it."""
         assert profile.alignment is not None
@@ -62,10 +74,11 @@ class AlignmentRule(Constraint):
         verb = "is not a multiple" if len(names) == 1 else "are not multiples"
         alignment = profile.alignment
         unit = f"{alignment.amount} {'bytes' if alignment.in_bytes else 'elements'}"
+        facts = self.facts(found, profile)
         which = "the innermost dimension" if alignment.dimensions is Dimensions.LAST else "every dimension"
         where = wording.whereabouts(found, "it" if len(names) == 1 else "them")
         wanted = f"as accelerator '{profile.name}' requires of {which}"
-        return f"{sizes} {verb} of {unit}{found[0].detail}, {wanted}; {where}."
+        return f"{sizes} {verb} of {unit}{_in_brackets(facts, alignment)}, {wanted}; {where}."
 
 
 class _Walk:
@@ -103,20 +116,17 @@ class _Walk:
             for size in self._judged(meta):
                 for root in known.get(str(size), ()):
                     root.cover(op)
-                    root.detail = root.detail or self._detail(meta)
+                    root.judged = root.judged or meta
 
     def _judged(self, meta: TensorMeta) -> list[Size]:
         """The sizes of `meta` that break the rule."""
         if not meta.shape:
             return []
-        unit = self._unit(meta)
+        unit = _unit(self._profile, self._alignment, meta)
         if self._alignment.dimensions is Dimensions.ALL:
             return [size for size in meta.shape if misaligned(size, unit)]
         index = strides.innermost(meta)
         return [meta.shape[index]] if index is not None and misaligned(meta.shape[index], unit) else []
-
-    def _unit(self, meta: TensorMeta) -> int:
-        return self._alignment.elements(self._profile.device_bytes(meta.dtype, meta.element_bytes))
 
     def _followed(self, meta: TensorMeta) -> list[Size]:
         """The sizes of `meta` that could break the rule in some dimension and dtype."""
@@ -173,5 +183,26 @@ class _Walk:
             bad += [source[str(size)] for size in self._judged(meta) if str(size) in source]
         return union(bad)
 
-    def _detail(self, meta: TensorMeta) -> str:
-        return f" ({self._unit(meta)} of {meta.dtype})" if self._alignment.in_bytes else ""
+
+def _unit(profile: Profile, alignment: Alignment, meta: TensorMeta) -> int:
+    """The number of elements that sizes of the tensor must be a multiple of."""
+    return alignment.elements(profile.device_bytes(meta.dtype, meta.element_bytes))
+
+
+def _odd_size(subject: str, multiple: int) -> OddSize:
+    """A size as it is written, with the next valid one where no symbol leaves that open."""
+    if not subject.isdecimal():
+        return OddSize(subject, None)
+    size = int(subject)
+    return OddSize(size, -(-size // multiple) * multiple)
+
+
+def _in_brackets(facts: Misalignment, alignment: Alignment) -> str:
+    """What a multiple of bytes is in elements, and what the sizes should be: ` (64 of float16; next: 128)`."""
+    told = [f"{facts.multiple} of {facts.dtype}"] if alignment.in_bytes else []
+    following = [odd for odd in facts.odd_sizes if odd.next_size not in (None, odd.odd_size)]
+    if len(facts.odd_sizes) == 1 and following:
+        told.append(f"next: {following[0].next_size}")
+    elif following:
+        told.append("next: " + wording.listing(f"{odd.next_size} for {odd.odd_size}" for odd in following))
+    return f" ({'; '.join(told)})" if told else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inductor_debug_schema import UnwantedDtype
+
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
 from inductor_debug.rules.base import Constraint
@@ -66,6 +68,11 @@ class DtypeRule(Constraint):
             return made.subject not in profile.stored_as and all(item.subject in profile.stored_as for item in taken)
 
         fold_inherited(recording, roots, trouble_of, starts_anew)
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype | None:
+        """The dtypes that the accelerator does not have; of one that it stores as another nothing must change."""
+        forbidden = dict.fromkeys(root.subject for root in found if root.subject not in profile.stored_as)
+        return UnwantedDtype(list(forbidden)) if forbidden else None
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What the dtype is and who introduces it."""

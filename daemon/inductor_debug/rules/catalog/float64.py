@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inductor_debug_schema import Severity
+from inductor_debug_schema import Severity, UnwantedDtype
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import operators, wording
@@ -59,6 +59,10 @@ class Float64Rule(Constraint):
             root.severity = Severity.INFORMATION if _asked_for(root) else Severity.WARNING
             if not any(_computes(recording.ops[index]) for index in root.covers):
                 root.covers.clear()
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:
+        """The dtypes that are wider than the model."""
+        return UnwantedDtype(list(dict.fromkeys(root.subject for root in found)))
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What comes in and who brings it."""
