@@ -604,7 +604,7 @@ export interface TargetSetting {
 /**
  * What a job is to do with its file; `worker.tasks` knows what carries it out.
  */
-export type Task = "analyze" | "diff" | "repro" | "bisect" | "transfers";
+export type Task = "analyze" | "diff" | "repro" | "bisect" | "transfers" | "same-results";
 
 /**
  * One tensor: `shape` and `stride` in elements, `dtype` without the `torch.` prefix.

@@ -48,6 +48,8 @@ class Task(str, Enum):
     """Find the layer that goes wrong."""
     TRANSFERS = "transfers"
     """Log what crosses between host and accelerator."""
+    SAME_RESULTS = "same-results"
+    """Compare what an edited text computes with what the text before it does."""
 
 
 @dataclass(frozen=True, slots=True)

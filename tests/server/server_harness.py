@@ -20,13 +20,14 @@ from typing import Any
 from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.expressions import KnownExpression
-from inductor_debug.engine.fixes.edits import TextEdit, applied
+from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.framing import FrameReader, frame
 from inductor_debug.server.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
+    Answered,
     Checked,
     Event,
     FileReport,
@@ -172,6 +173,7 @@ class FakeEngine:
         self.tried: list[str] = []
         self.trial: Callable[[str], list[Finding] | None] = lambda text: None
         self.trial_gate: asyncio.Event | None = None
+        self.same: bool | None = True
         self.known: dict[str, list[KnownExpression]] = {}
         self.events: list[Event] = []
         self.performed: Performed | None = None
@@ -263,6 +265,11 @@ class FakeEngine:
             return None
         status = FileStatus.FINDINGS if found else FileStatus.CLEAN
         return replace(self.updates[uri].report, status=status, findings=found)
+
+    async def compare_fix(self, uri: str, fix: Fix, target: str) -> list[Answered] | None:
+        """What `same` says of a comparison of the text with a fix and the text without it."""
+        ran = self.same is not None
+        return [Answered(target, {"same": self.same, "why": "", "runs": 1, "ran": ran, "ways": []})]
 
     async def restart(self) -> None:
         self.calls.append(("restart",))

@@ -116,7 +116,7 @@ async def test_what_would_break_the_model_is_not_offered(serve: Serve, tmp_path:
     await session.offered(12, 25)
     await session.until_offered("Use float32 instead of float64 (verified)", 13, 20)  # proved after the one asked first
     assert set(await session.offered(12, 25)) == {"Silence dtype here", "Explain dtype"}
-    await session.until_offered("Add .contiguous() (verified)", 14, 70)
+    await session.until_offered("Add .contiguous() (verified, same results)", 14, 70)
     both = await session.until_offered("Round 60 up to 64, here and where the class uses it (verified)", 7, 30)
     session.apply(both, 2)
     await session.analysed(2)

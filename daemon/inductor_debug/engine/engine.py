@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from inductor_debug_schema import ArtifactMade, Event, FileReport, Finding, Range
+from inductor_debug_schema import Answered, ArtifactMade, Event, FileReport, Finding, Range
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
@@ -21,7 +21,7 @@ from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.files import read_source
-from inductor_debug.engine.fixes.edits import TextEdit
+from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.keeping import Keeper, Kept, newest
 from inductor_debug.engine.lane import Lane
 from inductor_debug.engine.merge import Results
@@ -256,12 +256,26 @@ class Engine:
         that nobody can tell: the document is closed or not analysed to its end, or was edited meanwhile.
 
         Unsaved top-level code never runs here, either. Of a saved document, edits of top-level code do run: whoever
-        calls passes edits of `engine.fixes`, which replace a number or a name, or add a call of `.contiguous()`, inside
-        of an expression that the user has saved. That is ours, and as safe as the saved file. Of an unsaved document
-        they do not, until it is saved.
+        calls passes edits of `engine.fixes`, which put what the user has saved in another form, or add calls of torch's
+        own functions. That is ours, and as safe as the saved file. Of an unsaved document they do not, until it is
+        saved.
         """
         lane = self._lanes.get(uri)
         work = lane.work_on(edits) if lane is not None else None
+        results = await self._tried(uri, work)
+        return None if work is None or results is None else self._runner.report(results, work.settings)
+
+    async def compare_fix(self, uri: str, fix: Fix, target: str) -> list[Answered] | None:
+        """Whether a target of an open document ("" for all) computes the same with a fix: see `fixes.proof.compared`.
+
+        It runs as `try_edits` does, uncached; None says that nobody can tell.
+        """
+        lane = self._lanes.get(uri)
+        results = await self._tried(uri, lane.work_to_compare(fix, target) if lane is not None else None)
+        return None if results is None else results.answers
+
+    async def _tried(self, uri: str, work: Work | None) -> Results | None:
+        lane = self._lanes.get(uri)
         if lane is None or work is None:
             return None
         generation = lane.gate.generation
@@ -269,8 +283,7 @@ class Engine:
         def wanted() -> bool:
             return self._lanes.get(uri) is lane and lane.gate.generation == generation
 
-        results = await self._runner.attempt(work, wanted)
-        return None if results is None else self._runner.report(results, work.settings)
+        return await self._runner.attempt(work, wanted)
 
     def log_paths(self) -> list[Path]:
         """The logs of the worker pools (user code's output), the most recently used last."""

@@ -32,7 +32,8 @@ from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import configuration_finding, internal_finding
 from inductor_debug.engine.expressions import ExpressionStore
 from inductor_debug.engine.files import read_source
-from inductor_debug.engine.fixes.edits import TextEdit, applied
+from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
+from inductor_debug.engine.fixes.proof import comparison
 from inductor_debug.engine.gate import Gate, Listener
 from inductor_debug.engine.merge import Carried, Key, Results, key_of, moved
 from inductor_debug.engine.runner import Runner, Work, failed
@@ -97,6 +98,14 @@ class Lane:
         if document.dirty and dataclasses.replace(document, text=text).verdict() is not Verdict.RUN:
             return None
         return Work(document.path, text, settings)
+
+    def work_to_compare(self, fix: Fix, target: str) -> Work | None:
+        """The comparison of what the text computes with a fix and without it; None as for `work_on`."""
+        work = self.work_on(fix.edits)
+        if work is None:
+            return None
+        text, order = comparison(self.document.text, fix, target)
+        return dataclasses.replace(work, text=text, order=order)
 
     # What happens to a document.
 

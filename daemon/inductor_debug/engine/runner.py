@@ -127,7 +127,7 @@ class Runner:
         """
 
         async def run() -> Results:
-            known = self.known(work)
+            known = self.known(work) if work.order is None else self.fault(work)
             slot: AbstractAsyncContextManager[Any] = contextlib.nullcontext()
             return known if known is not None else await self._run(work, _unheard, slot, learns=False)
 

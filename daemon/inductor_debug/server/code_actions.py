@@ -17,10 +17,11 @@ from inductor_debug.server.code_lenses import SET_INPUTS
 from inductor_debug.server.diagnostics import SOURCE
 
 if TYPE_CHECKING:
-    from inductor_debug.engine.fixes.edits import Fix, TextEdit
+    from inductor_debug.engine.fixes.edits import TextEdit
+    from inductor_debug.engine.fixes.proof import Proved
     from inductor_debug.server.documents import Document
     from inductor_debug.server.server import Server
-    from inductor_debug.server.verification import Proved, Verifier
+    from inductor_debug.server.verification import Mended, Verifier
 
 FIX_ALL = "source.fixAll.inductorDebug"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
@@ -120,18 +121,18 @@ class CodeActions:
         return trigger is not Trigger.MANUAL or kind is types.CodeActionTriggerKind.Invoked
 
     def _fixes(
-        self, document: Document, proved: Sequence[Proved], shown: Sequence[types.Diagnostic]
+        self, document: Document, mended: Sequence[Mended], shown: Sequence[types.Diagnostic]
     ) -> Iterator[types.CodeAction]:
-        by_fix: dict[Fix, list[Finding]] = {}
-        for each in proved:
-            by_fix.setdefault(each.fix, []).append(each.finding)
-        for fix, mended in by_fix.items():
+        by_fix: dict[Proved, list[Finding]] = {}
+        for each in mended:
+            by_fix.setdefault(each.proved, []).append(each.finding)
+        for proved, findings in by_fix.items():
             yield types.CodeAction(
-                title=f"{fix.title} (verified)",
+                title=proved.title,
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=_diagnostics(shown, mended),
+                diagnostics=_diagnostics(shown, findings),
                 is_preferred=True,
-                edit=self._edit(document, fix.edits),
+                edit=self._edit(document, proved.fix.edits),
             )
 
     def _directives(
@@ -226,11 +227,11 @@ class CodeActions:
         patience = FIX_ALL_PATIENCE_SECONDS
         proved = await self._verifier.fixes(document.uri, latest.report.findings, patience=patience)
         chosen = [each for each in proved if everything or each.fix.keeps_results]
-        fix = await self._verifier.together(document.uri, chosen, patience=patience)
-        if fix is None or document.version != version:
+        whole = await self._verifier.together(document.uri, chosen, patience=patience)
+        if whole is None or document.version != version:
             return []
         title = "Apply all fixes (verified)"
-        return [types.CodeAction(title=title, kind=FIX_ALL, edit=self._edit(document, fix.edits))]
+        return [types.CodeAction(title=title, kind=FIX_ALL, edit=self._edit(document, whole.fix.edits))]
 
     def _edit(self, document: Document, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
         changes = [

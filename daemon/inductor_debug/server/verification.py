@@ -1,4 +1,4 @@
-"""Which fixes are proved: an analysis of the edited text no longer has the finding, and has no new one.
+"""Which fixes are proved (`engine.fixes.proof`), and which rewrites that nobody needs are as good as what is there.
 
 Proofs run in the background when somebody first asks for the fixes of a finding, one at a time and after every analysis
 (`Engine.try_edits`). What is known is kept until the text or its findings change. It never applies an edit.
@@ -14,36 +14,42 @@ from typing import TYPE_CHECKING
 from inductor_debug_schema import FileReport, Finding
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.fixes.edits import Fix, applied, overlap
+from inductor_debug.engine.fixes.attempts import Unknown, first_proved, together
+from inductor_debug.engine.fixes.edits import Fix, apart
 from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
-from inductor_debug.engine.fixes.proof import proves
-from inductor_debug.engine.merge import Key, key_of
+from inductor_debug.engine.fixes.proof import Proved
+from inductor_debug.engine.merge import key_of
 from inductor_debug.engine.settings import ConfigurationError
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
-Proof = asyncio.Task["Fix | None"]
+Proof = asyncio.Task["Proved | None"]
 
 
 @dataclass(frozen=True)
-class Proved:
+class Mended:
     """A finding and the fix that is proved to mend it."""
 
     finding: Finding
-    fix: Fix
+    proved: Proved
+
+    @property
+    def fix(self) -> Fix:
+        """What mends it."""
+        return self.proved.fix
 
 
 @dataclass
 class _Known:
     """What is known, or being found out, of one document's text with the findings of `report`.
 
-    `proofs` are by what they would mend: usually one finding, or several that are mended together.
+    `proofs` are by what they would mend (usually one finding, or several that are mended together), or rewrite.
     """
 
     text: str
     report: FileReport
-    proofs: dict[tuple[Key, ...], Proof] = field(default_factory=dict)
+    proofs: dict[tuple[object, ...], Proof] = field(default_factory=dict)
 
 
 class Verifier:
@@ -67,7 +73,7 @@ class Verifier:
 
     async def fixes(
         self, uri: str, findings: Iterable[Finding], *, patience: float, start: bool = True
-    ) -> list[Proved]:
+    ) -> list[Mended]:
         """The proved fixes of those findings of a document, as far as they are known within `patience` seconds.
 
         Proofs go on afterwards, for whoever asks next. With `start` false only what is known already counts.
@@ -80,28 +86,29 @@ class Verifier:
         asked = [finding for finding in fixable if finding in known.report.findings]
         for finding in asked if start else ():
             if (key_of(finding),) not in known.proofs:
-                self._begin(uri, known, [finding], self._guesses(known, finding))
+                self._begin(uri, known, (key_of(finding),), [finding], self._guesses(known, finding))
         proofs = [(finding, proof) for finding in asked if (proof := known.proofs.get((key_of(finding),))) is not None]
         await _wait([proof for _, proof in proofs], deadline)
-        return [Proved(finding, fix) for finding, proof in proofs if (fix := _result(proof)) is not None]
+        return [Mended(finding, proved) for finding, proof in proofs if (proved := _result(proof)) is not None]
 
-    async def together(self, uri: str, proved: Sequence[Proved], *, patience: float) -> Fix | None:
+    async def together(self, uri: str, proved: Sequence[Mended], *, patience: float) -> Proved | None:
         """One fix of all that `proved` mend, proved as a whole; None while that is not known, or where it fails.
 
         Of fixes that touch each other the first one is taken.
         """
         deadline = asyncio.get_running_loop().time() + patience
-        chosen = _apart(proved)
+        kept = apart([each.fix for each in proved])
+        chosen = [each for each in proved if each.fix in kept]
         if len(chosen) < 2:
-            return chosen[0].fix if chosen else None
+            return chosen[0].proved if chosen else None
         known = await self._settled(uri, patience)
         if known is None:
             return None
         findings = [each.finding for each in chosen]
-        proof = known.proofs.get(tuple(map(key_of, findings)))
+        subject = tuple(map(key_of, findings))
+        proof = known.proofs.get(subject)
         if proof is None:
-            whole = Fix("all", tuple(sorted(edit for each in chosen for edit in each.fix.edits)))
-            proof = self._begin(uri, known, findings, [whole])
+            proof = self._begin(uri, known, subject, findings, [together([each.fix for each in chosen])])
         await _wait([proof], deadline)
         return _result(proof)
 
@@ -136,18 +143,20 @@ class Verifier:
             return []
         return guesses(known.text, finding, profile)
 
-    def _begin(self, uri: str, known: _Known, findings: Sequence[Finding], fixes: Sequence[Fix]) -> Proof:
-        subject = tuple(map(key_of, findings))
-
-        async def prove() -> Fix | None:
-            for fix in fixes:
-                after = await self._server.engine.try_edits(uri, fix.edits)
-                if after is None:  # nobody knows; whoever asks again begins again
-                    known.proofs.pop(subject, None)
-                    return None
-                if proves(after, known.report, findings, known.text, applied(known.text, fix.edits)):
-                    return fix
-            return None
+    def _begin(
+        self,
+        uri: str,
+        known: _Known,
+        subject: tuple[object, ...],
+        findings: Sequence[Finding],
+        fixes: Sequence[Fix],
+    ) -> Proof:
+        async def prove() -> Proved | None:
+            try:
+                return await first_proved(self._server.engine, uri, known.text, known.report, findings, fixes)
+            except Unknown:  # whoever asks again begins again
+                known.proofs.pop(subject, None)
+                return None
 
         proof = known.proofs[subject] = self._server.spawn(prove())
         return proof
@@ -158,16 +167,7 @@ async def _wait(proofs: Sequence[Proof], deadline: float) -> None:
         await asyncio.wait(proofs, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
 
 
-def _apart(proved: Sequence[Proved]) -> list[Proved]:
-    """Those of the fixes that do not touch each other, the first ones first."""
-    chosen: list[Proved] = []
-    for candidate in proved:
-        if not any(overlap(candidate.fix.edits, other.fix.edits) for other in chosen):
-            chosen.append(candidate)
-    return chosen
-
-
-def _result(proof: Proof) -> Fix | None:
+def _result(proof: Proof) -> Proved | None:
     if not proof.done() or proof.cancelled() or proof.exception() is not None:
         return None
     return proof.result()

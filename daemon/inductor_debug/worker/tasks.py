@@ -24,8 +24,11 @@ _MODULES = {
     Task.REPRO: "inductor_debug.repro.task",
     Task.BISECT: "inductor_debug.repro.bisect_task",
     Task.TRANSFERS: "inductor_debug.repro.transfers_task",
+    Task.SAME_RESULTS: "inductor_debug.kerneldiff.edited",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
+_UNASKED = (Task.ANALYZE, Task.SAME_RESULTS)
+"""Tasks that run without anybody's asking, and compile nothing."""
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
@@ -43,7 +46,7 @@ def _contain(request: JobRequest) -> None:
     """Keeps the user's code from touching the world; what a backend builds is kept where it was kept before."""
     if not request.scratch:
         return
-    if request.task is Task.ANALYZE:
+    if request.task in _UNASKED:
         restrict([request.scratch], files="write" not in request.allow, network="network" not in request.allow)
     else:  # compilers write where they please
         names = importlib.import_module("torch._inductor.runtime.cache_dir_utils")

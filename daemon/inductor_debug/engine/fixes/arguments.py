@@ -20,7 +20,7 @@ def fixes(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
     if facts.conflict is ConflictKind.LAYOUT and isinstance(call.func, ast.Attribute):
         edit = tree.rename(call.func, "reshape")
         if edit is not None:
-            yield Fix("Use `reshape`, which copies where it must", (edit,), keeps_results=True)
+            yield Fix("Use `reshape`, which copies where it must", (edit,))
     elif facts.conflict is ConflictKind.VOLUME and facts.left.dim is None and isinstance(facts.wanted, int):
         yield from _resized(tree, call, facts.operands[facts.left.operand].shape, facts.wanted)
     elif facts.conflict is ConflictKind.SIZE and facts.operation in ("cat", "concat", "concatenate"):

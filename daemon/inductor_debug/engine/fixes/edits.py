@@ -28,12 +28,17 @@ class TextEdit:
 class Fix:
     """A guess that would mend a finding: `title` says what it does, `edits` do it.
 
-    `keeps_results` says that the model computes the same numbers afterwards, so that the fix may be applied unseen.
+    `keeps_results` says that the model computes the same numbers afterwards, so that the fix may be applied unseen; it
+    is a claim, until runs of both texts have compared what they compute (`proof`). `witness` is an expression of the
+    text before the edits that must run for such a comparison to mean anything; it is a `condition` where it should
+    come out both ways.
     """
 
     title: str
     edits: tuple[TextEdit, ...]
     keeps_results: bool = False
+    witness: Range | None = None
+    condition: bool = False
 
 
 def applied(text: str, edits: Iterable[TextEdit]) -> str:
@@ -68,6 +73,17 @@ def applied(text: str, edits: Iterable[TextEdit]) -> str:
         parts += [text[done:start], edit.text]
         done = end
     return "".join([*parts, text[done:]])
+
+
+def apart(fixes: Iterable[Fix]) -> list[Fix]:
+    """Those of the fixes that can be applied together, the first ones first; of equal ones each once."""
+    chosen: list[Fix] = []
+    for fix in fixes:
+        others = [edit for other in chosen for edit in other.edits]
+        mine = [edit for edit in fix.edits if edit not in others]
+        if fix not in chosen and not overlap(mine, others):
+            chosen.append(fix)
+    return chosen
 
 
 def overlap(first: Iterable[TextEdit], second: Iterable[TextEdit]) -> bool:

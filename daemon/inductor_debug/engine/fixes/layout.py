@@ -26,7 +26,8 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
         return []
     around = next((outer for outer in tree.around(node) if isinstance(outer, _SCOPES)), node)
     keeps = not any(_writes_in_place(inner) for inner in ast.walk(around))
-    return [Fix("Add .contiguous()", tree.append(node, _COPY), keeps_results=keeps)]
+    fix = Fix("Add .contiguous()", tree.append(node, _COPY), keeps_results=keeps, witness=tree.range_of(node))
+    return [fix]
 
 
 def _writes_in_place(node: ast.AST) -> bool:

@@ -1,17 +1,72 @@
 """What proves a fix: an analysis of the edited text that no longer has the findings, and has no new one.
 
-Reports in, a verdict out; nothing is run here.
+A fix that claims to keep what the model computes is also compared with the text before it, on real tensors. Reports and
+answers in, a verdict out; nothing is run here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from inductor_debug_schema import FileReport, FileStatus, Finding, Severity, StageState
+from inductor_debug_schema import Answered, FileReport, FileStatus, Finding, Range, Severity, StageState, Task
 
+from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.merge import key_of, moved
+from inductor_debug.engine.orders import Order
 
 _ANALYSED = (FileStatus.CLEAN, FileStatus.FINDINGS)
+
+
+_WITNESS = "__inductor_debug_witness__"
+"""The function that the witness of a fix is wrapped in where the text before it is compared with the text after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A fix that is proved, and what of its claim was seen.
+
+    `same_results` says that both texts computed the same, forward and backward; `ways` what the condition came to that
+    the fix is about, in the runs that were compared.
+    """
+
+    fix: Fix
+    same_results: bool = False
+    ways: frozenset[bool] = frozenset()
+
+    @property
+    def title(self) -> str:
+        """What it does, and what is known of it."""
+        if not self.same_results:
+            return f"{self.fix.title} (verified)"
+        known = "verified, same results"
+        if self.fix.condition and len(self.ways) == 1:
+            known += f" where the condition is {'true' if True in self.ways else 'false'}"
+        return f"{self.fix.title} ({known})"
+
+
+def comparison(text: str, fix: Fix, target: str) -> tuple[str, Order]:
+    """What to run in order to learn whether a fix keeps what a target computes ("" for all): a text and an order."""
+    options = {"edited": applied(text, fix.edits), "witness": "", "condition": fix.condition}
+    if fix.witness is not None:
+        start, end = Range(fix.witness.start, fix.witness.start), Range(fix.witness.end, fix.witness.end)
+        text = applied(text, (TextEdit(start, f"{_WITNESS}("), TextEdit(end, ")")))
+        options["witness"] = _WITNESS
+    return text, Order(Task.SAME_RESULTS, target, options)
+
+
+def compared(fix: Fix, answers: Sequence[Answered]) -> Proved | None:
+    """What the comparison of a fix's claim shows; None where the model computes something else afterwards.
+
+    Where nothing could be compared, or what the fix is about did not run, it is no more than a fix that runs.
+    """
+    documents = [answer.document for answer in answers]
+    if any(document["same"] is False for document in documents):
+        return None
+    if not any(document["same"] and document["ran"] for document in documents):
+        return Proved(replace(fix, keeps_results=False))
+    ways = frozenset(bool(way) for document in documents for way in document["ways"])
+    return Proved(fix, same_results=True, ways=ways)
 
 
 def proves(after: FileReport, before: FileReport, mended: Collection[Finding], old: str, new: str) -> bool:
