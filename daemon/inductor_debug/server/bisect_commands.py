@@ -26,6 +26,7 @@ _TYPES: dict[str, type] = {
     "passes": bool,
     "inject": list,
 }
+OPTIONS = ("uri", "target", *_TYPES)
 
 
 async def bisect(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:

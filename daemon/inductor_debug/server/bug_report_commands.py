@@ -24,6 +24,7 @@ from inductor_debug.server.synchronisation import path_of
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
+OPTIONS = ("uri", "target", "fingerprint", "bisect", "id", "write")
 _MOST_KEPT = 3
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import FileReport, Severity
 from lsprotocol import types
 
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server import (
     bisect_commands,
@@ -23,6 +25,7 @@ from inductor_debug.server import (
     repro_commands,
 )
 from inductor_debug.server.ordering import Token
+from inductor_debug.server.partial_results import OPTION as PARTIAL_RESULTS
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
 
@@ -108,22 +111,42 @@ async def explain(server: Server, arguments: Sequence[Any], token: Token | None 
     return {"rule": rule, "markdown": markdown}
 
 
-Command = Callable[["Server", Sequence[Any], "Token | None"], Awaitable[Any]]
+Run = Callable[["Server", Sequence[Any], "Token | None"], Awaitable[Any]]
 """Takes the server, the arguments and the request's `workDoneToken`; returns the result or raises `RequestError`."""
 
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command and the options that it knows beside `partialResultToken`, which every command may be sent."""
+
+    run: Run
+    options: tuple[str, ...] = ("uri",)
+
+    def require_known(self, name: str, arguments: Sequence[Any]) -> None:
+        """Refuses options that nobody would read: one that is misspelt would be taken for its default.
+
+        Raises:
+            RequestError: there is such an option.
+        """
+        first = arguments[0] if arguments else None
+        for option in first if isinstance(first, dict) else ():
+            if option not in (*self.options, PARTIAL_RESULTS):
+                raise RequestError(f"{name}: {unknown(str(option), self.options, 'option')}.", INVALID_PARAMS)
+
+
 COMMANDS: dict[str, Command] = {
-    "inductorDebug.check": check,
-    "inductorDebug.graph": graph_commands.graph,
-    "inductorDebug.diff": diff_commands.diff,
-    "inductorDebug.repro": repro_commands.repro,
-    "inductorDebug.bisect": bisect_commands.bisect,
-    "inductorDebug.transfers": bisect_commands.transfers,
-    "inductorDebug.bugReport": bug_report_commands.bug_report,
-    "inductorDebug.report": report_commands.report,
-    "inductorDebug.cancel": cancel,
-    "inductorDebug.restart": restart,
-    "inductorDebug.inferAnew": infer_anew,
-    "inductorDebug.explain": explain,
+    "inductorDebug.check": Command(check),
+    "inductorDebug.graph": Command(graph_commands.graph, graph_commands.OPTIONS),
+    "inductorDebug.diff": Command(diff_commands.diff, diff_commands.OPTIONS),
+    "inductorDebug.repro": Command(repro_commands.repro, repro_commands.OPTIONS),
+    "inductorDebug.bisect": Command(bisect_commands.bisect, bisect_commands.OPTIONS),
+    "inductorDebug.transfers": Command(bisect_commands.transfers, ("uri", "target")),
+    "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
+    "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),
+    "inductorDebug.cancel": Command(cancel),
+    "inductorDebug.restart": Command(restart),
+    "inductorDebug.inferAnew": Command(infer_anew),
+    "inductorDebug.explain": Command(explain, ("rule", "show")),
 }
 """Every command that is offered."""
 
@@ -158,5 +181,7 @@ def register(server: Server) -> None:
             raise RequestError(
                 f"The command {params.command!r} is not available in this version; there are {offered}.", INVALID_PARAMS
             )
+        arguments = params.arguments or []
+        command.require_known(params.command, arguments)
         await server.ready.wait()
-        return await command(server, params.arguments or [], params.work_done_token)
+        return await command.run(server, arguments, params.work_done_token)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from inductor_debug_schema import ArtifactMade, Event
 
 from inductor_debug.accelerators.document import ProfileError
-from inductor_debug.engine.comparing import OPTIONS, diff_order
+from inductor_debug.engine.comparing import OPTIONS as COMPARISON
+from inductor_debug.engine.comparing import diff_order
 from inductor_debug.engine.partial_comparisons import PartialComparisons
 from inductor_debug.server.ordering import Token, options_of, outcome, perform, references
 from inductor_debug.server.partial_results import PartialResults
@@ -19,6 +20,7 @@ from inductor_debug.server.synchronisation import path_of
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
+OPTIONS = ("uri", "target", *COMPARISON)
 _MOST_BLAMED = 10
 
 
@@ -36,7 +38,7 @@ async def diff(server: Server, arguments: Sequence[Any], token: Token | None = N
     target = options.get("target") or ""
     if not isinstance(target, str):
         raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
-    for name, types in OPTIONS.items():
+    for name, types in COMPARISON.items():
         value = options.get(name)
         if value is not None and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
             raise RequestError(

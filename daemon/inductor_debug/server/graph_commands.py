@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import Stage
 
+from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders import Order
 from inductor_debug.server.ordering import Token, options_of, outcome, perform
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 GRAPH_STAGES = (Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 """Stages that have graphs."""
+OPTIONS = ("uri", "target", "stages")
 
 
 async def graph(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
@@ -48,6 +50,10 @@ def _stages(said: Any) -> tuple[Stage, ...]:
     if said is None:
         return (Stage.MOCK, Stage.AOT)
     known = {stage.value: stage for stage in GRAPH_STAGES}
-    if not isinstance(said, list) or not said or any(name not in known for name in said):
+    if not isinstance(said, list) or not said:
         raise RequestError(f"`stages` must be a list of some of {', '.join(known)}.", INVALID_PARAMS)
+    for name in said:
+        if name not in known:
+            words = f"{unknown(str(name), known, 'stage')} (stages with graphs are {', '.join(known)})"
+            raise RequestError(f"`stages`: {words}.", INVALID_PARAMS)
     return tuple(stage for stage in GRAPH_STAGES if stage.value in said)

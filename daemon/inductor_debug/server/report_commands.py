@@ -17,6 +17,7 @@ from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
+OPTIONS = ("uri", "format")
 _MEDIA_TYPES = {"html": "text/html", "json": "application/json"}
 
 

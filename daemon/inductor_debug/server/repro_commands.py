@@ -28,6 +28,7 @@ COMMAND = "inductorDebug.repro"
 CLIENT_COMMAND = "inductorDebug.makeReproducer"
 """The command of clients that show progress and open the script themselves."""
 TITLE = "Make a minimal reproducer"
+OPTIONS = ("uri", "target", "rule", "line", "fingerprint", "backend")
 _LONGEST_TEXT = 48 << 10
 """Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
 
