@@ -125,6 +125,15 @@ def test_an_unknown_backend_is_no_fault_of_a_compiler(tmp_path: Path) -> None:
     assert "did you mean 'aot_eager'?" in document["ladder"][1]["why"]
 
 
+def test_a_backend_of_the_file_is_climbed_with_every_set_of_inputs(tmp_path: Path) -> None:
+    own = "\ndef spoils(graph, inputs):\n    def run(*args):\n"
+    own += "        return [value + (len(value) == 9) for value in graph.forward(*args)]\n    return run\n"
+    text = MODEL.replace("inputs=(torch.randn(8, 64),)", "inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]") + own
+    document = bisected(tmp_path, text, backends=["aot_eager", "spoils"])
+    assert states(document) == {"eager": "ok", "aot_eager": "ok", "spoils": "wrong"}
+    assert document["ladder"][2]["why"].startswith("call 2, output")
+
+
 def test_the_usual_ladder_ends_with_the_accelerator() -> None:
     names = [rung.backend for rung in ladder("spyre")]
     assert names[0] == EAGER.backend

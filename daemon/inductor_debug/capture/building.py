@@ -143,7 +143,7 @@ def bytes_of(target: BuiltTarget) -> int:
     tensors: dict[int, torch.Tensor] = {}
     if target.module is not None:
         tensors.update((id(tensor), tensor) for tensor in (*target.module.parameters(), *target.module.buffers()))
-    tensors.update((id(tensor), tensor) for tensor in _tensors((target.args, target.kwargs)))
+    tensors.update((id(tensor), tensor) for tensor in _tensors(target.calls))
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
 
 

@@ -4,7 +4,7 @@
     class Model(nn.Module): ...
 
 Inputs in a list of tuples, `inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, are several sets: the first is what
-every stage looks at, and calls with the others tell what compiles the model again.
+every stage looks at; the model is run with each of the others too, and calls of it in turn tell what compiles it again.
 
 A directive goes on in the next comment line while a bracket is open or after a comma. Values are parsed here, with
 positions in the file, and evaluated elsewhere (`building`): nothing is executed and torch is not imported.

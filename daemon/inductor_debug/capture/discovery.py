@@ -21,9 +21,10 @@ from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.directives import WHOLE_FILE, read_directives
 from inductor_debug.capture.inference.offering import InferredOffers, Inferring
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
-from inductor_debug.capture.offers import Call, Complaint, Discovered, Offer, Origin, Recipe, as_call, as_calls
+from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call, as_calls
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.subjects import identity_of, is_function
+from inductor_debug.capture.target import Call
 from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
 
 

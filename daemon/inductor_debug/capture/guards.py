@@ -62,7 +62,7 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     run = DynamoRun(target, sources, Stage.MOCK)
     watch = _Watch(run)
     snapshot = Snapshot(target)
-    calls = list(more) or [(target.args, target.kwargs)]
+    calls = list(more) or target.calls
     with guard_hooks.listening(watch.guard, watch.recompiled):
         error = run.execute(watch, calls, leave_early=False)
     snapshot.restore()

@@ -110,7 +110,7 @@ class Snapshot:
                 # Lazy ones write their `forward` with the first call, which is not to be undone: reading it writes it.
                 _ = module.code
         self._attributes = [(module.__dict__, _copied(module.__dict__)) for module in modules]
-        tensors = [leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor)]
+        tensors = [leaf for leaf in pytree.tree_leaves(target.calls) if isinstance(leaf, torch.Tensor)]
         if target.fake_mode is None and target.module is not None:
             # Those of lazy modules are nothing yet.
             tensors += [buffer for buffer in target.module.buffers() if not is_lazy(buffer)]

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import Location, TargetFound
 
+from inductor_debug.capture.target import Call
 from inductor_debug.rules.ops import Frame
 
 if TYPE_CHECKING:
     from inductor_debug.capture.inference.inference import Inference
-
-
-Call = tuple[tuple[Any, ...], dict[str, Any]]
-"""The positional and keyword arguments of one call."""
 
 
 class Origin(str, Enum):

@@ -251,6 +251,9 @@ class _Session:
             outcome, findings = self._judged(stage, runner, target)
         if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
             findings = [*findings, *self._fixed_sizes(target)]
+        if stage is Stage.PREVIEW:
+            # Of no stage: that a later one gets through with the first set says nothing of the others.
+            self._findings = _merged(self._findings, self._with_other_inputs(target))
         notes = [*target.notes, *outcome.report.notes]
         if outcome.retry_real and target.fake_mode is not None:
             real = self._workshop.rebuild_real(item.offer, load, target)
@@ -275,6 +278,20 @@ class _Session:
                 outcome = run_preview(otherwise(target, coincidence), self._sources)
             refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
             found += [fixed_size(refusal, target, coincidence) for refusal in refusals[:1]]
+        return found
+
+    def _with_other_inputs(self, target: BuiltTarget) -> list[Finding]:
+        """What is to be said of the target with each set of inputs after the first, and with sizes left as given.
+
+        Where sizes are dynamic, rules keep to what holds for all of them; the example's own are run with as well.
+        """
+        others = [(f"with set {number} of the inputs", other) for number, other in enumerate(target.alone()[1:], 2)]
+        if target.dynamic:
+            others.insert(0, ("with the sizes of the example", replace(target, dynamic=False)))
+        found = []
+        for words, other in others:
+            _, findings = self._judged(Stage.PREVIEW, run_preview, other)
+            found += [replace(finding, message=_with_aside(finding.message, words)) for finding in findings]
         return found
 
     def _judged(
@@ -351,6 +368,11 @@ class _Session:
         fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]
         self._told_devices.update(fresh)
         return fresh
+
+
+def _with_aside(sentence: str, aside: str) -> str:
+    """The sentence with something said in brackets at its end."""
+    return f"{sentence[:-1]} ({aside})." if sentence.endswith(".") else f"{sentence} ({aside})"
 
 
 def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ This module only describes; it builds nothing and runs nothing, so that the stag
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     from inductor_debug.capture.inference.inference import Inference
+
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""The positional and keyword arguments of one call."""
 
 
 class BuildMode(Enum):
@@ -65,8 +69,8 @@ class BuiltTarget:
     """Where the inputs come from: the directive, the `return` of `get_inputs`, the call of a compiled function."""
     location: Location
     """Where the target is offered (the name after `class` or `def`): last resort for findings without a frame."""
-    more: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
-    """Arguments of further calls, where the user lists several sets of inputs; stages look at the first set alone."""
+    more: list[Call] = field(default_factory=list)
+    """Arguments of further calls, where the user lists several sets of inputs; a stage runs the first set alone."""
     inference: Inference | None = None
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False
@@ -77,3 +81,12 @@ class BuiltTarget:
     """Whether it runs where torch records gradients; stages follow."""
     notes: list[str] = field(default_factory=list)
     """Sentences for the log and the hover: devices that were redirected, rungs of the ladder that failed."""
+
+    @property
+    def calls(self) -> list[Call]:
+        """The arguments of every call, in order."""
+        return [(self.args, self.kwargs), *self.more]
+
+    def alone(self) -> list[BuiltTarget]:
+        """The same target once for each call, with the arguments of that one alone."""
+        return [replace(self, args=args, kwargs=kwargs, more=[]) for args, kwargs in self.calls]

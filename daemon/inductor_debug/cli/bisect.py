@@ -33,6 +33,7 @@ the ladder, unless --backends names another:
 examples:
   inductor-debug bisect model.py::Net
   inductor-debug bisect model.py --accelerator spyre --backends aot_eager,spyre
+  inductor-debug bisect model.py --backends aot_eager,mine   a backend, or a function, that the file itself has
   inductor-debug bisect model.py --reference sendnn --backends spyre   two accelerators against each other
 
 A whole target is climbed, because one wrong operation spoils all that comes after it. The operation at fault is in the

@@ -23,8 +23,11 @@ EPILOG = """\
 examples:
   inductor-debug diff model.py                              Inductor against eager
   inductor-debug diff model.py::Net --backend spyre         an accelerator's emulated arithmetic
+  inductor-debug diff model.py --backend mine               a backend, or a function, that the file itself has
   inductor-debug diff model.py --backend spyre --inject drop-last-stick@14
   inductor-debug diff model.py --gradients --runs 5 --format json -o diff.json
+
+A target with several sets of inputs is called with each in turn, and every call is compared.
 
 exit codes:
   0  every target passes
@@ -45,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend",
         metavar="NAME|FILE.toml",
         default="inductor",
-        help="a torch.compile backend, or an accelerator, whose arithmetic is emulated (default: %(default)s)",
+        help="a torch.compile backend, a function of the file, or an accelerator, whose arithmetic is emulated "
+        "(default: %(default)s)",
     )
     sides.add_argument("--gradients", action="store_true", help="also compare gradients of inputs and parameters")
     sides.add_argument("--runs", metavar="N", type=_positive, default=1, help="compare N times, each with another seed")

@@ -1,7 +1,7 @@
 """From a backend's name, or from the backend itself, to something that compiles a target.
 
-Names are looked up in this order: `eager`, `dynamo`, the backends that torch knows, installed accelerator adapters,
-accelerator profiles (whose arithmetic is emulated). Nothing is compiled here.
+Names are looked up in this order: `eager`, `dynamo`, the backends that torch knows, functions of the user's file,
+installed accelerator adapters, accelerator profiles (whose arithmetic is emulated). Nothing is compiled here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib.metadata
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Union
 
 import torch
@@ -17,6 +18,7 @@ from torch.fx import Node
 
 from inductor_debug.accelerators.profile import Profile, built_in_names, load_document, read_profile
 from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.capture import foreign
 from inductor_debug.kerneldiff.arithmetic import Arithmetic, Eager
 from inductor_debug.kerneldiff.graphs import CapturedGraph, SharedGraphs, Visitor, run_graph
 
@@ -45,8 +47,16 @@ class Backend:
     graph_compiler: Callable[..., Any] | None = None
     graphs: int = 0
 
-    def compile(self, function: Callable[..., Any], shared: SharedGraphs) -> Callable[..., Any]:
-        """The compiled function; `shared` are the function's graphs, for those who run them."""
+    def compile(
+        self, function: Callable[..., Any], shared: SharedGraphs, dynamic: bool | None = None
+    ) -> Callable[..., Any]:
+        """The compiled function.
+
+        Args:
+            function: what is compiled.
+            shared: its graphs, for those who run them.
+            dynamic: as for `torch.compile`: None makes a size symbolic once another call has another one.
+        """
         if self.visitor is not None:
             return shared.run_by(self.visitor)
         compiler = self.graph_compiler
@@ -57,7 +67,7 @@ class Backend:
             self.graphs += 1
             return compiler(graph_module, example_inputs)
 
-        return torch.compile(function, backend=counted, dynamic=False)
+        return torch.compile(function, backend=counted, dynamic=dynamic)
 
     @property
     def is_eager(self) -> bool:
@@ -65,12 +75,13 @@ class Backend:
         return self.name == "eager"
 
 
-def resolve(backend: BackendLike, profile: dict[str, Any] | None = None) -> Backend:
+def resolve(backend: BackendLike, profile: dict[str, Any] | None = None, file: ModuleType | None = None) -> Backend:
     """The backend that is meant.
 
     Args:
         backend: a name, the path of an accelerator's TOML file, or `(GraphModule, example inputs) -> callable`.
         profile: an accelerator's document that is known already; it is meant where its name is `backend`.
+        file: the user's file, whose functions are backends, too.
 
     Raises:
         UnknownBackendError: nothing has that name.
@@ -87,11 +98,20 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None) -> Back
         return _of_callable(lambda graph_module, _: graph_module.forward, DYNAMO)
     if backend in _torch_backends():
         return _of_torch(backend)
+    own = backend_in(file, backend)
+    if own is not None:
+        return _of_callable(own, backend)
     adapter = _adapter(backend)
     if adapter is not None:
         return _of_adapter(adapter)
     document = profile if profile is not None and profile.get("name") == backend else _document(backend)
     return transparent(emulated(read_profile(document)))
+
+
+def backend_in(file: ModuleType | None, name: str) -> Callable[..., Any] | None:
+    """What `name` calls in a loaded file that may be a backend: no class and no model. None where there is none."""
+    found = foreign.namespace(file).get(name) if file is not None else None
+    return found if callable(found) and not isinstance(found, (type, torch.nn.Module)) else None
 
 
 def transparent(arithmetic: Arithmetic) -> Backend:

@@ -27,6 +27,7 @@ from inductor_debug.kerneldiff.report import Blame, DiffReport, NodeResult, Segm
 from inductor_debug.kerneldiff.running import run_side
 from inductor_debug.kerneldiff.state import State
 from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, off_by
+from inductor_debug.kerneldiff.written_state import WriteTrial
 
 if TYPE_CHECKING:
     from inductor_debug.kerneldiff.comparison import Settings
@@ -153,6 +154,8 @@ class Finder:
         if failures:
             report.notes.append(f"Some pieces of the graph could not be compiled alone: {failures[0]}")
         if not found:
+            report.blame = self._blame_of_writes(report)
+        if not report.blame:
             report.notes.append(
                 "Every graph is right when it is compiled by itself with the reference's inputs: the difference comes "
                 "from what is around them."
@@ -195,6 +198,20 @@ class Finder:
         self._state.restore()
         if ran.error is not None:
             raise ran.error
+
+    def _blame_of_writes(self, report: DiffReport) -> list[Blame]:
+        """What the model writes to, where that alone makes results wrong."""
+        assert self._backend.graph_compiler is not None
+        self._settings.progress("trying writes on copies")
+        run = {"seed": self._settings.seed, "gradients": self._settings.gradients}
+        trial = WriteTrial(self._target, self._backend.graph_compiler, run, self._state.restore, self._settings.traced)
+        wrong = [result.name for result in (*report.outputs, *report.gradients) if result.verdict is Verdict.WRONG]
+        write = trial.guilty(wrong) if wrong else None
+        if write is None:
+            return []
+        node, places = write.node, self._places
+        why = f"it writes to {write.name}, which is read again later; on a copy of that the results are right"
+        return [Blame(node.name, operation_name(node), why, places.place(node), write.graph.name, places.module(node))]
 
     def _blame_of(self, found: Localised) -> Blame:
         placed = [node for node in reversed(found.nodes) if self._places.place(node) is not None]

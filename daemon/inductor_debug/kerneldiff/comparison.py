@@ -35,6 +35,7 @@ from inductor_debug.kerneldiff.settled import ran_out
 from inductor_debug.kerneldiff.sides import (
     all_of,
     gradient_pairs,
+    output_pairs,
     same,
     stopped_early,
     updated_buffers,
@@ -82,7 +83,7 @@ class Comparison:
     def __init__(
         self, target: BuiltTarget, reference: Backend, test: Backend, settings: Settings, sources: SourceMap
     ) -> None:
-        iterator = ran_out(target.args, target.kwargs)
+        iterator = next(filter(None, (ran_out(args, kwargs) for args, kwargs in target.calls)), "")
         if iterator:
             raise ValueError(f"{iterator} is an iterator, of which one run leaves nothing for the next; give a list")
         self._target, self._settings = target, settings
@@ -92,7 +93,7 @@ class Comparison:
         self._compiled: dict[str, Callable[..., Any]] = {}
         self._state = State(target, parameters=not isinstance(target.function, torch.nn.Module))
         self._drawn = drawn_dtype(
-            [*tensors_of((target.args, target.kwargs)), *([] if target.module is None else target.module.parameters())]
+            [*tensors_of(target.calls), *([] if target.module is None else target.module.parameters())]
         )
         own = test.arithmetic
         self._emulated = own if isinstance(own, EmulatedArithmetic) else None
@@ -174,7 +175,7 @@ class Comparison:
         anchors = self._anchors(seed, report, repeated)
         config = self._settings.config
         found = [
-            *pairs(reference.outputs, actual.outputs, "output"),
+            *output_pairs(reference, actual),
             *updated_inputs(self._target, reference, actual),
             *updated_buffers(self._target, reference, actual),
         ]
@@ -192,7 +193,9 @@ class Comparison:
         try:
             function = self._compiled.get(backend.name)
             if function is None:
-                function = self._compiled[backend.name] = backend.compile(self._target.function, self._graphs)
+                function = self._compiled[backend.name] = backend.compile(
+                    self._target.function, self._graphs, self._target.dynamic
+                )
             around = self._settings.eagerly if backend.is_eager else self._settings.traced
             with around():
                 return run_side(self._target, function, seed=seed, gradients=self._settings.gradients)
@@ -202,10 +205,10 @@ class Comparison:
 
     def _failure(self, reference: Ran, actual: Ran) -> str:
         if reference.error is not None and actual.error is not None:
-            return f"Both sides raised in the {reference.phase}: {reference.complaint}"
+            return f"Both sides raised in the {reference.step}: {reference.complaint}"
         for name, ran in ((self._reference.name, reference), (self._test.name, actual)):
             if ran.error is not None:
-                return f"{name} raised in the {ran.phase}, and the other side did not: {ran.complaint}"
+                return f"{name} raised in the {ran.step}, and the other side did not: {ran.complaint}"
         return ""
 
     def _repeated(self, reference: Ran, seed: int, report: DiffReport) -> Ran | None:

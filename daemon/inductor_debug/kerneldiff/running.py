@@ -1,7 +1,8 @@
 """One side of a comparison, run once: forward, and backward where gradients are compared.
 
-What user code or a backend raises is a result (`Ran.error`), never an exception of ours. Inputs are cloned for every
-run; what becomes of them is part of the result.
+A target with several sets of inputs is called with each in turn, and nothing is put back in between: what the first
+call leaves behind is what the second meets. What user code or a backend raises is a result (`Ran.error`), never an
+exception of ours. Inputs are cloned for every run; what becomes of them is part of the result.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.target import BuiltTarget, Call
 from inductor_debug.kerneldiff.higher_order import Mode
 from inductor_debug.kerneldiff.settled import settled
 from inductor_debug.kerneldiff.state import seed_everything
@@ -27,20 +28,27 @@ _COTANGENT_SEED = 20_071_205
 
 @dataclass
 class Ran:
-    """What one run gave. `outputs` and `inputs` (as the run left them) are whole values, `gradients` named leaves.
+    """What one run gave. `outputs` and `inputs` have a value for each call, `gradients` are named leaves.
 
-    `buffers` are the module's by name, as the run left them.
+    `inputs` are `(args, kwargs)` as the run left them, and `buffers` the module's by name.
 
-    `error` is what it raised, and `phase` ("forward", "backward") when.
+    `error` is what it raised, and `phase` ("forward", "backward") when, in the call number `call` of `calls`.
     """
 
-    outputs: Any = None
-    inputs: Any = None
+    calls: int
+    outputs: list[Any] = field(default_factory=list)
+    inputs: list[Any] = field(default_factory=list)
     gradients: list[Leaf] = field(default_factory=list)
     buffers: dict[str, torch.Tensor] = field(default_factory=dict)
     error: BaseException | None = None
     phase: str = ""
+    call: int = 0
     seconds: float = 0.0
+
+    @property
+    def step(self) -> str:
+        """When it raised, in words."""
+        return self.phase if self.calls == 1 else f"{self.phase} of call {self.call + 1}"
 
     @property
     def complaint(self) -> str:
@@ -68,24 +76,27 @@ def run_side(
         gradients: run backward, from the same cotangents on every side.
         prepare: changes every input tensor first (a conversion to another precision).
     """
-    args, kwargs = cloned((target.args, target.kwargs))
+    calls = cloned(target.calls)
     if prepare is not None:
-        args, kwargs = mapped((args, kwargs), prepare)
-    leaves = _differentiable_inputs((args, kwargs)) if gradients else {}
-    passed = mapped((args, kwargs), lambda tensor: _passed(tensor, leaves))
+        calls = mapped(calls, prepare)
+    leaves = _differentiable_inputs(calls) if gradients else {}
+    passed = mapped(calls, lambda tensor: _passed(tensor, leaves))
     if gradients and target.module is not None:
         for parameter in target.module.parameters():
             parameter.grad = None
     seed_everything(seed)
-    ran = Ran(inputs=passed, phase="forward")
+    ran = Ran(len(calls), inputs=passed)
     started = time.perf_counter()
     try:
-        with torch.set_grad_enabled(gradients or _may_train(target)):
-            ran.outputs = settled(function(*passed[0], **passed[1]))
+        for ran.call, (args, kwargs) in enumerate(passed):
+            ran.phase = "forward"
+            with torch.set_grad_enabled(gradients or _may_train(target)):
+                ran.outputs.append(settled(function(*args, **kwargs)))
+            if gradients:
+                ran.phase = "backward"
+                _backward(ran.outputs[-1])
         if gradients:
-            ran.phase = "backward"
-            _backward(ran.outputs)
-            ran.gradients = _gradients(args, kwargs, leaves, target.module)
+            ran.gradients = _gradients(calls, leaves, target.module)
     except (Exception, SystemExit) as error:
         ran.error = error
     ran.seconds = time.perf_counter() - started
@@ -93,6 +104,11 @@ def run_side(
     ran.inputs = settled(mapped(ran.inputs, torch.Tensor.detach))
     ran.buffers = _buffers(target.module)
     return ran
+
+
+def of_call(name: str, index: int, calls: int) -> str:
+    """What a result of the call number `index` is named."""
+    return name if calls == 1 else f"call {index + 1}, {name}"
 
 
 def computes(target: BuiltTarget, seed: int, around: Callable[[], AbstractContextManager[Any]]) -> bool:
@@ -167,13 +183,14 @@ def _backward(outputs: Any) -> None:
         torch.autograd.backward(unique, [cotangent(tensor, index) for index, tensor in enumerate(unique)])
 
 
-def _gradients(args: Any, kwargs: Any, leaves: dict[int, torch.Tensor], module: torch.nn.Module | None) -> list[Leaf]:
+def _gradients(calls: list[Call], leaves: dict[int, torch.Tensor], module: torch.nn.Module | None) -> list[Leaf]:
     """The gradients that there are; None stands for those that no output depends on."""
-    named = [*flatten(args, "args"), *flatten(kwargs, "kwargs")]
     found: list[Leaf] = []
-    for leaf in named:
-        if id(leaf.value) in leaves:
-            found += flatten(settled(leaves[id(leaf.value)].grad), f"grad of {leaf.path}")
+    for index, (args, kwargs) in enumerate(calls):
+        for leaf in (*flatten(args, "args"), *flatten(kwargs, "kwargs")):
+            if id(leaf.value) in leaves:
+                name = of_call(f"grad of {leaf.path}", index, len(calls))
+                found += flatten(settled(leaves[id(leaf.value)].grad), name)
     for name, parameter in () if module is None else module.named_parameters():
         if parameter.requires_grad:
             gradient = parameter.grad

@@ -49,7 +49,7 @@ class Cuttable:
         self.graph = graph
         placeholders = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
         self._fixed = {node for node, value in zip(placeholders, args, strict=False) if id(value) in constants}
-        self.writes = any(map(_writes, graph.module.graph.nodes))
+        self.writes = any(map(writes, graph.module.graph.nodes))
         self._args = cloned(args) if self.writes else args
         self.operations = graph.operations()
         self._cuts: list[bool] | None = None
@@ -146,7 +146,8 @@ def _detached(inputs: list[torch.Tensor], copy: bool) -> list[torch.Tensor]:
     return cloned(plain) if copy else plain
 
 
-def _writes(node: Node) -> bool:
+def writes(node: Node) -> bool:
+    """Whether the node writes to an argument of its own, as far as its name or schema tells."""
     if node.op == "call_method":
         name = str(node.target)
         return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__"

@@ -13,7 +13,7 @@ import torch
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.outcomes import Values
 from inductor_debug.kerneldiff.report import TensorResult
-from inductor_debug.kerneldiff.running import Ran
+from inductor_debug.kerneldiff.running import Ran, of_call
 from inductor_debug.kerneldiff.settled import settled
 from inductor_debug.kerneldiff.structure import Pair, flatten, pairs
 
@@ -25,8 +25,11 @@ def all_of(ran: Ran) -> Any:
 
 def values(ran: Ran) -> Values:
     """Every leaf of a run by the name that results have."""
-    found = {leaf.path: leaf.value for leaf in flatten(ran.outputs, "output")}
-    found |= {input_name(leaf.path): leaf.value for leaf in flatten(ran.inputs, "inputs")}
+    found: Values = {}
+    for index, (output, inputs) in enumerate(zip(ran.outputs, ran.inputs, strict=False)):
+        found |= {leaf.path: leaf.value for leaf in flatten(output, of_call("output", index, ran.calls))}
+        for leaf in flatten(inputs, "inputs"):
+            found[of_call(input_name(leaf.path), index, ran.calls)] = leaf.value
     found |= {buffer_name(name): value for name, value in ran.buffers.items()}
     return found | {leaf.path: leaf.value for leaf in ran.gradients}
 
@@ -57,16 +60,26 @@ def updated_buffers(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pa
     return found
 
 
+def output_pairs(reference: Ran, actual: Ran) -> list[Pair]:
+    """What both sides gave, call by call."""
+    both = enumerate(zip(reference.outputs, actual.outputs, strict=False))
+    return [
+        pair for index, (left, right) in both for pair in pairs(left, right, of_call("output", index, reference.calls))
+    ]
+
+
 def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
     """Inputs that either side wrote to."""
-    before = flatten(settled((target.args, target.kwargs)), "")
     found = []
-    for original, pair in zip(before, pairs(reference.inputs, actual.inputs, "inputs"), strict=False):
-        tensor = original.value
-        if pair.problem or not isinstance(tensor, torch.Tensor):
-            continue
-        if not (same(tensor, pair.reference) and same(tensor, pair.actual)):
-            found.append(replace(pair, path=input_name(pair.path)))
+    for index, call in enumerate(target.calls):
+        before = flatten(settled(call), "")
+        after = pairs(reference.inputs[index], actual.inputs[index], "inputs")
+        for original, pair in zip(before, after, strict=False):
+            tensor = original.value
+            if pair.problem or not isinstance(tensor, torch.Tensor):
+                continue
+            if not (same(tensor, pair.reference) and same(tensor, pair.actual)):
+                found.append(replace(pair, path=of_call(input_name(pair.path), index, reference.calls)))
     return found
 
 

@@ -98,7 +98,8 @@ def _real(opened: OpenFile, offer: Offer) -> BuiltTarget | str:
 def _comparison(opened: OpenFile, offer: Offer, target: BuiltTarget) -> Comparison:
     options = opened.request.options
     profile = options.get("profile") or opened.request.profile
-    reference, test = (resolve(str(options.get(name) or default), profile) for name, default in _SIDES)
+    file = opened.loaded.module
+    reference, test = (resolve(str(options.get(name) or default), profile, file) for name, default in _SIDES)
 
     stream = Stream(lambda document: opened.emit(PartlyAnswered(offer.name, document)))
 

@@ -14,6 +14,7 @@ import torch
 
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.workshop import Load
+from inductor_debug.kerneldiff.backends import backend_in
 from inductor_debug.repro.backend_oracle import Compiler
 from inductor_debug.repro.carrying import Carried, carried, known_to_torch
 
@@ -22,8 +23,7 @@ def function_in(load: Load, name: str) -> Compiler | None:
     """The backend that is no registered one but something to call in the loaded file; None where there is none."""
     if name in torch._dynamo.list_backends(exclude_tags=None):
         return None
-    found = getattr(load.module, name, None)
-    return found if callable(found) and not isinstance(found, (type, torch.nn.Module)) else None
+    return backend_in(load.module, name)
 
 
 def named_in_script(name: str, own: Compiler | None, load: Load, sources: SourceMap) -> Carried:

@@ -54,6 +54,7 @@ def _bisect(opened: OpenFile, offer: Offer) -> list[Finding]:
             wishes,
             lambda message: opened.emit(Progressed(f"{offer.name}: {message}")),
             lambda climbed: opened.emit(PartlyAnswered(offer.name, {"ladder": [climbed.to_dict()]})),
+            opened.loaded.module,
         )
         with opened.workshop.traced():
             result = climb.run()

@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -46,6 +47,7 @@ class Climb:
         wishes: what to climb and for how long.
         progress: told what is being done.
         climbed: told each rung when it has been climbed.
+        file: the user's file, whose functions are backends, too.
     """
 
     def __init__(
@@ -58,8 +60,9 @@ class Climb:
         wishes: Wishes,
         progress: Callable[[str], None],
         climbed: Callable[[Climbed], None],
+        file: ModuleType | None = None,
     ) -> None:
-        self._climbed = climbed
+        self._climbed, self._file = climbed, file
         self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
         self._wishes, self._progress = wishes, progress
         self._rungs = ladder(accelerator, list(wishes.backends) or None, wishes.reference)
@@ -107,7 +110,7 @@ class Climb:
         ran = run_side(self._target, self._target.function, seed=self._wishes.seed, gradients=self._gradients)
         state.finish()
         if ran.error is not None:
-            why = f"The model raises in the {ran.phase} without any compiler: {ran.complaint}"
+            why = f"The model raises in the {ran.step} without any compiler: {ran.complaint}"
             return Climbed(rung, State.FAILED, why, 0.0)
         return Climbed(rung, State.OK, "The model runs.", 0.0)
 
@@ -132,12 +135,15 @@ class Climb:
     def _compared(self, rung: Rung, *, nodes: bool, yardstick: str = "") -> Climbed:
         yardstick = yardstick or self._yardstick
         try:
-            reference, test = (resolve(name, self._documents.get(name)) for name in (yardstick, rung.backend))
+            reference, test = map(self._backend, (yardstick, rung.backend))
             report = self._comparison(reference, test, nodes=nodes).run()
         except (UnknownBackendError, ProfileError, ValueError) as error:
             return Climbed(rung, State.FAILED, f"Nothing was compared: {error}", 0.0)
         state = {Verdict.FAILED: State.FAILED, Verdict.WRONG: State.WRONG}.get(report.verdict, State.OK)
         return Climbed(rung, state, report.why, 0.0, report, reference=yardstick)
+
+    def _backend(self, name: str) -> Backend:
+        return resolve(name, self._documents.get(name), self._file)
 
     def _comparison(self, reference: Backend, test: Backend, *, nodes: bool) -> Comparison:
         left = max(self._deadline - time.perf_counter(), 1.0)
@@ -209,7 +215,7 @@ class Climb:
 
     def _raised(self, guilty: Climbed, notes: list[str]) -> dict[str, Any]:
         """The operation that a backend raises at, and the pass or lowering of Inductor that does."""
-        backend = resolve(guilty.rung.backend, self._documents.get(guilty.rung.backend)).graph_compiler
+        backend = self._backend(guilty.rung.backend).graph_compiler
         if backend is None or guilty.rung.backend == DYNAMO or is_about_the_environment(guilty.why):
             return {}
         name = guilty.rung.backend
@@ -276,9 +282,11 @@ class Climb:
 class _Replaceable(Backend):
     """Compiles by name, because torch's bisector puts other backends in place of the one that is named."""
 
-    def compile(self, function: Callable[..., Any], shared: SharedGraphs) -> Callable[..., Any]:
+    def compile(
+        self, function: Callable[..., Any], shared: SharedGraphs, dynamic: bool | None = None
+    ) -> Callable[..., Any]:
         self.graphs += 1
-        return torch.compile(function, backend=self.name, dynamic=False)
+        return torch.compile(function, backend=self.name, dynamic=dynamic)
 
 
 def _is_backward(blamed: Blame) -> bool:

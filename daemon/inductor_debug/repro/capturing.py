@@ -42,7 +42,7 @@ class CapturedGraph:
 
 
 def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException | None]:
-    """All graphs of one run of `target`, and what the run raised, if anything."""
+    """All graphs of one run of `target`, with each of its sets of inputs, and what the run raised, if anything."""
     captured: list[CapturedGraph] = []
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
@@ -60,10 +60,12 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
     snapshot = Snapshot(target)
     torch._dynamo.reset()
     error: BaseException | None = None
-    args, kwargs = pytree.tree_map(lambda leaf: leaf, (target.args, target.kwargs))
+    calls = pytree.tree_map(lambda leaf: leaf, target.calls)
     with quiet(), target.fake_mode or contextlib.nullcontext():
         try:
-            torch.compile(target.function, backend=backend, dynamic=False)(*args, **kwargs)
+            compiled = torch.compile(target.function, backend=backend, dynamic=False)
+            for args, kwargs in calls:
+                compiled(*args, **kwargs)
         except (Exception, SystemExit) as raised:
             error = raised
     snapshot.restore()

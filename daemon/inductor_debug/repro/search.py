@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -89,12 +89,7 @@ class Search:
             return self._backend(target, offer, load, backend)
         if wanted.rule == "numerics":
             raise NotReproducibleError("which backend computes something else? Name it: --backend NAME")
-        if not wanted.rule or wanted.rule in self._constraints:
-            made = self._constraint(target, offer, load, wanted)
-            if made is not None:
-                return made
-        if not wanted.rule or wanted.rule == "capture-error":
-            made = self._raised(target, wanted)
+        for made in self._with_each_set(target, offer, load, wanted):
             if made is not None:
                 return made
         if wanted.rule == "capture-error":
@@ -104,6 +99,14 @@ class Search:
             if made is not None or wanted.rule:
                 return made
         return self._raised_for_real(target, offer, load, wanted)
+
+    def _with_each_set(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Iterator[Made | None]:
+        """What is tried with one set of inputs at a time: an operation that is refused, an exception."""
+        for alone in target.alone():
+            if not wanted.rule or wanted.rule in self._constraints:
+                yield self._constraint(alone, offer, load, wanted)
+            if not wanted.rule or wanted.rule == "capture-error":
+                yield self._raised(alone, wanted)
 
     def missing(self, wanted: Wanted) -> str:
         """What to say where no target has the failure."""
@@ -164,7 +167,9 @@ class Search:
         if wanted.given or target.fake_mode is None:
             return None
         real = self._workshop.rebuild_real(offer, load, target)
-        return None if isinstance(real, str) else self._raised(real, wanted)
+        if isinstance(real, str):
+            return None
+        return next(filter(None, (self._raised(alone, wanted) for alone in real.alone())), None)
 
     def _raised_by_compiler(self, target: BuiltTarget, offer: Offer, load: Load, wanted: Wanted) -> Made | None:
         """An exception that the target does not raise itself: a later stage's compiler does."""

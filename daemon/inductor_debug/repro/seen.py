@@ -66,7 +66,7 @@ def frames_at(
     with quiet(), target.fake_mode or contextlib.nullcontext(), torch.compiler.set_stance("force_eager"):
         sys.settrace(trace)
         try:
-            for args, kwargs in ((target.args, target.kwargs), *target.more):
+            for args, kwargs in target.calls:
                 for _ in range(runs):
                     target.function(*args, **kwargs)
         except (Exception, SystemExit):
