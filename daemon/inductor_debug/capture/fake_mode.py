@@ -1,8 +1,7 @@
 """The rungs of model building: what tensors are made of while user code runs, and what fake ones cannot do.
 
-Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`FakeTensorMode`, its exceptions, its
-converter and `CONSTANT_NUMEL_LIMIT`), `no_dispatch` and `_disable_current_modes`. Where the constant machinery
-is gone, the middle rung behaves like the first one and the ladder goes on to real tensors.
+Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`FakeTensorMode` and its exceptions) and
+`_disable_current_modes`. What fake tensors are given beyond torch's own is in `capture.weightless`.
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from typing import Any
 import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from inductor_debug.capture.target import BuildMode
+from inductor_debug.capture.weightless.invented_values import Inventor
+from inductor_debug.capture.weightless.mode import WeightlessMode
 
 SMALL_CONSTANT = 16384
 """Elements up to which `FAKE_WITH_REAL_CONSTANTS` keeps a constant's values."""
@@ -42,27 +42,26 @@ _LIMITATION_WORDS = re.compile(
     r"Could not run '[^']+' with arguments from the 'Meta' backend|access data_ptr",
 )
 """What only tensors without values make torch say; where a class is named as Python does, any tensor would fail."""
-_FACTORIES = frozenset(
-    getattr(torch.ops.aten, name)
-    for name in (
-        *("linspace", "logspace", "arange", "range", "zeros", "ones", "full", "eye", "scalar_tensor"),
-        *("tril_indices", "triu_indices", "rand", "randn", "randint", "randperm", "normal"),
-        *("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"),
-    )
-)
 
 
 class MemoryBoundError(MemoryError):
     """Real tensors were about to take more memory than was allowed."""
 
 
-def new_fake_mode() -> FakeTensorMode:
-    """A mode under which tensors have no storage; real ones that meet it are taken as fake."""
-    return FakeTensorMode(allow_non_fake_inputs=True)
+def new_fake_mode(mode: BuildMode, seed: int) -> WeightlessMode | None:
+    """The mode of a rung, under which tensors have no storage; None where they are real.
+
+    Args:
+        mode: the rung.
+        seed: where values are invented, they follow from it.
+    """
+    if mode is BuildMode.REAL:
+        return None
+    return WeightlessMode(Inventor(seed) if mode is BuildMode.INVENTED_VALUES else None)
 
 
 @contextlib.contextmanager
-def building(mode: BuildMode, fake_mode: FakeTensorMode | None, memory_bound: int) -> Iterator[None]:
+def building(mode: BuildMode, fake_mode: WeightlessMode | None, memory_bound: int) -> Iterator[None]:
     """Runs user code with the tensors of `mode`; at most `memory_bound` bytes are made where they are real."""
     with contextlib.ExitStack() as stack:
         if mode is BuildMode.REAL:
@@ -70,13 +69,27 @@ def building(mode: BuildMode, fake_mode: FakeTensorMode | None, memory_bound: in
         elif fake_mode is not None:
             stack.enter_context(fake_mode)
             if mode is BuildMode.FAKE_WITH_REAL_CONSTANTS:
-                stack.enter_context(_constant_limit(SMALL_CONSTANT))
-                stack.enter_context(_RealConstants(fake_mode))
+                stack.enter_context(fake_mode.keeping_constants(SMALL_CONSTANT))
         yield
 
 
 def is_limitation(error: BaseException) -> bool:
     """Whether `error` may be due to tensors that have no values, so that more real ones are worth a try."""
+    for found in _chain(error):
+        if isinstance(found, _LIMITATIONS) or (
+            isinstance(found, Exception) and _LIMITATION_WORDS.search(str(found)) is not None
+        ):
+            return True
+    return isinstance(error, NotImplementedError) and _raised_in_torch(error)
+
+
+def is_too_large(error: BaseException) -> bool:
+    """Whether `error` is due to real tensors that would take more memory than is allowed."""
+    return any(isinstance(found, MemoryBoundError) for found in _chain(error))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and all that led to it."""
     seen: set[int] = set()
     pending: list[BaseException | None] = [error]
     while pending:
@@ -84,12 +97,8 @@ def is_limitation(error: BaseException) -> bool:
         if found is None or id(found) in seen:
             continue
         seen.add(id(found))
-        if isinstance(found, _LIMITATIONS) or (
-            isinstance(found, Exception) and _LIMITATION_WORDS.search(str(found)) is not None
-        ):
-            return True
+        yield found
         pending += [found.__cause__, found.__context__]
-    return isinstance(error, NotImplementedError) and _raised_in_torch(error)
 
 
 def without_modes() -> contextlib.AbstractContextManager[Any]:
@@ -113,43 +122,6 @@ def _raised_in_torch(error: BaseException) -> bool:
         file = traceback.tb_frame.f_code.co_filename
         traceback = traceback.tb_next
     return file.startswith(torch.__path__[0])
-
-
-@contextlib.contextmanager
-def _constant_limit(limit: int) -> Iterator[None]:
-    before = getattr(fake_tensor, "CONSTANT_NUMEL_LIMIT", None)
-    if before is None:
-        yield
-        return
-    fake_tensor.CONSTANT_NUMEL_LIMIT = limit
-    try:
-        yield
-    finally:
-        fake_tensor.CONSTANT_NUMEL_LIMIT = before
-
-
-class _RealConstants(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Gives small tensors that are made from numbers alone, random ones too, both a fake face and values."""
-
-    def __init__(self, fake_mode: FakeTensorMode) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._fake_mode = fake_mode
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        out = func(*args, **kwargs)
-        if func.overloadpacket not in _FACTORIES or not _may_be_constant(out):
-            return out
-        try:
-            with no_dispatch():
-                values = func(*args, **kwargs)
-            return self._fake_mode.fake_tensor_converter.from_real_tensor(self._fake_mode, values, make_constant=True)
-        except (AttributeError, RuntimeError, TypeError):
-            return out
-
-
-def _may_be_constant(out: Any) -> bool:
-    return isinstance(out, FakeTensor) and out.device.type == "cpu" and 0 < out.numel() <= SMALL_CONSTANT
 
 
 class _MemoryBound(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -63,7 +63,7 @@ from inductor_debug.capture.seeding import seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
-from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.target import BuildMode, BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop, real_bound
 from inductor_debug.rules.judge import IN_BACKWARD, judge
 from inductor_debug.rules.ops import Recording
@@ -99,14 +99,14 @@ def analyze(request: JobRequest, emit: Emit) -> None:
 
 @dataclass
 class _Running:
-    """One target on its way through the stages. `real` replaces `target` once fake tensors have shown too little.
+    """One target on its way through the stages. `valued` replaces `target` once fake tensors have shown too little.
 
     `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code.
     """
 
     offer: Offer
     target: BuiltTarget | None = None
-    real: BuiltTarget | None = None
+    valued: BuiltTarget | None = None
     analysed: bool = False
     findings: int = 0
     refused: Inferred | None = None
@@ -177,7 +177,7 @@ class _Session:
         seed_host()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
-            looked_at = item.real or item.target
+            looked_at = item.valued or item.target
             outcome = with_guards(outcome, looked_at, self._sources, self._request, self._workshop.traced)
         self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
@@ -243,7 +243,7 @@ class _Session:
     def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:
         """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
         assert item.target is not None
-        target = item.real or item.target
+        target = item.valued or item.target
         outcome, findings = self._judged(stage, runner, target)
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.
@@ -256,18 +256,25 @@ class _Session:
             self._findings = _merged(self._findings, self._with_other_inputs(target))
         notes = [*target.notes, *outcome.report.notes]
         if outcome.retry_real and target.fake_mode is not None:
-            real = self._workshop.rebuild_real(item.offer, load, target)
-            if isinstance(real, str):
-                notes.append(real)
+            valued = self._with_values(item, target, load)
+            if isinstance(valued, str):
+                notes.append(valued)
                 if self._workshop.too_large(target):
                     outcome.report = replace(outcome.report, shortfall=Shortfall.MEMORY)
             else:
-                item.real = real
-                again, more = self._judged(stage, runner, real)
+                item.valued = valued
+                again, more = self._judged(stage, runner, valued)
                 outcome, findings = again, _merged(more, findings)
-                notes += [*real.notes, *again.report.notes]
+                notes += [*valued.notes, *again.report.notes]
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
+
+    def _with_values(self, item: _Running, target: BuiltTarget, load: Load) -> BuiltTarget | str:
+        """The target with real tensors or, where they are too large, with invented values; or why there is neither."""
+        real = self._workshop.rebuild_real(item.offer, load, target)
+        if not isinstance(real, str) or target.mode is BuildMode.INVENTED_VALUES:
+            return real
+        return self._workshop.rebuild_invented(item.offer, load) or real
 
     def _fixed_sizes(self, target: BuiltTarget) -> list[Finding]:
         """What the target raises for other sizes than those that it has by chance only."""

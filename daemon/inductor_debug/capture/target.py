@@ -35,6 +35,9 @@ class BuildMode(Enum):
     """As `FAKE`, but small tensors that no random number is in keep their values, so `.item()` works on them."""
     REAL = "real"
     """Ordinary tensors, bounded in memory."""
+    INVENTED_VALUES = "fake-with-invented-values"
+    """As `FAKE_WITH_REAL_CONSTANTS`, but small integers and masks that are computed from tensors without values get
+    plausible ones. The last rung, for what looks at values and is too large for real tensors."""
 
 
 @dataclass

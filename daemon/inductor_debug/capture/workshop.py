@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from inductor_debug_schema import JobRequest, Loaded
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture import loading
 from inductor_debug.capture.building import BuildError, build_target, bytes_of
@@ -25,7 +24,7 @@ from inductor_debug.capture.declarations import Declarations
 from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.discovery import discover
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.fake_mode import MemoryBoundError, building, is_limitation, new_fake_mode, without_modes
+from inductor_debug.capture.fake_mode import building, is_limitation, is_too_large, new_fake_mode, without_modes
 from inductor_debug.capture.inference.offering import Inferring
 from inductor_debug.capture.initialisers import nothing_drawn
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
@@ -35,6 +34,7 @@ from inductor_debug.capture.registered_backends import RegisteredBackends
 from inductor_debug.capture.seeding import SEED, seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
+from inductor_debug.capture.weightless.mode import WeightlessMode
 
 LADDER = tuple(BuildMode)
 _IMPATIENT = 1
@@ -55,7 +55,7 @@ class Load:
     """The file, executed on one rung. `module` holds what was executed of it, None where nothing was."""
 
     mode: BuildMode
-    fake_mode: FakeTensorMode | None
+    fake_mode: WeightlessMode | None
     interceptor: Interceptor
     declarations: Declarations
     module: ModuleType | None = None
@@ -105,14 +105,16 @@ class Workshop:
         """The file on the first rung that carries it, or what the most telling rung met."""
         first = load = self._load_on(LADDER[0])
         for mode in LADDER[1:]:
-            if first.error is None or load.error is None or not is_limitation(load.error):
+            if first.error is None or load.error is None or not _is_more_worth(load.error):
                 break
             load = self._load_on(mode)
             load.notes.append(
                 f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error).rstrip('.')}."
             )
-        # What stops only because its tensors are real says less than what the first rung met.
-        return first if isinstance(load.error, MemoryBoundError) else load
+        # What stops only because its tensors are real, or values were made up, says less than what the first rung met.
+        if load.error is not None and (is_too_large(load.error) or load.mode is LADDER[-1]):
+            return first
+        return load
 
     def build(self, offer: Offer, load: Load) -> BuiltTarget:
         """Makes a target, on the rung of `load` or on a lower one.
@@ -120,7 +122,7 @@ class Workshop:
         Raises:
             BuildError: user code raised for reasons of its own, or on every rung.
         """
-        first: BuildError | None = None
+        told: BuildError | None = None
         for mode in LADDER[LADDER.index(load.mode) :]:
             current = load if mode is load.mode else self._load_on(mode, len(load.interceptor.calls))
             found = _same(offer, current)
@@ -129,17 +131,19 @@ class Workshop:
             try:
                 target = self._build_on(found, current)
             except BuildError as error:
-                if first is not None and isinstance(error.cause, MemoryBoundError):
-                    break
-                if not is_limitation(error.cause):
+                if told is not None and mode is BuildMode.INVENTED_VALUES:
+                    break  # perhaps the values are at fault
+                if not _is_more_worth(error.cause):
                     raise
-                first = first or error
+                told = told or error
             else:
-                if first is not None:
-                    target.notes.append(f"{offer.name} was built with {mode.value} tensors: {first}.")
+                if mode is BuildMode.INVENTED_VALUES:
+                    target.notes.append(_invented(offer))
+                elif told is not None:
+                    target.notes.append(f"{offer.name} was built with {mode.value} tensors: {told}.")
                 return target
-        assert first is not None
-        raise first
+        assert told is not None
+        raise told
 
     def rebuild_real(self, offer: Offer, load: Load, fake: BuiltTarget) -> BuiltTarget | str:
         """The same target with real tensors, or the reason why there is none."""
@@ -158,6 +162,19 @@ class Workshop:
         except BuildError as error:
             return f"{offer.name} could not be built with real tensors: {error}."
         target.notes.append("The code looks at values, so it was run with real tensors.")
+        return target
+
+    def rebuild_invented(self, offer: Offer, load: Load) -> BuiltTarget | None:
+        """The same target with invented values, for what looks at values and is too large for real ones; or None."""
+        invented = self._load_on(BuildMode.INVENTED_VALUES, len(load.interceptor.calls))
+        found = _same(offer, invented)
+        if found is None:
+            return None
+        try:
+            target = self._build_on(found, invented)
+        except BuildError:
+            return None
+        target.notes.append(_invented(offer))
         return target
 
     def too_large(self, fake: BuiltTarget) -> bool:
@@ -199,7 +216,7 @@ class Workshop:
         torch.set_grad_enabled(True)
         real = mode is BuildMode.REAL
         interceptor = Interceptor(self._sources, stop_at if real else 0, _IMPATIENT if real else PATIENCE)
-        load = Load(mode, None if real else new_fake_mode(), interceptor, Declarations(self._sources))
+        load = Load(mode, new_fake_mode(mode, self._seed), interceptor, Declarations(self._sources))
         self._loads[mode] = load
         self._execute(load)
         if load.error is not None and not self._names_devices and is_about_a_device(load.error):
@@ -276,6 +293,18 @@ def _nothing_saved() -> Iterator[None]:
         yield
     finally:
         torch.save = save
+
+
+def _is_more_worth(error: BaseException) -> bool:
+    """Whether another rung may carry what this one did not."""
+    return is_limitation(error) or is_too_large(error)
+
+
+def _invented(offer: Offer) -> str:
+    return (
+        f"{offer.name} looks at values, and real tensors would take too much memory: small whole numbers and masks "
+        "that are computed from them, such as the choice of experts, were made up from a seed."
+    )
 
 
 def _same(offer: Offer, load: Load) -> Offer | None:

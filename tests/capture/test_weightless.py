@@ -1,0 +1,117 @@
+"""What tensors without values are given beyond torch's own: products that torch refuses them, and plausible values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from forked import analyze
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT
+from inductor_debug.capture.weightless.invented_values import Inventor
+from inductor_debug.capture.weightless.mode import WeightlessMode
+from inductor_debug_schema import Stage, StageState
+from torch.nn import functional
+
+pytestmark = pytest.mark.torch
+
+_SIZES = st.sampled_from((8, 16, 24))
+
+MIXTURE = """\
+import torch
+from torch import nn
+
+
+class Mixture(nn.Module):
+    def __init__(self, width=4096, experts=64, chosen=2):
+        super().__init__()
+        self.gate = nn.Linear(width, experts)
+        self.experts = nn.ModuleList(nn.Linear(width, width) for _ in range(experts))
+        self.chosen = chosen
+
+    def forward(self, x):
+        flat = x.reshape(-1, x.shape[-1])
+        weights, picked = self.gate(flat).softmax(-1).topk(self.chosen, dim=-1)
+        out = torch.zeros_like(flat)
+        mask = nn.functional.one_hot(picked, len(self.experts)).permute(2, 1, 0)
+        for number in mask.sum((-1, -2)).nonzero().flatten().tolist():
+            place, token = torch.where(mask[number])
+            out.index_add_(0, token, self.experts[number](flat[token]) * weights[token, place, None])
+        return out.reshape(x.shape)
+"""
+
+
+@pytest.mark.skipif(GROUPED_PRODUCT is None, reason="this torch has no grouped product")
+@given(ranks=st.sampled_from(((2, 3), (3, 3), (2, 2))), m=_SIZES, k=_SIZES, n=_SIZES, groups=st.integers(1, 3))
+@settings(max_examples=20, deadline=None)
+def test_a_grouped_product_has_the_shape_and_dtype_that_the_cpu_gives(
+    ranks: tuple[int, int], m: int, k: int, n: int, groups: int
+) -> None:
+    def product() -> torch.Tensor:
+        first = torch.ones(m, k) if ranks[0] == 2 else torch.ones(groups, m, k)
+        second = torch.ones(k, n) if ranks[1] == 2 else torch.ones(groups, k, n)
+        total = k if ranks == (2, 2) else m
+        ends = [total * (index + 1) // groups for index in range(groups)]
+        offs = None if ranks == (3, 3) else torch.tensor(ends, dtype=torch.int32)
+        return torch._grouped_mm(first, second, offs=offs)
+
+    real = product()
+    with WeightlessMode():
+        fake = product()
+    assert (fake.shape, fake.dtype) == (real.shape, real.dtype)
+
+
+def test_what_the_cpu_refuses_is_refused_without_values_too() -> None:
+    with WeightlessMode(), pytest.raises(RuntimeError):
+        torch._grouped_mm(torch.ones(8, 16), torch.ones(2, 24, 8), offs=torch.ones(2, dtype=torch.int32))
+
+
+@given(tokens=st.integers(1, 9), experts=st.integers(2, 9), chosen=st.integers(1, 2), seed=st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_no_expert_is_chosen_twice_for_a_token_and_all_are_in_range(
+    tokens: int, experts: int, chosen: int, seed: int
+) -> None:
+    with WeightlessMode(Inventor(seed)):
+        _, picked = torch.randn(8, tokens).t().matmul(torch.empty(8, experts)).topk(chosen, dim=-1)
+        rows = picked.tolist()
+    assert all(0 <= expert < experts for row in rows for expert in row)
+    assert all(len(set(row)) == chosen for row in rows)
+
+
+def test_the_same_code_gets_the_same_values() -> None:
+    def chosen() -> list[list[int]]:
+        with WeightlessMode(Inventor(7)):
+            found: list[list[int]] = torch.empty(32, 8).softmax(-1).topk(2)[1].tolist()
+        return found
+
+    assert chosen() == chosen()
+
+
+def test_a_mask_that_was_computed_selects_and_is_written_through() -> None:
+    with WeightlessMode(Inventor(0)):
+        x = torch.empty(64, 8)
+        mask = x.sum(-1) > 0
+        picked = x[mask]
+        x[mask] = 0.0
+        count = int(mask.sum())
+        experts = functional.one_hot(x.argmax(-1), 8).sum(0)
+    assert 0 < count < 64
+    assert picked.shape == (count, 8)
+    assert experts.shape == (8,)
+
+
+def test_a_number_with_a_fraction_is_never_made_up() -> None:
+    with WeightlessMode(Inventor(0)), pytest.raises(Exception, match="_local_scalar_dense"):
+        torch.empty(8).mean().item()
+
+
+def test_a_mixture_of_experts_too_large_for_memory_is_checked_with_a_made_up_routing(tmp_path: Path) -> None:
+    """4.3 GB of weights; its loop over the experts that were chosen looks at values."""
+    job = analyze(tmp_path / "mixture.py", MIXTURE, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [(stage.report.stage, stage.report.state) for stage in job.stages] == [
+        (Stage.PREVIEW, StageState.DONE),
+        (Stage.MOCK, StageState.DONE),
+    ]
+    assert all("were made up from a seed" in " ".join(stage.report.notes) for stage in job.stages)
