@@ -18,7 +18,9 @@ from inductor_debug_schema import (
     LinePlace,
     Listing,
     Location,
+    Mark,
     NodeRole,
+    OperationKind,
     Position,
     Range,
     Stage,
@@ -53,6 +55,7 @@ def _document() -> GraphDocument:
         listings=[Listing("IR after fusion", "text", "op0: mm\nop1: relu\n", "0.forward", [LinePlace(1, _CALL)])],
         modules={"": "Model", "layer.0": "Linear"},
         notes=["Nothing here needs a gradient."],
+        marks=[Mark("dtype", _DECLARED, "0", ["<b>y</b>"]), Mark("layout", _CALL, "0.forward", ["mm", "relu"])],
     )
 
 
@@ -70,7 +73,16 @@ def _fx() -> Graph:
             place=_DECLARED,
             module="layer.0",
         ),
-        GraphNode("<b>y</b>", "torch.relu", inputs=["l_x_", "weight", "l_x_"], place=_CALL, module="layer.0", seq_nr=0),
+        GraphNode(
+            "<b>y</b>",
+            "torch.relu",
+            inputs=["l_x_", "weight", "l_x_"],
+            place=_CALL,
+            module="layer.0",
+            seq_nr=0,
+            flops=0,
+            kind=OperationKind.ELEMENTWISE,
+        ),
         GraphNode("output", "output", NodeRole.OUTPUT, ["<b>y</b>"], detail="(é, '\U0001f642')"),
     ]
     return Graph("0", GraphKind.FX, nodes)
@@ -78,7 +90,16 @@ def _fx() -> Graph:
 
 def _forward() -> Graph:
     nodes = [
-        GraphNode("mm", "aten.mm.default", shape=["2*s0 + 1", 63], dtype="float32", origins=["<b>y</b>"], seq_nr=7),
+        GraphNode(
+            "mm",
+            "aten.mm.default",
+            shape=["2*s0 + 1", 63],
+            dtype="float32",
+            origins=["<b>y</b>"],
+            seq_nr=7,
+            flops=5 << 40,
+            kind=OperationKind.PRODUCT,
+        ),
         GraphNode(
             "relu",
             "aten.relu.default",

@@ -236,6 +236,7 @@ export interface GraphDocument {
   readonly listings?: readonly Listing[];
   readonly modules?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
+  readonly marks?: readonly Mark[];
   readonly schema?: number;
 }
 
@@ -252,7 +253,9 @@ export type GraphKind = "fx" | "joint" | "forward" | "backward" | "post_grad" | 
  * `bytes` are those of its value's elements (of all tensors it returns). `detail` is for reading: the parameter's
  * name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
  * path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
- * graph `forward` names the nodes of the forward graph with the same `seq_nr`.
+ * graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
+ * operations of all runs of the node in its stage, None where a size is a symbol or nobody counted; `kind` is None
+ * where it computes nothing.
  */
 export interface GraphNode {
   readonly name: string;
@@ -269,6 +272,8 @@ export interface GraphNode {
   readonly origins?: readonly string[];
   readonly forward?: readonly string[];
   readonly kernels?: readonly string[];
+  readonly flops?: number | null;
+  readonly kind?: OperationKind | null;
 }
 
 /**
@@ -317,10 +322,12 @@ export interface Inferred {
  * One file to work on.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
- * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
- * `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
- * `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it
- * is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+ * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
+ * empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
+ * `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them. `options` are the
+ * task's own, plain values only. `hints` are what earlier jobs inferred for this file. User code may write to the
+ * folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the same, of "network",
+ * "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -335,6 +342,7 @@ export interface JobRequest {
   readonly task?: Task;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
+  readonly show_graphs?: boolean;
   readonly options?: Readonly<Record<string, unknown>>;
   readonly hints?: readonly InferenceHint[];
   readonly scratch?: string;
@@ -401,6 +409,18 @@ export interface Location {
 }
 
 /**
+ * The nodes of one graph that a finding is about: those that introduce what it tells of, wherever they are called.
+ *
+ * `rule` and `place` are the finding's, which may stand in other files than the nodes' own expressions.
+ */
+export interface Mark {
+  readonly rule: string;
+  readonly place: Location;
+  readonly graph: string;
+  readonly nodes: readonly string[];
+}
+
+/**
  * Sizes that are not multiples of what the accelerator requires, told at the expression that they come from.
  *
  * `multiple` counts elements of `dtype`. `declared` says that parameters or buffers bring the sizes in, so that the
@@ -448,6 +468,11 @@ export interface OperandFact {
   readonly trace?: readonly TraceStep[];
   readonly guessed?: boolean;
 }
+
+/**
+ * What kind of work a node is; people read these names.
+ */
+export type OperationKind = "product" | "reduction" | "elementwise" | "lookup" | "layout" | "conversion" | "creation" | "random" | "other";
 
 /**
  * What has been added to a target's answer since the last time: rows of its tables, other values as they are now.

@@ -44,7 +44,9 @@ from inductor_debug_schema.graphs import (
     Kernel,
     LinePlace,
     Listing,
+    Mark,
     NodeRole,
+    OperationKind,
 )
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
@@ -97,11 +99,13 @@ __all__ = [
     "Kernel",
     "LinePlace",
     "Listing",
+    "Mark",
     "Loaded",
     "Location",
     "Misalignment",
     "NodeRole",
     "OddSize",
+    "OperationKind",
     "OperandFact",
     "Position",
     "PartlyAnswered",

@@ -49,6 +49,29 @@ class NodeRole(str, Enum):
     """What the graph returns."""
 
 
+class OperationKind(str, Enum):
+    """What kind of work a node is; people read these names."""
+
+    PRODUCT = "product"
+    """Matrix products, convolutions, attention."""
+    REDUCTION = "reduction"
+    """Sums, means, norms, softmax, pooling, sorting."""
+    ELEMENTWISE = "elementwise"
+    """Each element of the result from one element of each operand."""
+    LOOKUP = "lookup"
+    """Reads or writes at positions that another tensor gives."""
+    LAYOUT = "layout"
+    """Views, copies and joins: values stay as they are."""
+    CONVERSION = "conversion"
+    """Changes of dtype or device."""
+    CREATION = "creation"
+    """New tensors of known values, and sizes read off tensors."""
+    RANDOM = "random"
+    """Draws random numbers."""
+    OTHER = "other"
+    """Anything else."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphNode:
     """One node. `inputs` are names of earlier nodes, with repetitions, in the order of the arguments.
@@ -58,7 +81,9 @@ class GraphNode:
     `bytes` are those of its value's elements (of all tensors it returns). `detail` is for reading: the parameter's
     name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
     path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
-    graph `forward` names the nodes of the forward graph with the same `seq_nr`.
+    graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
+    operations of all runs of the node in its stage, None where a size is a symbol or nobody counted; `kind` is None
+    where it computes nothing.
     """
 
     name: str
@@ -75,6 +100,8 @@ class GraphNode:
     origins: list[str] = field(default_factory=list)
     forward: list[str] = field(default_factory=list)
     kernels: list[str] = field(default_factory=list)
+    flops: Union[int, None] = None
+    kind: Union[OperationKind, None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +157,19 @@ class LinePlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """The nodes of one graph that a finding is about: those that introduce what it tells of, wherever they are called.
+
+    `rule` and `place` are the finding's, which may stand in other files than the nodes' own expressions.
+    """
+
+    rule: str
+    place: Location
+    graph: str
+    nodes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDocument:
     """All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
 
@@ -148,4 +188,5 @@ class GraphDocument:
     listings: list[Listing] = field(default_factory=list)
     modules: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     schema: int = 1

@@ -72,10 +72,12 @@ class JobRequest:
     """One file to work on.
 
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
-    (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
-    `keep_graphs` asks an analysis for its graphs, as artifacts. `options` are the task's own, plain values only.
-    `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it
-    is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+    (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
+    empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
+    `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them. `options` are the
+    task's own, plain values only. `hints` are what earlier jobs inferred for this file. User code may write to the
+    folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the same, of "network",
+    "write" and "subprocess".
     """
 
     job: int
@@ -91,6 +93,7 @@ class JobRequest:
     task: Task = Task.ANALYZE
     only: list[str] = field(default_factory=list)
     keep_graphs: bool = False
+    show_graphs: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""

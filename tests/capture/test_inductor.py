@@ -204,7 +204,7 @@ def run_stage(folder: Path, text: str, around: Callable[[], Any] | None = None) 
         load = workshop.load()
         outcome = run_inductor(workshop.build(load.discovered.offers[0], load), sources)
         assert outcome.graphs is not None
-        return [outcome.report.state, [kernel.name for kernel in outcome.graphs().kernels]]
+        return [outcome.report.state, [kernel.name for kernel in outcome.graphs({}).kernels]]
 
 
 @contextmanager

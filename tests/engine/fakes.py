@@ -16,6 +16,8 @@ from pathlib import Path
 
 from inductor_debug.engine.outcomes import JobEnd, Outcome
 from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
     Event,
     ExpressionFact,
     ExpressionsSeen,
@@ -166,6 +168,9 @@ class FakePool:
             on_event(StageFinished(TARGET, StageReport(stage, state, 0.01, 1, 3), findings))
             if "FACT" in ran:
                 on_event(ExpressionsSeen(TARGET, stage, facts_of(path, ran, stage)))
+            if request.show_graphs and stage is Stage.MOCK:
+                content = text.encode()
+                on_event(ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", "x", content, TARGET, stage))
         await self._pause()
         on_event(Finished(FileStatus.FINDINGS if found else FileStatus.CLEAN))
         return JobEnd(Outcome.FINISHED)

@@ -177,6 +177,7 @@ class FakeEngine:
         self.known: dict[str, list[KnownExpression]] = {}
         self.events: list[Event] = []
         self.performed: Performed | None = None
+        self.holds: Performed | None = None
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -235,6 +236,10 @@ class FakeEngine:
                 self.calls.append(("check cancelled", path))
                 raise
         return FileReport(path, FileStatus.CLEAN)
+
+    async def held(self, path: str, order: Order) -> Performed | None:
+        """What it `holds`."""
+        return self.holds
 
     async def perform(self, path: str, order: Order, on_event: Callable[[Event], None] | None = None) -> Performed:
         """Tells `events`, waits for `check_gate`, and answers with `performed`."""

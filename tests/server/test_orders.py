@@ -61,6 +61,17 @@ async def test_graph_answers_with_references_and_the_state_of_every_stage(start_
     assert editor.messages.of("$/progress") == [], "no token, no progress"
 
 
+async def test_graphs_that_the_check_has_captured_are_not_captured_again(start_editor: Make) -> None:
+    editor = await start_editor()
+    file = FileReport("/project/model.py", FileStatus.CLEAN)
+    editor.engine.holds = Performed(file, "", notes=["of the check"])
+    editor.engine.performed = Performed(file, "", notes=["new"])
+    wanted = {"uri": URI, "target": "Net", "stages": ["mock"]}
+    assert (await editor.answer(asked_for(editor, wanted)))["result"]["notes"] == ["of the check"]
+    assert editor.engine.calls == []
+    assert (await editor.answer(asked_for(editor, {**wanted, "fresh": True})))["result"]["notes"] == ["new"]
+
+
 async def test_a_report_of_no_known_format_is_refused_before_anything_runs(start_editor: Make) -> None:
     editor = await start_editor()
     params = {"command": "inductorDebug.report", "arguments": [{"uri": URI, "format": "pdf"}]}

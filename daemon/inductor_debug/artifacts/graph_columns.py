@@ -17,11 +17,13 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
                  i4 each: the table of all places (path is a string)
     graphs       [{name, kind, made_from: str,
                    names, ops, details, modules: i4 strings; dtypes: i4 strings or -1;
-                   roles: i4, in the order of `NodeRole`; shapes, places: i4 into the tables or -1; bytes: f8 or -1;
+                   roles: i4, in the order of `NodeRole`; kinds: i4, in the order of `OperationKind`, or -1;
+                   shapes, places: i4 into the tables or -1; bytes, flops: f8 or -1;
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4}]
     listings     [{title, language, text, graph: str, lines: i4, places: i4}]
+    marks        [{rule, graph: str, place: i4, nodes: i4 strings}]
 
 Readers ignore keys that they do not know; a change that they would misread gets a new `schema`. The TypeScript twin is
 `vscode-extension/webview/graph`; both read `shared_schema/golden/GraphColumns.graph`.
@@ -44,7 +46,9 @@ from inductor_debug_schema import (
     LinePlace,
     Listing,
     Location,
+    Mark,
     NodeRole,
+    OperationKind,
     Position,
     Range,
     Stage,
@@ -61,6 +65,7 @@ SUFFIX = ".graph"
 _HEAD = ("target", "path", "digest", "accelerator", "torch")
 _LISTS = ("inputs", "origins", "forward", "kernels")
 _ROLES = list(NodeRole)
+_KINDS = list(OperationKind)
 
 
 def encode(document: GraphDocument) -> bytes:
@@ -74,6 +79,7 @@ def encode(document: GraphDocument) -> bytes:
         graphs = [_graph(graph, tables) for graph in document.graphs]
         kernels = [_kernel(kernel, tables) for kernel in document.kernels]
         listings = [_listing(listing, tables) for listing in document.listings]
+        marks = [_mark(mark, tables) for mark in document.marks]
         content = {
             "format": FORMAT,
             "schema": SCHEMA,
@@ -84,6 +90,7 @@ def encode(document: GraphDocument) -> bytes:
             "graphs": graphs,
             "kernels": kernels,
             "listings": listings,
+            "marks": marks,
             **tables.columns(),
         }
         return bytes(msgpack.packb(content, use_bin_type=True, unicode_errors="replace"))
@@ -113,6 +120,7 @@ def decode(content: bytes) -> GraphDocument:
 def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
     nodes = graph.nodes
     roles = {id(role): number for number, role in enumerate(_ROLES)}  # an enumeration's own hash is slow
+    kinds = {id(kind): number for number, kind in enumerate(_KINDS)} | {id(None): NONE}
     op, op_role = _ROLES.index(NodeRole.OP), NodeRole.OP
     return {
         "name": graph.name,
@@ -124,9 +132,11 @@ def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
         "modules": tables.strings([node.module for node in nodes]),
         "dtypes": tables.optional_strings([node.dtype for node in nodes]),
         "roles": integers([op if (role := node.role) is op_role else roles[id(role)] for node in nodes]),
+        "kinds": integers([kinds[id(node.kind)] for node in nodes]),
         "shapes": tables.shapes([node.shape for node in nodes]),
         "places": tables.places([node.place for node in nodes]),
         "bytes": numbers([NONE if node.bytes is None else node.bytes for node in nodes]),
+        "flops": numbers([NONE if node.flops is None else node.flops for node in nodes]),
         "seq_nrs": integers([NONE if node.seq_nr is None else node.seq_nr for node in nodes]),
         **tables.lists("inputs", [node.inputs for node in nodes]),
         **tables.lists("origins", [node.origins for node in nodes]),
@@ -157,6 +167,15 @@ def _listing(listing: Listing, tables: Tables) -> dict[str, Any]:
     }
 
 
+def _mark(mark: Mark, tables: Tables) -> dict[str, Any]:
+    return {
+        "rule": mark.rule,
+        "graph": mark.graph,
+        "place": tables.places([mark.place]),
+        "nodes": tables.strings(mark.nodes),
+    }
+
+
 def _document(said: dict[str, Any]) -> GraphDocument:
     strings = said["strings"]
     if not all(isinstance(string, str) for string in strings):
@@ -182,6 +201,11 @@ def _document(said: dict[str, Any]) -> GraphDocument:
         listings=[_read_listing(listing, places) for listing in said["listings"]],
         modules={_text(path): _text(name) for path, name in said["modules"].items()},
         notes=[_text(note) for note in said["notes"]],
+        marks=[
+            Mark(_text(mark["rule"]), place, _text(mark["graph"]), _read_strings(mark["nodes"], strings))
+            for mark in said["marks"]
+            for place in _chosen(mark["place"], places)
+        ],
     )
 
 
@@ -204,6 +228,8 @@ def _read_graph(
         _read_strings(said["modules"], strings),
         [None if value == NONE else value for value in read_integers(said["seq_nrs"], lowest=NONE)],
         *lists[1:],
+        [None if value < 0 else int(value) for value in read_numbers(said["flops"])],
+        _chosen(said["kinds"], _KINDS),
     ]
     if any(len(column) != total for column in columns):
         raise ArtifactError("the columns of a graph differ in length")

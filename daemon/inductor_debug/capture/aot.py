@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import torch
 from inductor_debug_schema import Finding, Graph, GraphDocument, GraphKind, Severity, Stage
+from torch.fx import GraphModule
 
 from inductor_debug.capture.aot_lowering import Lowered, Problem
 from inductor_debug.capture.aot_recording import LoweringRunner
@@ -23,6 +24,7 @@ from inductor_debug.capture.graph_breaks import frames_of
 from inductor_debug.capture.graph_tables import document_of, table_of
 from inductor_debug.capture.inductor_places import completed
 from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
@@ -55,7 +57,7 @@ def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     runner.record_backward()
     outcome = run.outcome(error, _notes(target, sources, runner.lowered))
     outcome.findings.extend(_refusals(target, sources, runner.lowered))
-    outcome.graphs = lambda: _document(run, runner.lowered, outcome.report.notes)
+    outcome.graphs = lambda causes: _document(run, runner.lowered, outcome.report.notes, causes)
     return outcome
 
 
@@ -95,32 +97,32 @@ def _frames(problem: Problem, sources: SourceMap) -> tuple[Frame, ...]:
     return frames_of(stack_of_node(problem.node), sources) if problem.node is not None else ()
 
 
-def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str]) -> GraphDocument:
+def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str], causes: Causes) -> GraphDocument:
+    record = NodeRecord(run.recorder.recording, run.recorder.nodes)
     by_source = {id(item.source): item for item in lowered}
     graphs: list[Graph] = []
     for number, (graph_module, arguments) in enumerate(run.captured):
-        graphs.append(
-            table_of(
-                graph_module,
-                name=str(number),
-                kind=GraphKind.FX,
-                sources=run.sources,
-                module_names=run.module_names,
-                arguments=by_placeholder(graph_module, arguments),
-            )
+        fx = table_of(
+            graph_module,
+            name=str(number),
+            kind=GraphKind.FX,
+            sources=run.sources,
+            module_names=run.module_names,
+            arguments=by_placeholder(graph_module, arguments),
         )
-        if id(graph_module) in by_source:
-            fx = graphs[-1]
-            graphs += (
-                completed(table, fx)
-                for table in tables_of_lowered(by_source[id(graph_module)], str(number), arguments, run)
-            )
-    return document_of(run.target, run.stage, graphs, notes)
+        known = by_source.get(id(graph_module))
+        graphs.append(record.measured(fx, graph_module) if known is None else fx)
+        if known is not None:
+            lower_tables = tables_of_lowered(known, str(number), arguments, run)
+            graphs += [record.measured(completed(table, fx), source) for table, source in lower_tables]
+    return with_facts(document_of(run.target, run.stage, graphs, notes), record.marks(causes))
 
 
-def tables_of_lowered(lowered: Lowered, name: str, arguments: list[Argument], run: DynamoRun) -> list[Graph]:
+def tables_of_lowered(
+    lowered: Lowered, name: str, arguments: list[Argument], run: DynamoRun
+) -> list[tuple[Graph, GraphModule]]:
     """Joint, forward and backward graph as tables, as far as there are any; `name` is that of Dynamo's graph."""
-    found: list[Graph] = []
+    found: list[tuple[Graph, GraphModule]] = []
     forward: Graph | None = None
     for kind, graph_module in (
         (GraphKind.JOINT, lowered.joint),
@@ -141,5 +143,5 @@ def tables_of_lowered(lowered: Lowered, name: str, arguments: list[Argument], ru
         )
         if kind is GraphKind.FORWARD:
             forward = table
-        found.append(table)
+        found.append((table, graph_module))
     return found

@@ -123,11 +123,13 @@ class LoweringRunner:
                 if node.op == "call_function":
                     number = node.meta.get("seq_nr")
                     self._attribution.at(node if outer is None or _is_closer(node, outer) else outer)
+                    self._recorder.node = node
                     self._recorder.autograd_node = autograd.get(number, _UNKNOWN) if autograd is not None else ""
                     self._node(graph_module, node, number, autograd)
         finally:
             self._attribution.at(None)
             self._recorder.autograd_node = ""
+            self._recorder.node = None
 
     def _node(self, graph_module: GraphModule, node: Node, number: int | None, autograd: dict[int, str] | None) -> None:
         if isinstance(node.target, OpOverload):

@@ -25,7 +25,7 @@ def artifacts_of(document: GraphDocument) -> list[ArtifactMade]:
     """Everything that is worth keeping of `document`; the columnar file with all graphs comes first."""
     kind = _KINDS.get(document.stage, ArtifactKind.FX_GRAPHS)
     made = [
-        _made(document, kind, "graphs", ".graph", GRAPH_MEDIA_TYPE, encode(document)),
+        columns_of(document),
         _made(document, kind, "graphs", ".txt", "text/plain", readable(document).encode()),
     ]
     sources = [(kernel.name, kernel.language, kernel.source) for kernel in document.kernels]
@@ -36,6 +36,12 @@ def artifacts_of(document: GraphDocument) -> list[ArtifactMade]:
             folder = ArtifactKind.INDUCTOR_IR if suffix == ".txt" else ArtifactKind.INDUCTOR_KERNELS
             made.append(_made(document, folder, title, suffix, _MEDIA_TYPES[suffix], text.encode()))
     return made
+
+
+def columns_of(document: GraphDocument) -> ArtifactMade:
+    """The columnar file with all graphs."""
+    kind = _KINDS.get(document.stage, ArtifactKind.FX_GRAPHS)
+    return _made(document, kind, "graphs", ".graph", GRAPH_MEDIA_TYPE, encode(document))
 
 
 def _made(

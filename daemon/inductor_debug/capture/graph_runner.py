@@ -93,6 +93,7 @@ class GraphRunner:
                 return self._run_symbolic(graph_module, examples, args)
             finally:
                 self._attribution.at(None)
+                self._recorder.node = None
 
         return run
 
@@ -145,6 +146,7 @@ class GraphRunner:
         args = map_arg(node.args, values.__getitem__)
         kwargs = map_arg(node.kwargs, values.__getitem__) if node.kwargs else {}
         self._attribution.at(node)
+        self._recorder.node = node
         if node.op == "call_method":
             return getattr(args[0], str(node.target))(*args[1:], **kwargs)
         if node.op == "call_module":

@@ -42,6 +42,8 @@ from inductor_debug.capture.inductor_names import (
 from inductor_debug.capture.inductor_origins import Trail, grounded
 from inductor_debug.capture.inductor_recording import PostGrad, PostGradRecorder, examples_of, names_of_results
 from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
+from inductor_debug.capture.recorder import CompiledRecorder
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
@@ -221,21 +223,36 @@ class _Lowering:
                 tables.add(lowered, capture.fx)
         return tables
 
-    def measured(self) -> Measured:
-        """The post-grad graphs and the kernels that they became."""
+    @functools.cached_property
+    def _recorder(self) -> CompiledRecorder:
+        """What the post-grad graphs do."""
         recorder = PostGradRecorder(self._run.attribution, self._run.origins)
         for capture in self.captures:
             if capture.post_grad:
                 forward, *rest = capture.post_grad
                 recorder.add(capture.source, capture.examples, forward, rest[0] if rest else None)
-        return Measured(recorder.finished(), self._tables.costs)
+        return recorder.finished()
 
-    def document(self) -> GraphDocument:
+    def measured(self) -> Measured:
+        """The post-grad graphs and the kernels that they became."""
+        return Measured(self._recorder.recording, self._tables.costs)
+
+    def document(self, causes: Causes) -> GraphDocument:
         """Everything that was captured, as tables."""
         tables = self._tables
         _, notes = self.explain()
-        document = document_of(self._run.target, Stage.INDUCTOR, tables.graphs, notes)
-        return replace(document, kernels=tables.kernels, listings=tables.listings)
+        record = NodeRecord(self._recorder.recording, self._recorder.nodes)
+        modules = {
+            lowered.post_grad.name: made.graph_module
+            for capture in self.captures
+            for lowered, made in zip(capture.lowered, capture.post_grad, strict=False)
+        }
+        graphs = [
+            record.measured(graph, modules[graph.name]) if graph.name in modules else graph for graph in tables.graphs
+        ]
+        document = document_of(self._run.target, Stage.INDUCTOR, graphs, notes)
+        document = replace(document, kernels=tables.kernels, listings=tables.listings)
+        return with_facts(document, record.marks(causes))
 
     def explain(self) -> tuple[list[Finding], list[str]]:
         """What Inductor refused, and notes."""

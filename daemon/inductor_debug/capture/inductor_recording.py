@@ -19,7 +19,6 @@ from inductor_debug.capture.aot_recording import LoweringRunner
 from inductor_debug.capture.graph_runner import NodeAttribution
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.recorder import CompiledRecorder
-from inductor_debug.rules.ops import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,10 @@ class PostGradRecorder:
             self._tie(forward, backward.graph_module)
         self._runner.record(lowered, examples, (), ())
 
-    def finished(self) -> Recording:
-        """Everything, after the backwards."""
+    def finished(self) -> CompiledRecorder:
+        """What recorded everything, after the backwards."""
         self._runner.record_backward()
-        return self._recorder.recording
+        return self._recorder
 
     def _tie(self, forward: PostGrad, backward: GraphModule) -> None:
         output = next(node for node in reversed(forward.graph_module.graph.nodes) if node.op == "output")

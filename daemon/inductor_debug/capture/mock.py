@@ -13,6 +13,7 @@ from inductor_debug.capture.eager_functions import WatchedRunner, eager_findings
 from inductor_debug.capture.graph_arguments import by_placeholder
 from inductor_debug.capture.graph_tables import document_of, table_of
 from inductor_debug.capture.modules import Snapshot
+from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
@@ -35,20 +36,24 @@ def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     outcome = run.outcome(error)
     if error is None and run.captured:
         outcome.findings += eager_findings(run, untold(run, runner.functions()), outcome.findings)
-    outcome.graphs = lambda: _document(run)
+    outcome.graphs = lambda causes: _document(run, causes)
     return outcome
 
 
-def _document(run: DynamoRun) -> GraphDocument:
+def _document(run: DynamoRun, causes: Causes) -> GraphDocument:
+    record = NodeRecord(run.recorder.recording, run.recorder.nodes)
     graphs = [
-        table_of(
+        record.measured(
+            table_of(
+                graph_module,
+                name=str(number),
+                kind=GraphKind.FX,
+                sources=run.sources,
+                module_names=run.module_names,
+                arguments=by_placeholder(graph_module, arguments),
+            ),
             graph_module,
-            name=str(number),
-            kind=GraphKind.FX,
-            sources=run.sources,
-            module_names=run.module_names,
-            arguments=by_placeholder(graph_module, arguments),
         )
         for number, (graph_module, arguments) in enumerate(run.captured)
     ]
-    return document_of(run.target, run.stage, graphs)
+    return with_facts(document_of(run.target, run.stage, graphs), record.marks(causes))

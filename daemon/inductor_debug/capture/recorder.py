@@ -79,6 +79,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.region: tuple[str, ...] = ()
         self.paused = False
         self.autograd_node = ""
+        self.node: Any = None
+        """The node of a captured graph that runs now."""
+        self.nodes: list[Any] = []
+        """For each op of the recording the node that ran it, None outside of graphs."""
         self._origins = origins
         self._made: set[int] = set()
         self._suspended = False
@@ -193,6 +197,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             storages = {meta.storage for meta in taken.metas}
             is_view = all(meta.storage in storages for meta in outputs)
         ops = self.recording.ops
+        self.nodes.append(self.node)
         ops.append(
             Op(
                 index=len(ops),

@@ -41,7 +41,7 @@ from inductor_debug.capture.aot import run_aot
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import complaint_finding, definition_finding, raised_finding, syntax_fault
-from inductor_debug.capture.graph_artifacts import artifacts_of
+from inductor_debug.capture.graph_artifacts import artifacts_of, columns_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
@@ -65,7 +65,7 @@ from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop, real_bound
-from inductor_debug.rules.judge import IN_BACKWARD, judge
+from inductor_debug.rules.judge import IN_BACKWARD, judge_with_causes
 from inductor_debug.rules.ops import Recording
 
 Emit = Callable[[Event], None]
@@ -124,6 +124,7 @@ class _Session:
         self._recordings: list[Recording] = []
         self._unfinished: set[Location] = set()
         self._findings: list[Finding] = []
+        self._causes: dict[tuple[str, Location], frozenset[int]] = {}
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
 
@@ -190,8 +191,9 @@ class _Session:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
         for extra in outcome.extras:
             self._emit(extra)
-        if self._request.keep_graphs and outcome.graphs is not None:
-            self._keep(outcome.graphs())
+        if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
+            self._keep(outcome.graphs(self._causes))
+        if outcome.graphs is not None and self._request.keep_graphs:
             measured = outcome.measured() if outcome.measured is not None else Measured(outcome.recording)
             if measured.recording.ops:
                 self._emit(
@@ -225,8 +227,9 @@ class _Session:
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
         known = replace(document, path=self._request.path, digest=digest, accelerator=self._accelerator)
-        for made in artifacts_of(known):
-            self._emit(made)
+        made = artifacts_of(known) if self._request.keep_graphs else [columns_of(known)]
+        for artifact in made:
+            self._emit(artifact)
 
     def _skip(self, item: _Running, stage: Stage, why: str, shortfall: Shortfall) -> None:
         self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why], shortfall=shortfall), [])
@@ -311,7 +314,11 @@ class _Session:
             outcome = self._interrupted(stage, target, error)
         self._recordings.append(outcome.recording)
         self._unfinished |= outcome.unfinished
-        judged = judge(outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location)
+        told = judge_with_causes(
+            outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location
+        )
+        self._causes = {(one.finding.rule, Location(one.finding.path, one.finding.range)): one.causes for one in told}
+        judged = [one.finding for one in told]
         # Another run would forget which symbols became numbers in this one.
         if stage is Stage.PREVIEW and any(finding.rule == "mixed-dtypes" for finding in judged):
             with self._around(stage, target):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location, Shortfall, StageReport
 
+from inductor_debug.capture.node_facts.record import Causes
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.statistics import KernelCost
 
@@ -38,19 +39,20 @@ class Ending:
 class StageOutcome:
     """One stage of one target.
 
-    `report` does not know its seconds: the session does, which also knows what building took. `findings` are about the
-    run itself (an exception, a graph break); rules are judged later, on `recording`. `retry_real` says that fake
-    tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes the
-    document of the captured graphs; it is called only where somebody wants to keep them, after the findings were sent.
-    `measured` makes what statistics are of where that is not `recording`, at the same time. `extras` are further
-    artifacts. `unfinished` are the places of the expressions that an exception went through: they gave nothing.
+    `report` does not know its seconds: the session does, which also knows what building took. `findings` are about
+    the run itself (an exception, a graph break); rules are judged later, on `recording`. `retry_real` says that fake
+    tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes
+    the document of the captured graphs, given which operations caused which findings; it is called only where
+    somebody wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where
+    that is not `recording`, at the same time. `extras` are further artifacts. `unfinished` are the places of the
+    expressions that an exception went through: they gave nothing.
     """
 
     recording: Recording
     report: StageReport
     findings: list[Finding]
     retry_real: bool
-    graphs: Callable[[], GraphDocument] | None = None
+    graphs: Callable[[Causes], GraphDocument] | None = None
     measured: Callable[[], Measured] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
     unfinished: frozenset[Location] = frozenset()

@@ -18,6 +18,8 @@ from inductor_debug.engine.merge import Results
 
 CAPACITY = 128
 """Results that are kept; the least recently used go first."""
+GRAPHS_KEPT = 16
+"""Results that keep the graphs of their targets, up to some megabytes each."""
 
 _KEPT = (FileStatus.CLEAN, FileStatus.FINDINGS, FileStatus.NO_TARGET)
 
@@ -61,6 +63,8 @@ class ResultCache:
         self._entries.move_to_end(key)
         while len(self._entries) > self._capacity:
             self._entries.popitem(last=False)
+        for older, _ in list(self._entries.values())[:-GRAPHS_KEPT]:
+            older.artifacts.clear()
 
     def forget(self, path: str) -> None:
         """Forgets the results of one file."""

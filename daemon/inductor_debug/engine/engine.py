@@ -224,6 +224,29 @@ class Engine:
         found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
         return Performed(report, results.text, *found, found=results.findings())
 
+    async def held(self, path: str, order: Order) -> Performed | None:
+        """What the order's stages captured of its target when the present text of an open document was analysed.
+
+        Waits for an analysis that goes on. None where there is nothing: the document is closed, or was not analysed to
+        the end of these stages.
+
+        Raises:
+            ConfigurationError: the settings for the file cannot be used.
+        """
+        path = os.path.abspath(path)
+        lane = next((lane for lane in self._lanes.values() if lane.document.path == path), None)
+        if lane is None:
+            return None
+        await lane.settled()
+        results = lane.held()
+        graphs = results.graphs_of(order.target, order.stages) if results is not None else None
+        if results is None or graphs is None:
+            return None
+        settings = self._settings_for(path)
+        kept = self._keeper.keep(settings, path, graphs)
+        report = self._runner.report(results, settings)
+        return Performed(report, results.text, [], graphs, False, kept.references, kept.notes)
+
     def judged(self, path: str, findings: Sequence[Finding], text: str | None) -> list[Finding]:
         """What policy makes of findings that stand beside an analysis. `text` is what their positions in `path` are in.
 

@@ -107,6 +107,11 @@ class Lane:
         text, order = comparison(self.document.text, fix, target)
         return dataclasses.replace(work, text=text, order=order)
 
+    def held(self) -> Results | None:
+        """What the analysis of the present text found; None where there is none, or it has not ended."""
+        results = self._results
+        return results if results is not None and results.text == self.document.text and not self.busy else None
+
     # What happens to a document.
 
     def opened(self) -> None:
@@ -292,7 +297,9 @@ class Lane:
             self._wait(NOT_SAVED)
             return
         generation = self._begin(cause)
-        work = Work(document.path, document.text, settings, parsed=document.dirty)  # the verdict has parsed it
+        work = Work(
+            document.path, document.text, settings, parsed=document.dirty, shows=True
+        )  # the verdict has parsed it
         known = self._runner.fault(work) if fresh else self._runner.known(work)
         self._carried = self._carried.moved_to(work.text) if self._carried is not None else None
         job = _Job(work, generation, self._carried, self.gate.errors())

@@ -104,6 +104,12 @@ class Results:
             self.status = event.status
             self.dependencies = list(dict.fromkeys([*self.dependencies, *event.dependencies]))
 
+    def graphs_of(self, target: str, stages: Iterable[Stage]) -> list[ArtifactMade] | None:
+        """The graphs of a target from each of these stages; None where one is missing."""
+        made = {artifact.stage: artifact for artifact in self.artifacts if artifact.target == target}
+        wanted = [made.get(stage) for stage in stages]
+        return None if None in wanted else [artifact for artifact in wanted if artifact is not None]
+
     def close(self) -> None:
         """The run is over and finished by itself: settles status and completeness."""
         done = [report.state is StageState.DONE for report in self.reports.values()]

@@ -58,7 +58,8 @@ Progress = Callable[[Results, "Event | None"], None]
 class Work:
     """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse.
 
-    With an `order` it is more than an analysis, or another one than usual: nothing of it is cached.
+    With an `order` it is more than an analysis, or another one than usual: nothing of it is cached. With `shows` the
+    results hold the captured graphs, for whoever wants to see them.
     """
 
     path: str
@@ -66,6 +67,7 @@ class Work:
     settings: Settings
     parsed: bool = False
     order: Order | None = None
+    shows: bool = False
 
 
 @dataclass
@@ -242,6 +244,7 @@ class Runner:
             task=order.task,
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,
+            show_graphs=work.shows,
             options=order.options,
             hints=self._hints.of(_place(work)) if settings.infer else [],
         )

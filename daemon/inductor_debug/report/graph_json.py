@@ -61,6 +61,8 @@ def _node(node: GraphNode, places: Places) -> dict[str, Any]:
         "origins": node.origins,
         "forward": node.forward,
         "kernels": node.kernels,
+        "flops": node.flops,
+        "kind": node.kind.value if node.kind is not None else None,
     }
 
 

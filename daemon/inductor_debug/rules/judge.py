@@ -7,6 +7,7 @@ neither what is strict nor what is silenced (`engine.policy`) and never looks at
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from inductor_debug_schema import Finding, Location, Related, Stage
 
@@ -25,6 +26,14 @@ _CONSTRAINTS = constraints()
 """Loaded with this module, so that a fork server has them before it forks."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding, and the indexes of the ops that introduce what it tells of."""
+
+    finding: Finding
+    causes: frozenset[int]
+
+
 def judge(
     recording: Recording,
     profile: Profile,
@@ -34,6 +43,20 @@ def judge(
     fallback: Location,
     rules: Sequence[Constraint] | None = None,
 ) -> list[Finding]:
+    """The findings of `judge_with_causes`."""
+    judged = judge_with_causes(recording, profile, stage=stage, target=target, fallback=fallback, rules=rules)
+    return [one.finding for one in judged]
+
+
+def judge_with_causes(
+    recording: Recording,
+    profile: Profile,
+    *,
+    stage: Stage,
+    target: str,
+    fallback: Location,
+    rules: Sequence[Constraint] | None = None,
+) -> list[Judged]:
     """Everything in `recording` that `profile` does not allow, one finding for each rule and root expression.
 
     Args:
@@ -47,14 +70,17 @@ def judge(
     Returns:
         Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
     """
-    findings: list[Finding] = []
+    judged: list[Judged] = []
     for rule in _CONSTRAINTS if rules is None else rules:
         if rule.applies(profile):
             roots = Roots(Places(fallback, recording.declarations))
             rule.inspect(recording, profile, roots)
             groups = roots.by_place()
-            findings += [_finding(rule, group, recording, profile, stage, target) for group in groups]
-    return findings
+            judged += [
+                Judged(_finding(rule, group, recording, profile, stage, target), _causes(group, recording))
+                for group in groups
+            ]
+    return judged
 
 
 def _finding(
@@ -80,6 +106,16 @@ def _finding(
         cause=rule.cause(group),
         facts=rule.facts(group, profile),
     )
+
+
+def _causes(group: Sequence[Root], recording: Recording) -> frozenset[int]:
+    """The ops that introduce it; where outside values do, the ops that take those."""
+    introduced = set[int]().union(*(root.introduced for root in group))
+    blamed = {origin.name for root in group for origin in root.origins}
+    values = {value for value, origin in recording.origins.items() if origin.name in blamed} if blamed else set()
+    covered = set[int]().union(*(root.covers for root in group))
+    taking = {i for i in covered if any(meta.value in values for meta in recording.ops[i].inputs)} if values else set()
+    return frozenset(introduced | taking or covered)
 
 
 def _in_backward(root: Root) -> bool:

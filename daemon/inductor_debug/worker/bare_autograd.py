@@ -73,7 +73,7 @@ def stage_seconds(target: Any, sources: Any, store: ArtifactStore | None = None)
     outcome = run_aot(target, sources)
     judge(outcome.recording, profile, stage=Stage.AOT, target=target.name, fallback=target.location)
     if store is not None and outcome.graphs is not None:
-        for made in artifacts_of(outcome.graphs()):
+        for made in artifacts_of(outcome.graphs({})):
             store.put(made)
     return time.perf_counter() - started
 

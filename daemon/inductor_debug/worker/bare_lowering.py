@@ -83,7 +83,7 @@ def stage_seconds(target: Any, sources: Any) -> float:
     started = time.perf_counter()
     outcome = run_inductor(target, sources)
     assert outcome.graphs is not None
-    outcome.graphs()
+    outcome.graphs({})
     if outcome.report.state is not StageState.DONE:
         raise RuntimeError(f"the stage failed: {outcome.report.notes} {outcome.findings}")
     return time.perf_counter() - started

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 
 import type { GraphDocument } from "../../../shared_schema/generated/wire.js";
 import { type Document, FormatError, readDocument } from "../../webview/shared/columns.js";
-import { nameOf, namesIn, placeOf, ROLES, row, word } from "../../webview/graph/model/table.js";
+import { KINDS, nameOf, namesIn, placeOf, ROLES, row, word } from "../../webview/graph/model/table.js";
 import { document as made, encodeDocument, read, transformer } from "./graphDocuments.js";
 
 const GOLDEN = join(import.meta.dirname, "..", "..", "..", "shared_schema", "golden");
@@ -23,7 +23,7 @@ function plain(read: Document): unknown {
       nodes: Array.from({ length: table.count }, (_value, node) => ({
         name: nameOf(table, node), op: word(table.ops, node), role: ROLES[table.roles[node] ?? 0],
         inputs: [...row(table.inputs, node)].map((input) => nameOf(table, input)),
-        shape: word(table.shapes, node), dtype: word(table.dtypes, node), bytes: table.bytes[node], detail: word(table.details, node),
+        shape: word(table.shapes, node), dtype: word(table.dtypes, node), bytes: table.bytes[node], flops: table.flops[node], kind: KINDS[table.kinds[node] ?? -1] ?? null, detail: word(table.details, node),
         place: placeOf(table, node) ?? null, module: word(table.modules, node),
         origins: namesIn(table, table.origins, node), forward: namesIn(table, table.forward, node), kernels: namesIn(table, table.kernels, node),
       })),
@@ -33,13 +33,13 @@ function plain(read: Document): unknown {
 
 /** The same of what was written: names of no earlier node are left out, shapes are text. */
 function expected(document: GraphDocument): unknown {
-  const { target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes } = document;
+  const { target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks } = document;
   return {
-    target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes,
+    target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks,
     graphs: document.graphs.map(({ nodes, ...graph }) => ({
       ...graph,
-      nodes: nodes.map(({ name, op, role, detail, place, module, origins, forward, kernels: of, shape, dtype, bytes, ...node }, index) => ({
-        name, op, role, detail, place, module, origins, forward, kernels: of, dtype: dtype ?? "", bytes: bytes ?? -1, shape: shape ? `[${shape.join(", ")}]` : "",
+      nodes: nodes.map(({ name, op, role, detail, place, module, origins, forward, kernels: of, shape, dtype, bytes, flops, kind, ...node }, index) => ({
+        name, op, role, detail, place, module, origins, forward, kernels: of, dtype: dtype ?? "", bytes: bytes ?? -1, flops: flops ?? -1, kind: kind ?? null, shape: shape ? `[${shape.join(", ")}]` : "",
         inputs: (node.inputs ?? []).filter((input) => nodes.slice(0, index).some(({ name }) => name === input)),
       })),
     })),

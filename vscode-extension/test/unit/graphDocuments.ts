@@ -5,7 +5,8 @@
 
 import { encode } from "@msgpack/msgpack";
 
-import type { Graph, GraphDocument, GraphKind, GraphNode, Location } from "../../../shared_schema/generated/wire.js";
+import type { Graph, GraphDocument, GraphKind, GraphNode, Location, OperationKind } from "../../../shared_schema/generated/wire.js";
+import { KINDS } from "../../webview/graph/model/table.js";
 import { type Document, readDocument } from "../../webview/shared/columns.js";
 
 export const MODEL_PATH = "/project/model.py";
@@ -17,7 +18,7 @@ export function place(line: number, character = 8, length = 20, path = MODEL_PAT
 export function document(graphs: readonly Graph[], more: Partial<GraphDocument> = {}): GraphDocument {
   return {
     target: "Model", stage: "aot", path: MODEL_PATH, digest: "d1", accelerator: "mock", torch: "2.13.0", graphs, kernels: [], listings: [],
-    modules: {}, notes: [], schema: 1, ...more,
+    modules: {}, notes: [], marks: [], schema: 1, ...more,
   };
 }
 
@@ -56,6 +57,9 @@ const LAYER: readonly (readonly [name: string, op: string, inputs: readonly stri
   ["norm2", "aten.native_layer_norm.default", ["sum2"], "norm2", 46],
 ];
 export const OPS_PER_LAYER = LAYER.length;
+const KIND_OF: Readonly<Record<string, OperationKind>> = {
+  addmm: "product", bmm: "product", view: "layout", permute: "layout", getitem: "layout", _softmax: "reduction", native_layer_norm: "reduction", embedding: "lookup",
+};
 
 /** A transformer's forward graph; every matrix product has a weight. `width` sets all shapes, `lastType` the last layer's data type. */
 export function transformer(layers: number, { width = 768, lastType = "float32", name = "0.forward" } = {}): Graph {
@@ -66,7 +70,8 @@ export function transformer(layers: number, { width = 768, lastType = "float32",
     { name: "mask_in", op: "placeholder", role: "input", shape: [8, 128], dtype: "bool", bytes: 1024, detail: "mask" },
   ];
   const op = (node: Partial<GraphNode> & { name: string; op: string; inputs: readonly string[] }): void => {
-    nodes.push({ shape, dtype: "float32", bytes: size, role: "op", ...node });
+    const kind = KIND_OF[node.op.split(".")[1] ?? ""] ?? "elementwise";
+    nodes.push({ shape, dtype: "float32", bytes: size, role: "op", kind, flops: kind === "product" ? 2 * 8 * 128 * width * width : 0, ...node });
   };
   nodes.push({ name: "table", op: "placeholder", role: "parameter", shape: [30_000, width], dtype: "float32", bytes: 30_000 * width * 4, detail: "embedding.weight" });
   op({ name: "mask", op: "aten.where.self", inputs: ["mask_in"], place: place(9) });
@@ -120,6 +125,8 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
     shapes: integers(nodes.map(({ shape }) => (shape ? shapes.code(shape) : -1))),
     places: integers(nodes.map((node) => (node.place ? places.code(node.place) : -1))),
     bytes: floats(nodes.map((node) => node.bytes ?? -1)),
+    flops: floats(nodes.map((node) => node.flops ?? -1)),
+    kinds: integers(nodes.map(({ kind }) => (kind ? KINDS.indexOf(kind) : -1))),
     seq_nrs: integers(nodes.map((node) => node.seq_nr ?? -1)),
     ...lists("inputs", nodes.map((node) => node.inputs ?? [])),
     ...lists("origins", nodes.map((node) => node.origins ?? [])),
@@ -135,11 +142,12 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
     lines: integers((listing.places ?? []).map(({ line }) => line)),
     places: integers((listing.places ?? []).map((known) => places.code(known.place))),
   }));
+  const marks = (written.marks ?? []).map((mark) => ({ ...mark, place: integers([places.code(mark.place)]), nodes: texts(mark.nodes) }));
   const sizes = shapes.values.flatMap((shape) => shape.map((size) => (typeof size === "string" ? -1 - strings.code(size) : size)));
   let at = 0;
   const ranges = places.values.map((known) => known.range);
   return encode({
-    format: "inductor-debug-graph", schema: 1, target, stage, path, digest, accelerator, torch, modules, notes, graphs, kernels, listings,
+    format: "inductor-debug-graph", schema: 1, target, stage, path, digest, accelerator, torch, modules, notes, graphs, kernels, listings, marks,
     shapes_at: integers([0, ...shapes.values.map((shape) => (at += shape.length))]),
     shapes: floats(sizes),
     place_path: texts(places.values.map((known) => known.path)),

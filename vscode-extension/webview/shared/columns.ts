@@ -7,8 +7,8 @@
 
 import { decode } from "@msgpack/msgpack";
 
-import type { GraphKind, Kernel, LinePlace, Listing, Location } from "../../../shared_schema/generated/wire.js";
-import type { GraphTable, Lists, Words } from "../graph/model/table.js";
+import type { GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../shared_schema/generated/wire.js";
+import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "../graph/model/table.js";
 
 /** A document with its graphs as tables. */
 export interface Document {
@@ -24,6 +24,7 @@ export interface Document {
   /** Class names by dotted path. */
   readonly modules: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
+  readonly marks: readonly Mark[];
 }
 
 /** The content is not a graph file, or not one that this version knows. */
@@ -59,6 +60,7 @@ export function readDocument(content: ArrayBuffer | Uint8Array): Document {
     listings: list(said["listings"], (listing) => readListing(map(listing), tables)),
     modules: Object.fromEntries(Object.entries(map(said["modules"])).map(([path, name]) => [path, text(name)])),
     notes: list(said["notes"], text),
+    marks: list(said["marks"], (mark) => readMarks(map(mark), tables)).flat(),
   };
 }
 
@@ -80,8 +82,10 @@ function readGraph(said: Said, tables: Tables): GraphTable {
   const lists = (name: string): Lists => readLists(said[`${name}_at`], column(said[name], strings.length), count);
   const places = column(said["places"], tables.places.length);
   const sizes = numbers(said["bytes"]);
-  const roles = column(said["roles"], 6);
-  if ([places, sizes, roles].some((one) => one.length !== count)) throw damaged();
+  const flops = numbers(said["flops"]);
+  const roles = column(said["roles"], ROLES.length);
+  const kinds = column(said["kinds"], KINDS.length);
+  if ([places, sizes, flops, roles, kinds].some((one) => one.length !== count)) throw damaged();
   return {
     name: text(said["name"]),
     kind: text(said["kind"]) as GraphKind,
@@ -101,6 +105,8 @@ function readGraph(said: Said, tables: Tables): GraphTable {
     origins: lists("origins"),
     forward: lists("forward"),
     kernels: lists("kernels"),
+    flops,
+    kinds: Int8Array.from(kinds),
   };
 }
 
@@ -174,6 +180,11 @@ function readListing(said: Said, { places }: Tables): Required<Listing> {
     graph: text(said["graph"]),
     places: known.map((place, index): LinePlace => ({ line: lines[index] ?? 0, place })),
   };
+}
+
+function readMarks(said: Said, { strings, places }: Tables): Mark[] {
+  const nodes = [...column(said["nodes"], strings.length)].map((code) => strings[code] ?? "");
+  return chosen(said["place"], places).map((place) => ({ rule: text(said["rule"]), graph: text(said["graph"]), place, nodes }));
 }
 
 function chosen(said: unknown, places: readonly Location[]): Location[] {

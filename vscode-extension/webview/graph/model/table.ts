@@ -4,10 +4,12 @@
  * An index is a node's place in the graph's own (topological) order. Nothing here changes after it was read.
  */
 
-import type { GraphKind, Location, NodeRole } from "../../../../shared_schema/generated/wire.js";
+import type { GraphKind, Location, NodeRole, OperationKind } from "../../../../shared_schema/generated/wire.js";
 
 /** What a node is to its graph; the order is that of the codes in `GraphTable.roles`. */
 export const ROLES = ["input", "parameter", "buffer", "constant", "op", "output"] as const satisfies readonly NodeRole[];
+/** What kind of work a node is; the order is that of the codes in `GraphTable.kinds`. */
+export const KINDS = ["product", "reduction", "elementwise", "lookup", "layout", "conversion", "creation", "random", "other"] as const satisfies readonly OperationKind[];
 export const ROLE_INPUT = 0;
 export const ROLE_OP = 4;
 export const ROLE_OUTPUT = 5;
@@ -48,6 +50,10 @@ export interface GraphTable {
   readonly origins: Lists;
   readonly forward: Lists;
   readonly kernels: Lists;
+  /** Floating-point operations of all runs; -1 where unknown. */
+  readonly flops: Float64Array;
+  /** Codes of `KINDS`; -1 where the node computes nothing. */
+  readonly kinds: Int8Array;
 }
 
 export function word(column: Words, row: number): string {

@@ -1,0 +1,135 @@
+"""Ties the operations of a recording to the nodes that ran them, and those to the rows of tables.
+
+So a row knows its floating-point operations and its kind, and a finding the nodes that introduce what it tells of. A
+graph that nothing was recorded of (Dynamo's, where AOTAutograd's was) learns it from the graph that was made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inductor_debug_schema import Graph, GraphDocument, GraphNode, Location, Mark, NodeRole, OperationKind
+from torch.fx import GraphModule, Node
+
+from inductor_debug.capture.graph_bodies import names_in
+from inductor_debug.capture.node_facts.kinds import PICKS, heaviest, kind_of
+from inductor_debug.rules.flops import UnknownSizeError, flops_of
+from inductor_debug.rules.ops import Op, Recording
+
+Causes = Mapping[tuple[str, Location], Iterable[int]]
+"""By rule and place of a finding the indexes of the operations that introduce what it tells of."""
+
+
+@dataclass
+class _Work:
+    """What a node ran. `flops` is None where the size of an operation is a symbol."""
+
+    flops: int | None = 0
+    kinds: set[OperationKind] = field(default_factory=set)
+
+
+class NodeRecord:
+    """What the nodes of one run's graphs did.
+
+    Args:
+        recording: the operations.
+        nodes: for each of them the node that ran it, None for code outside of graphs.
+    """
+
+    def __init__(self, recording: Recording, nodes: Sequence[Any]) -> None:
+        self._nodes = nodes
+        self._work: dict[Node, _Work] = {}
+        self._rows: dict[Node, tuple[str, str]] = {}
+        for op, node in zip(recording.ops, nodes, strict=True):
+            if node is not None:
+                _count(self._work.setdefault(node, _Work()), op)
+
+    def measured(self, graph: Graph, graph_module: GraphModule) -> Graph:
+        """The table of `graph_module` with what its nodes did; from then on `marks` knows its rows."""
+        work: dict[str, _Work] = {}
+        for node, name in names_in(graph_module):
+            self._rows[node] = (graph.name, name)
+            if node in self._work:
+                work[name] = self._work[node]
+        return replace(graph, nodes=[_with_work(row, work.get(row.name)) for row in graph.nodes])
+
+    def marks(self, causes: Causes) -> list[Mark]:
+        """The rows of measured graphs at which findings are to be shown."""
+        found: dict[tuple[str, Location, str], dict[str, None]] = {}
+        for (rule, place), indexes in causes.items():
+            for index in sorted(indexes):
+                graph, row = self._rows.get(self._nodes[index], ("", ""))
+                if row:
+                    found.setdefault((rule, place, graph), {})[row] = None
+        return [Mark(rule, place, graph, list(rows)) for (rule, place, graph), rows in found.items()]
+
+
+def with_facts(document: GraphDocument, marks: list[Mark]) -> GraphDocument:
+    """The document with the marks, in which graphs without work have that of the graph that was made of them."""
+    done: list[Graph] = []
+    for graph in reversed(document.graphs):
+        made = next((other for other in done if other.made_from == graph.name and _has_work(other)), None)
+        done.insert(0, graph if made is None or _has_work(graph) else _from_later(graph, made))
+    return replace(document, graphs=[_with_kinds(graph) for graph in done], marks=marks)
+
+
+def _count(work: _Work, op: Op) -> None:
+    kind = kind_of(op.overload)
+    if kind is not None:
+        work.kinds.add(kind)
+    try:
+        if work.flops is not None:
+            work.flops += flops_of(op)
+    except (UnknownSizeError, IndexError):
+        work.flops = None
+
+
+def _has_work(graph: Graph) -> bool:
+    return any(node.flops is not None for node in graph.nodes)
+
+
+def _from_later(graph: Graph, made: Graph) -> Graph:
+    """What several rows became is counted for the first of them."""
+    work: dict[str, _Work] = {}
+    for row in made.nodes:
+        if row.role is not NodeRole.OP or not row.origins or row.kind is None:
+            continue
+        known = work.setdefault(row.origins[0], _Work())
+        known.kinds.add(row.kind)
+        if row.op not in PICKS:
+            known.flops = None if known.flops is None or row.flops is None else known.flops + row.flops
+    return replace(graph, nodes=[_with_work(row, work.get(row.name)) for row in graph.nodes])
+
+
+def _with_kinds(graph: Graph) -> Graph:
+    if all(row.kind is not None or row.role is not NodeRole.OP for row in graph.nodes):
+        return graph
+    return replace(graph, nodes=[_with_work(row, None) for row in graph.nodes])
+
+
+def _with_work(row: GraphNode, work: _Work | None) -> GraphNode:
+    """`dataclasses.replace` is ten times slower, and a graph may have 20,000 nodes."""
+    if row.role is not NodeRole.OP:
+        return row
+    kind = (heaviest(work.kinds) if work is not None else None) or row.kind or kind_of(row.op)
+    flops = work.flops if work is not None else row.flops
+    return GraphNode(
+        row.name,
+        row.op,
+        row.role,
+        row.inputs,
+        row.shape,
+        row.dtype,
+        row.bytes,
+        row.detail,
+        row.place,
+        row.module,
+        row.seq_nr,
+        row.origins,
+        row.forward,
+        row.kernels,
+        flops,
+        kind,
+    )
