@@ -56,14 +56,15 @@ def analysed(
             then is enough: later stages are left out. Without it, all of the text is analysed.
 
     Returns:
-        `findings` and `hints` as on the wire, `reason` for which nothing was inferred, `modules` that may be
-        preloaded, and `problem`, how the analysis ended where it did not come to its end.
+        `findings` and `hints` as on the wire, `reason` for which nothing was inferred, `inputs` and `init` that were
+        inferred, as expressions, `modules` that may be preloaded, and `problem`, how the analysis ended where it did
+        not come to its end.
     """
 
     def work() -> dict[str, Any]:
         from inductor_debug.capture import session
 
-        said: dict[str, Any] = {"findings": [], "hints": [], "reason": "", "modules": [], "problem": ""}
+        said = _nothing()
 
         def receive(event: Event) -> None:
             if isinstance(event, InferenceHint):
@@ -75,7 +76,7 @@ def analysed(
             elif isinstance(event, StageFinished):
                 said["findings"] += map(_told, event.findings)
                 if event.inferred is not None and event.target == name:
-                    said["reason"] = event.inferred.reason
+                    said.update((key, getattr(event.inferred, key)) for key in ("reason", "inputs", "init"))
                 if any(item.severity is Severity.ERROR and item.message not in known for item in event.findings):
                     raise _EnoughError
 
@@ -89,13 +90,12 @@ def analysed(
     ended = attempt(work, timeout=_ANALYSIS_SECONDS)
     if ended.ending is Ending.DONE:
         return ended.answer
-    return {
-        "findings": [],
-        "hints": [],
-        "reason": "",
-        "modules": [],
-        "problem": f"{ended.ending.value}: {ended.detail}",
-    }
+    return {**_nothing(), "problem": f"{ended.ending.value}: {ended.detail}"}
+
+
+def _nothing() -> dict[str, Any]:
+    lists: dict[str, Any] = {"findings": [], "hints": [], "modules": []}
+    return {**lists, "reason": "", "inputs": "", "init": "", "problem": ""}
 
 
 def _told(finding: Finding) -> dict[str, Any]:
@@ -122,8 +122,24 @@ def measured(case: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
         mutant = text[: edit["start"]] + edit["new"] + text[edit["end"] :]
         fresh = analysed(path, mutant, name, profile, {**original, "hints": []})
         by_edit = analysed(path, mutant, name, profile, original)
-        rows.append({**row, "fresh": fresh, "edit": by_edit})
+        rows.append({**row, "text": mutant, "fresh": fresh, "edit": by_edit, "sound_with": ""})
+    _note_sound(case, [row for row in rows if row["verdict"] == "breaks"])
     return {"path": path, "name": name, "problem": truth["problem"], "original": original, "mutants": rows}
+
+
+def _note_sound(case: dict[str, Any], broken: list[dict[str, Any]]) -> None:
+    """Notes of each mutant that breaks with what other inputs it is sound, if there are any."""
+
+    def judging() -> dict[str, Any]:
+        from inductor_debug.worker.other_inputs import Mutant, sound_with
+        from inductor_debug.worker.true_runs import Call
+
+        mutants = [Mutant(row["text"], row["fresh"]["inputs"], row["fresh"]["init"]) for row in broken]
+        return {"found": sound_with(case["path"], case["text"], Call(**case["call"]), mutants)}
+
+    ended = attempt(judging, timeout=_JUDGING_SECONDS) if broken else None
+    for row, found in zip(broken, ended.answer.get("found", []) if ended is not None else [], strict=False):
+        row["sound_with"] = found
 
 
 def _preload(modules: list[str], folder: str) -> None:

@@ -6,6 +6,7 @@ shapes agree. Nothing here knows the tool's opinion, and nothing is inferred: ho
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 import traceback
@@ -21,6 +22,8 @@ from inductor_debug.capture.loading import overlay, place_of, search_path
 from inductor_debug.repro.attempts import Ending, attempt
 
 _DTYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "b8": torch.bool}
+_GIVEN = "arguments_of_the_call"
+"""What stands for the model where the arguments of its call are evaluated."""
 _SECONDS = 20
 _MEMORY = 8 << 30
 """Bytes that a run may add to the process."""
@@ -42,13 +45,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
+class Ran:
+    """A model, the call that it was given, and what came of it."""
+
     model: torch.nn.Module
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
     result: Any
 
 
-class _BuildError(Exception):
-    """The original cannot be run as told; the message says why."""
+Fill = Callable[..., torch.Tensor]
+"""Makes a tensor of whole numbers of a shape and a dtype."""
 
 
 def judged(path: str, text: str, call: Call, edits: list[dict[str, Any]], wanted: dict[str, int]) -> dict[str, Any]:
@@ -68,18 +75,12 @@ def judged(path: str, text: str, call: Call, edits: list[dict[str, Any]], wanted
         (`breaks`, `changes` or `equal`), `error` in one line, and `lines`, the one-based first and last of
         the innermost expression of the file that raised.
     """
-    torch.set_num_threads(1)
-    _bound_memory()
     executed: set[int] = set()
-    for fill in (_mixed, torch.zeros):
-        try:
-            with _Watching(path, executed):
-                original = _run(path, text, call, fill)
-            break
-        except BaseException as error:
-            problem = _line(error)
-    else:
-        return {"problem": problem, "mutants": []}
+    try:
+        with _Watching(path, executed):
+            original, fill = run_original(path, text, call)
+    except BaseException as error:
+        return {"problem": _line(error), "mutants": []}
     left, rows = dict(wanted), []
     for index, edit in enumerate(edits):
         if not any(left.values()):
@@ -95,10 +96,49 @@ def judged(path: str, text: str, call: Call, edits: list[dict[str, Any]], wanted
     return {"problem": "", "mutants": rows}
 
 
-def _judged(path: str, text: str, call: Call, fill: Callable[..., torch.Tensor], original: _Ran) -> dict[str, Any]:
+def run_original(path: str, text: str, call: Call) -> tuple[Ran, Fill]:
+    """Runs a class as its author would, in a process bounded for it, and says what its whole numbers are.
+
+    Raises:
+        BaseException: whatever the class raised, as it cannot be run as told.
+    """
+    torch.set_num_threads(1)
+    _bound_memory()
+    try:
+        return run(path, text, call, _mixed), _mixed
+    except BaseException:
+        return run(path, text, call, torch.zeros), torch.zeros
+
+
+def run(path: str, text: str, call: Call, fill: Fill, like: torch.nn.Module | None = None) -> Ran:
+    """Loads a text, builds its class, with the weights of `like` wherever shapes agree, and calls it."""
+    with built(path, text, call) as (model, names):
+        if like is not None:
+            _take_weights(model, like)
+        torch.manual_seed(0)
+        given = {**names, "t": [_tensor(item, fill) for item in call.tensors], _GIVEN: lambda *args, **kw: (args, kw)}
+        args, kwargs = eval(f"{_GIVEN}({call.call})", given)
+        return Ran(model, args, kwargs, model(*args, **kwargs))
+
+
+@contextlib.contextmanager
+def built(path: str, text: str, call: Call) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
+    """The class of a text as it is built, and the namespace of its file, which is the loaded one meanwhile."""
+    place = place_of(path)
+    with search_path(place, place.root), overlay(place, text) as module:
+        module.execute()
+        names = dict(vars(module.module))
+        exec(call.setup, names)
+        torch.manual_seed(0)
+        model = eval(call.build, names)
+        model.eval()
+        yield model, names
+
+
+def _judged(path: str, text: str, call: Call, fill: Fill, original: Ran) -> dict[str, Any]:
     def work() -> dict[str, Any]:
         try:
-            mutant = _run(path, text, call, fill, original.model)
+            mutant = run(path, text, call, fill, original.model)
         except SyntaxError as error:
             return {"verdict": "equal", "error": _line(error), "lines": None}
         except BaseException as error:
@@ -112,24 +152,6 @@ def _judged(path: str, text: str, call: Call, fill: Callable[..., torch.Tensor],
     return {"verdict": "breaks", "error": ending.detail, "lines": None}
 
 
-def _run(
-    path: str, text: str, call: Call, fill: Callable[..., torch.Tensor], like: torch.nn.Module | None = None
-) -> _Ran:
-    place = place_of(path)
-    with search_path(place, place.root), overlay(place, text) as module:
-        module.execute()
-        names = dict(vars(module.module))
-        exec(call.setup, names)
-        torch.manual_seed(0)
-        model = eval(call.build, names)
-        model.eval()
-        if like is not None:
-            _take_weights(model, like)
-        torch.manual_seed(0)
-        names |= {"t": [_tensor(item, fill) for item in call.tensors], "model_under_test": model}
-        return _Ran(model, eval(f"model_under_test({call.call})", names))
-
-
 def _take_weights(model: torch.nn.Module, like: torch.nn.Module) -> None:
     known = like.state_dict()
     with torch.no_grad():
@@ -141,7 +163,7 @@ def _take_weights(model: torch.nn.Module, like: torch.nn.Module) -> None:
                 value.copy_(other)
 
 
-def _tensor(text: str, fill: Callable[..., torch.Tensor]) -> torch.Tensor:
+def _tensor(text: str, fill: Fill) -> torch.Tensor:
     """A tensor as in `f32[2, 64]`; whole numbers are 0 or 1, which number something in every table."""
     dtype, _, dims = text.partition("[")
     shape = [int(dim) for dim in dims.rstrip("]").split(",") if dim.strip()]
@@ -190,23 +212,23 @@ def _line(error: BaseException) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    ours, theirs = list(_leaves(one)), list(_leaves(other))
+    ours, theirs = list(leaves(one)), list(leaves(other))
     return len(ours) == len(theirs) and all(map(_equal, ours, theirs))
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Iterator[Any]:
     """The values inside containers and plain objects."""
     if isinstance(value, torch.Tensor | str | bytes):
         yield value
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _leaves(item)
+            yield from leaves(item)
     elif isinstance(value, Sequence):
         for item in value:
-            yield from _leaves(item)
+            yield from leaves(item)
     elif dataclasses.is_dataclass(value):
         for item in vars(value).values():
-            yield from _leaves(item)
+            yield from leaves(item)
     else:
         yield value
 

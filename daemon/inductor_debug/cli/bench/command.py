@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from inductor_debug.cli.bench import artifacts, bugs, inductor, inference, kerneldiff, latency, numerics, repro, stages
+from inductor_debug.cli.bench import artifacts, inductor, inference, kerneldiff, latency, numerics, repro, stages
+from inductor_debug.cli.bench.bugs import running as bugs
 from inductor_debug.cli.bench.outcome import Outcome
 
 
@@ -32,7 +33,7 @@ BENCHMARKS = {
     ),
     "bugs": Benchmark(
         "how many single mistakes in models that declare no inputs are found",
-        lambda given: bugs.run(given.corpus, given.sample, given.seed, missed=given.missed),
+        lambda given: bugs.run(given.corpus, given.sample, given.seed, missed=given.missed, resume=given.resume),
     ),
     "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stages.run(_models(given))),
     "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor.run(_models(given))),
@@ -78,6 +79,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="bugs: which mistakes are planted (%(default)s)")
     parser.add_argument(
         "--missed", "--verbose", action="store_true", help="bugs: list what was not found, each with what was said"
+    )
+    parser.add_argument(
+        "--resume",
+        default="",
+        metavar="FILE",
+        help="bugs: keep every class that was measured in this file (JSON lines), and go on where the last run ended",
     )
     known = [*latency.SMALL, *latency.LARGE]
     parser.add_argument(

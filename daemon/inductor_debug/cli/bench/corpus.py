@@ -1,9 +1,9 @@
 """The classes that benchmarks of inference measure: where their text comes from and what is true of them.
 
-A corpus is a folder with `corpus/*.py`, the true inputs in `truth.py`, how classes are called in `calls.py`, and
-transformers' architectures in `architectures.py`. Any other folder is one of files in the convention of KernelBench:
-`get_inputs()` and `get_init_inputs()` tell how the class `Model` (or the last of the file) is called. Nothing of the
-truth is ever in a text that the tool sees, and nothing here imports torch.
+A corpus is a folder with `corpus/*.py`, the true inputs in `truth.py`, how classes are called in `calls.py`,
+transformers' architectures in `architectures.py` and torchvision's models in `vision_models.py`. Any other folder is
+one of files in the convention of KernelBench: `get_inputs()` and `get_init_inputs()` tell how the class `Model` (or the
+last of the file) is called. Nothing of the truth is ever in a text that the tool sees, and nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Key = tuple[str, str]
 Truth = dict[Key, list[str]]
 """The true inputs of each class, written as in signatures."""
 _CONVENTION = ("get_inputs", "get_init_inputs")
+_REGISTERS = re.compile(r"^@register_model\b.*$", re.MULTILINE)
+"""What a library knows its models by: a second one of a name is refused."""
 _RELATIVE = re.compile(r"^(\s*)from (\.+)([\w.]*) import", re.MULTILINE)
 T = TypeVar("T")
 
@@ -84,21 +86,39 @@ def written_cases(folder: Path) -> list[Case]:
 
 def architecture_cases(folder: Path, scratch: Path) -> list[Case]:
     """Transformers' own source of each architecture as a user's file, small; none where it is not installed."""
-    models = _models()
+    models = _models("transformers")
     if models is None:
         return []
     cases = []
     both = load(folder / "calls.py").ENCODER_AND_DECODER
     for name, (text, tensors) in load(folder / "architectures.py").architectures().items():
         source = _defining(models, name)
-        if source is None:
-            continue
-        path = scratch / f"{name}.py"
-        whole = f"{_standing_alone(source)}\n\n{text.replace(f', {name}', '', 1)}"
-        call = both if len(tensors) == 2 and tensors[1].startswith("i64") else "*t"
-        cases.append(Case("transformers", name, str(path.resolve()), whole, "Small", "Small()", call, tensors))
-        path.write_text(whole, encoding="utf-8")
+        if source is not None:
+            call = both if len(tensors) == 2 and tensors[1].startswith("i64") else "*t"
+            own = text.replace(f", {name}", "", 1)
+            cases.append(_library_case("transformers", name, source, own, scratch, call, tensors))
     return cases
+
+
+def torchvision_cases(folder: Path, scratch: Path) -> list[Case]:
+    """The same for torchvision's models."""
+    models = _models("torchvision")
+    if models is None:
+        return []
+    return [
+        _library_case("torchvision", file.replace("/", "_"), models / f"{file}.py", text, scratch, "*t", tensors)
+        for file, (text, tensors) in load(folder / "vision_models.py").models().items()
+    ]
+
+
+def _library_case(
+    library: str, name: str, source: Path, own: str, scratch: Path, call: str, tensors: list[str]
+) -> Case:
+    """A file of a library with a class `Small` of ours at its end."""
+    path = scratch / f"{name}.py"
+    whole = f"{_standing_alone(source, library)}\n\n{own}"
+    path.write_text(whole, encoding="utf-8")
+    return Case(library, name, str(path.resolve()), whole, "Small", "Small()", call, tensors)
 
 
 def folder_cases(folder: Path) -> list[Case]:
@@ -124,8 +144,8 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def _models() -> Path | None:
-    spec = importlib.util.find_spec("transformers")
+def _models(library: str) -> Path | None:
+    spec = importlib.util.find_spec(library)
     return Path(spec.origin).parent / "models" if spec is not None and spec.origin is not None else None
 
 
@@ -135,15 +155,16 @@ def _defining(models: Path, name: str) -> Path | None:
     return next((path for path in sorted(models.glob("*/modeling_*.py")) if wanted in path.read_text("utf-8")), None)
 
 
-def _standing_alone(source: Path) -> str:
-    """The text of a file of transformers with its relative imports made absolute."""
-    package = ["transformers", "models", source.parent.name]
+def _standing_alone(source: Path, library: str) -> str:
+    """The text of a library's file with its relative imports made absolute."""
+    parts = source.parent.parts
+    package = parts[len(parts) - 1 - parts[::-1].index(library) :]
 
     def absolute(found: re.Match[str]) -> str:
         whole = [*package[: len(package) + 1 - len(found[2])], *filter(None, [found[3]])]
         return f"{found[1]}from {'.'.join(whole)} import"
 
-    return _RELATIVE.sub(absolute, source.read_text(encoding="utf-8"))
+    return _RELATIVE.sub(absolute, _REGISTERS.sub("", source.read_text(encoding="utf-8")))
 
 
 def _folder_case(group: str, path: Path) -> Case | None:
