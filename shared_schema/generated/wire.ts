@@ -65,7 +65,7 @@ export interface ArtifactReference {
 /**
  * What torch.compile cannot take into a graph.
  */
-export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "skipped" | "disabled" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
+export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "skipped" | "disabled" | "requested" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
 
 /**
  * How much of a target was looked at.
@@ -195,12 +195,12 @@ export interface Graph {
 /**
  * Why torch.compile ends a graph at an expression and lets Python run it.
  *
- * `breaks_by` is the cause. `expression` is the user's source that breaks the graph (`print("mean", y.mean())`),
- * `subject` the part of it that matters: the condition of a branch, the tensor whose value is read
- * (`x.sum()` of `x.sum().item()`), the object whose method is called, else empty. `function` is what was called there
- * and cannot be traced, by its qualified name (`print`, `time.time`, `Tensor.item`), empty where nothing was called;
- * `inside` the library's function that does it where no code of the user's does (`transformers.masking.make_mask`).
- * `eager` is the function that runs without a compiler because of it, empty where only the expression does.
+ * `breaks_by` is the cause. `expression` is the source that breaks the graph (`print("mean", y.mean())`): the user's,
+ * or a library's where `inside` names the library's function (`torch.optim.optimizer.zero_grad`). `subject` is the
+ * part of it that matters: the condition of a branch, the tensor whose value is read (`x.sum()` of `x.sum().item()`),
+ * the object whose method is called, else empty. `function` is what was called there and cannot be traced, by its
+ * qualified name (`print`, `time.time`, `torch.Tensor.item`), empty where nothing was called. `eager` is the function
+ * that runs without a compiler because of it, empty where only the expression does.
  *
  * `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
  * its words: for reading only.

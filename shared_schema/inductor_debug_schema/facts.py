@@ -149,7 +149,9 @@ class BreakCause(str, Enum):
     SKIPPED = "skipped"
     """A Python function that torch.compile is told to leave alone, of torch itself or of a library."""
     DISABLED = "disabled"
-    """The author asks for it: `torch.compiler.disable`, `torch._dynamo.graph_break()`."""
+    """A function that its author took out of compilation (`torch.compiler.disable`)."""
+    REQUESTED = "requested"
+    """A call that asks for a break: `torch._dynamo.graph_break()`."""
     CONTEXT_MANAGER = "context-manager"
     """A `with` that torch.compile does not know."""
     GENERATOR = "generator"
@@ -182,12 +184,12 @@ class BreakCause(str, Enum):
 class GraphBreak:
     """Why torch.compile ends a graph at an expression and lets Python run it.
 
-    `breaks_by` is the cause. `expression` is the user's source that breaks the graph (`print("mean", y.mean())`),
-    `subject` the part of it that matters: the condition of a branch, the tensor whose value is read
-    (`x.sum()` of `x.sum().item()`), the object whose method is called, else empty. `function` is what was called there
-    and cannot be traced, by its qualified name (`print`, `time.time`, `Tensor.item`), empty where nothing was called;
-    `inside` the library's function that does it where no code of the user's does (`transformers.masking.make_mask`).
-    `eager` is the function that runs without a compiler because of it, empty where only the expression does.
+    `breaks_by` is the cause. `expression` is the source that breaks the graph (`print("mean", y.mean())`): the user's,
+    or a library's where `inside` names the library's function (`torch.optim.optimizer.zero_grad`). `subject` is the
+    part of it that matters: the condition of a branch, the tensor whose value is read (`x.sum()` of `x.sum().item()`),
+    the object whose method is called, else empty. `function` is what was called there and cannot be traced, by its
+    qualified name (`print`, `time.time`, `torch.Tensor.item`), empty where nothing was called. `eager` is the function
+    that runs without a compiler because of it, empty where only the expression does.
 
     `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
     its words: for reading only.

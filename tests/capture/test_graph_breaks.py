@@ -1,4 +1,4 @@
-"""Graph breaks: told once each, at the expression that breaks, with what torch knows about it."""
+"""Graph breaks: told once each, at the expression that breaks, with its cause as a fact."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 from capture_targets import build, excerpt
-from inductor_debug.capture.dynamo_breaks import RawBreak, stack_of_summaries
-from inductor_debug.capture.graph_breaks import explain
+from inductor_debug.capture.breaks.torch_kinds import cause_of
+from inductor_debug.capture.breaks.torch_words import torch_words
+from inductor_debug.capture.dynamo_breaks import stack_of_summaries
 from inductor_debug.capture.mock import run_mock
-from inductor_debug_schema import Finding, Location, Severity
+from inductor_debug.rules.break_words import sentence_of
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Severity
+from torch._dynamo import graph_break_hints
 
 pytestmark = pytest.mark.torch
 
@@ -26,43 +29,111 @@ def place_of(finding: Finding) -> str:
     return excerpt(Location(finding.path, finding.range))
 
 
+def facts_of(finding: Finding) -> GraphBreak:
+    assert isinstance(finding.facts, GraphBreak)
+    return finding.facts
+
+
 @pytest.mark.parametrize(
-    ("body", "where", "severity", "words"),
+    ("body", "where", "cause", "subject"),
     [
         (
             "y = x + 1; torch._dynamo.graph_break(); return y",
             "torch._dynamo.graph_break()",
-            "warning",
-            "Graph break: Call",
+            BreakCause.REQUESTED,
+            "",
         ),
-        ("y = x + x.sum().item()\nreturn y * 2", "x.sum().item()", "warning", "Tensor.item()"),
-        ("if x.sum() > 0:\n    x = x + 1\nreturn x", "x.sum() > 0", "warning", "Data-dependent branching"),
-        ("while x.sum() < 0:\n    x = x + 1\nreturn x", "x.sum() < 0", "warning", "Data-dependent branching"),
-        ("assert x.sum() > 0, f'{x}'\nreturn x", "x.sum() > 0", "warning", ""),
-        ("y = x + 1\nprint('shape', y.shape)\nreturn y * 2", "print('shape', y.shape)", "warning", "`print`"),
-        ("return x[x > 0] + 1", "x[x > 0]", "warning", "Dynamic shape operator"),
-        ("x = x + 1\nimport time; time.time()\nreturn x", "time.time()", "warning", ""),
+        ("y = x + x.sum().item()\nreturn y * 2", "x.sum().item()", BreakCause.VALUE, "x.sum()"),
+        ("if float(x.mean()) > 0:\n    x = x + 1\nreturn x", "float(x.mean())", BreakCause.VALUE, "x.mean()"),
+        ("if x.sum() > 0:\n    x = x + 1\nreturn x", "x.sum() > 0", BreakCause.BRANCH, "x.sum() > 0"),
+        ("if (x > 0).any():\n    x = x + 1\nreturn x", "(x > 0).any()", BreakCause.BRANCH, "(x > 0).any()"),
+        ("n = 2 if (x > 0).any() else 3\nreturn x * n", "(x > 0).any()", BreakCause.BRANCH, "(x > 0).any()"),
+        ("while x.sum() < 0:\n    x = x + 1\nreturn x", "x.sum() < 0", BreakCause.BRANCH, "x.sum() < 0"),
+        ("assert x.sum() > 0, f'{x}'\nreturn x", "x.sum() > 0", BreakCause.BRANCH, "x.sum() > 0"),
+        ("y = x + 1\nprint('shape', y.shape)\nreturn y * 2", "print('shape', y.shape)", BreakCause.PRINT, ""),
+        ("return x[x > 0] + 1", "x[x > 0]", BreakCause.SIZE, ""),
+        ("x = x + 1\nimport time; time.time()\nreturn x", "time.time()", BreakCause.CLOCK, ""),
+        ("torch.manual_seed(torch.initial_seed())\nreturn x", "torch.initial_seed()", BreakCause.RANDOM, ""),
+        ("import warnings\nwarnings.warn('no')\nreturn x", "warnings.warn('no')", BreakCause.WARNING, ""),
+        ("import logging\nlogging.info('no')\nreturn x", "logging.info('no')", BreakCause.LOGGING, ""),
+        ("import sys\nsys.stdout.write('no')\nreturn x", "sys.stdout.write('no')", BreakCause.FILE, ""),
+        ("import threading\nthreading.get_ident()\nreturn x", "threading.get_ident()", BreakCause.COMPILED_CODE, ""),
+        (
+            "y = torch.ones(4).requires_grad_()\nreturn x * y",
+            "torch.ones(4).requires_grad_()",
+            BreakCause.AUTOGRAD,
+            "torch.ones(4)",
+        ),
+        ("return x.to_sparse().to_dense()", "x.to_sparse()", BreakCause.SPECIAL_TENSOR, ""),
     ],
 )
-def test_a_break_is_told_at_the_expression_that_breaks(
-    tmp_path: Path, body: str, where: str, severity: str, words: str
+def test_a_break_is_told_at_the_expression_that_breaks_with_its_cause(
+    tmp_path: Path, body: str, where: str, cause: BreakCause, subject: str
 ) -> None:
     found = breaks(tmp_path, body, real=True)
 
-    assert [(finding.rule, place_of(finding)) for finding in found] == [("graph-break", where)]
-    assert found[0].severity.value in (severity, "information")
-    assert words in found[0].message
-    assert found[0].message.startswith("Graph break: ")
-    assert "\n" not in found[0].message
-    assert (found[0].link or "").startswith("https://")
+    assert [(finding.rule, place_of(finding)) for finding in found][:1] == [("graph-break", where)]
+    facts = facts_of(found[0])
+    assert (facts.breaks_by, facts.expression, facts.subject) == (cause, where, subject)
+    assert facts.registry_id.startswith("GB")
+    assert (
+        found[0].link == f"https://meta-pytorch.github.io/compile-graph-break-site/gb/{facts.registry_id.lower()}.html"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            "y = x + x.sum().item()\nreturn y * 2",
+            "`x.sum().item()` needs the value of `x.sum()`, which is known only when the model runs, so the graph is "
+            "split here.",
+        ),
+        (
+            "if x.sum() > 0:\n    x = x + 1\nreturn x",
+            "The value of `x.sum() > 0` decides which code runs next, so the graph is split here.",
+        ),
+        (
+            "for _ in range(2):\n    print('a very long', 'text that nobody', 'wants to read in a', x.shape)\nreturn x",
+            "`print(…)` prints while the model runs, so `model` is not compiled and runs eagerly.",
+        ),
+    ],
+)
+def test_a_break_is_one_plain_sentence(tmp_path: Path, body: str, sentence: str) -> None:
+    assert [finding.message for finding in breaks(tmp_path, body, real=True)][:1] == [sentence]
+
+
+def test_what_comes_after_a_break_is_not_called_from_it(tmp_path: Path) -> None:
+    found = breaks(
+        tmp_path,
+        "return module(x)",
+        before=(
+            "class Model(nn.Module):\n    def forward(self, x):\n        x = x * 2\n        print('shape')\n"
+            "        if x.sum() > 0:\n            x = x + 1\n        return self.more(x)\n"
+            "    def more(self, x):\n        return x * x.max().item()\nmodule = Model()\n"
+        ),
+        real=True,
+    )
+    callers = {place_of(finding): [excerpt(Location(at.path, at.range)) for at in finding.related] for finding in found}
+
+    assert callers["x.sum() > 0"] == callers["print('shape')"] == ["module(x)"]
+    assert callers["x.max().item()"] == ["self.more(x)", "module(x)"]
+
+
+def test_a_break_in_a_library_is_told_at_the_users_call_with_the_librarys_expression(tmp_path: Path) -> None:
+    [finding] = breaks(tmp_path, "import copy\nreturn x + copy.deepcopy(x)", real=True)
+    facts = facts_of(finding)
+
+    assert place_of(finding) == "copy.deepcopy(x)"
+    assert (facts.inside, facts.function) == ("copy.deepcopy", "torch.Tensor.__deepcopy__")
+    assert finding.message.startswith("Inside of `copy.deepcopy`, torch.compile cannot trace `copier(memo)`")
 
 
 def test_calls_of_one_function_that_cannot_be_traced_have_one_cause(tmp_path: Path) -> None:
     before = "import time\n@torch.compiler.disable\ndef mix(x):\n    return x + 1"
     body = "x = mix(x)\na = time.time()\nx = mix(x * 2)\nb = time.time()\nif x.sum() > 0:\n    x = x * 2\nreturn x"
     causes = [finding.cause for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
-    assert causes == ["<function mix>", causes[1], "<function mix>", causes[1], ""]
-    assert "time" in causes[1]
+    assert causes == ["model.mix", "time.time", "model.mix", "time.time", ""]
 
 
 def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_path: Path) -> None:
@@ -75,7 +146,8 @@ def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_pat
     [finding] = found
     assert place_of(finding) == "torch._dynamo.graph_break()"
     assert [item.message for item in finding.related] == ["called from model"]
-    assert "`model` cannot be resumed after it" in finding.message
+    assert finding.message.endswith("so `model` is not compiled and runs eagerly.")
+    assert facts_of(finding).eager == "model"
 
 
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
@@ -120,32 +192,34 @@ def test_with_fullgraph_a_break_is_an_error(tmp_path: Path) -> None:
     assert [finding.severity for finding in run_mock(target, sources).findings] == [Severity.ERROR]
 
 
-def test_a_message_is_taken_apart() -> None:
-    text = (
-        "Failed to handle graph break gracefully. Skipping the function and falling back to eager. Graph break "
-        "encountered:\n\nUnsupported thing\n  Explanation: It is\n    not supported at 0x7f00aa.\n  Hint: Do this.\n"
-        "  Hint: Please report an issue to PyTorch.\n\n  Developer debug context: secret\n\n For more details about "
-        "this graph break, please visit: https://example.org/gb0001.html"
+def test_torchs_words_are_one_line_each_and_its_general_hints_are_the_severity() -> None:
+    words = torch_words(
+        "Unsupported thing",
+        "It is\n    not supported at 0x7f00aa, see #12345.",
+        ["Do\nthis, as https://github.com/pytorch/vision/pull/678 does.", *graph_break_hints.SUPPORTABLE],
     )
-    explanation = explain(RawBreak("Unsupported thing", text, ()))
 
-    assert (explanation.kind, explanation.text) == ("Unsupported thing", "It is not supported.")
-    assert explanation.hints == ("Do this.", "Please report an issue to PyTorch.")
-    assert explanation.link == "https://example.org/gb0001.html"
-    assert explanation.skipped
-    assert not explanation.caused_earlier
+    assert words.explanation == "It is not supported, see pytorch/pytorch#12345."
+    assert words.hints == ("Do this, as pytorch/vision#678 does.",)
+    assert (words.severity, words.caused_earlier) == (Severity.INFORMATION, False)
+    assert torch_words("A", "", graph_break_hints.CAUSED_BY_EARLIER_GRAPH_BREAK).caused_earlier
 
 
-def test_the_first_of_two_nested_breaks_is_the_one_to_fix() -> None:
-    first = "First\n  Explanation: One.\n\n  Developer debug context: a"
-    second = "Second\n  Explanation: Two.\n\n  Developer debug context: b"
-    text = f"{first}\n\n*** While handling this graph break, another graph break occurred: ***\n\n{second}"
+def test_of_two_nested_breaks_the_first_is_the_one_to_fix(tmp_path: Path) -> None:
+    body = "for _ in range(3):\n    if x.sum() > 0:\n        x = x + 1\nreturn x"
 
-    assert explain(RawBreak("Second", text, ())).kind == "First"
+    assert [facts_of(finding).torch_kind for finding in breaks(tmp_path, body, real=True)] == [
+        "Data-dependent branching"
+    ]
 
 
-def test_an_unknown_form_of_message_is_shown_as_it_is() -> None:
-    assert explain(RawBreak("", "generic_jump TensorVariable()", ())).text == "generic_jump TensorVariable()"
+def test_a_kind_that_torch_does_not_register_has_a_general_sentence(tmp_path: Path) -> None:
+    facts = GraphBreak(cause_of("A new kind", None), "f(x)", torch_kind="A new kind")
+
+    assert (
+        sentence_of(facts)
+        == "torch.compile cannot trace `f(x)` (torch calls this “A new kind”), so the graph is split here."
+    )
 
 
 def test_summaries_without_an_end_line_give_lines_only() -> None:

@@ -42,7 +42,7 @@ class CallExpression:
     def __init__(self, sources: SourceMap, location: Location) -> None:
         self._sources = sources
         self._path = location.path
-        self._node = self._find(location)
+        self._node = node_at(sources, location)
 
     def tensors(self, call: Call) -> dict[int, list[Written]]:
         """By the identity of each tensor of a call, what it was written as in this expression, as often as it was."""
@@ -78,28 +78,33 @@ class CallExpression:
             return _SIGNS.get(type(node.op), "")
         return "[…]" if isinstance(node, ast.Subscript) else ""
 
-    def _find(self, location: Location) -> ast.AST | None:
-        source = self._sources.text(location.path)
-        if source is None:
-            return None
-        try:
-            tree = tree_of("\n".join(source.lines))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-        line = location.range.start.line + 1
-        for node in ast.walk(tree):
-            known = isinstance(node, (ast.expr, ast.AugAssign)) and node.lineno == line
-            if known and self._location(node) == location:
-                return node
-        return None
-
-    def _location(self, node: ast.AST) -> Location:
-        assert isinstance(node, (ast.expr, ast.stmt))
-        return self._sources.location(self._path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
-
     def _written(self, node: ast.expr) -> Written:
         text = ast.unparse(node)
-        return Written(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…", self._location(node))
+        shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return Written(shown, location_of(self._sources, self._path, node))
+
+
+def node_at(sources: SourceMap, location: Location) -> ast.expr | ast.stmt | None:
+    """The expression, or statement, that stands exactly at a place; None where there is none."""
+    source = sources.text(location.path)
+    if source is None:
+        return None
+    try:
+        tree = tree_of("\n".join(source.lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    line = location.range.start.line + 1
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)) or isinstance(node, ast.Expr) or node.lineno != line:
+            continue
+        if location_of(sources, location.path, node) == location:
+            return node
+    return None
+
+
+def location_of(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Location:
+    """Where a node of the tree stands."""
+    return sources.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
 
 
 _SIGNS = {

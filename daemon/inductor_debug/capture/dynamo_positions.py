@@ -117,25 +117,35 @@ def last_stack() -> TracedStack:
 def stack_of_translator(translator: Any) -> TracedStack:
     """The stack of an `InstructionTranslatorBase` and those that inline it."""
     frames = []
-    while translator is not None:
-        code = translator.f_code
+    for each in chain_of(translator):
+        code = each.f_code
         known = _HOOK.names.get(id(code))
         if known is None:
             known = _HOOK.names[id(code)] = (code, name_of(code))
-        frames.append(TracedFrame(code.co_filename, known[1], _positions(translator, code)))
-        translator = getattr(translator, "parent", None)
+        frames.append(TracedFrame(code.co_filename, known[1], _positions(each, code)))
     return tuple(frames)
+
+
+def chain_of(translator: Any) -> Iterator[Any]:
+    """A translator and those that inline it, from the inside outwards."""
+    while translator is not None:
+        yield translator
+        translator = getattr(translator, "parent", None)
+
+
+def current_translator() -> Any:
+    """The innermost translator that runs now; None outside of a trace."""
+    from torch._dynamo import symbolic_convert
+
+    try:
+        return symbolic_convert.InstructionTranslator.current_tx().output.current_tx
+    except AttributeError:
+        return None
 
 
 def current_stack() -> TracedStack:
     """The stack of the translator that runs now; empty outside of a trace."""
-    from torch._dynamo import symbolic_convert
-
-    try:
-        root = symbolic_convert.InstructionTranslator.current_tx()
-        return stack_of_translator(root.output.current_tx)
-    except AttributeError:
-        return ()
+    return stack_of_translator(current_translator())
 
 
 def stack_of_node(node: Any) -> TracedStack:

@@ -12,11 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
-from inductor_debug_schema import Finding, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, Severity, Stage, StageReport, StageState
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.dynamo_breaks import Compilations, listen, stack_of_summaries, suspended_while_compiling
+from inductor_debug.capture.dynamo_breaks import (
+    Compilations,
+    listen,
+    stack_of_error,
+    stack_of_summaries,
+    suspended_while_compiling,
+)
 from inductor_debug.capture.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.failures import (
     Fault,
@@ -28,7 +34,7 @@ from inductor_debug.capture.failures import (
     places_of,
 )
 from inductor_debug.capture.graph_arguments import Argument, arguments_of_dynamo
-from inductor_debug.capture.graph_breaks import OBSERVED_EXCEPTION, BreakCollector, frames_of
+from inductor_debug.capture.graph_breaks import BreakCollector, frames_of
 from inductor_debug.capture.graph_runner import NodeAttribution
 from inductor_debug.capture.modules import ModulePath
 from inductor_debug.capture.origins import OriginTable
@@ -38,6 +44,7 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Ending, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.whole_graph import WholeTarget, arguments_of_whole
+from inductor_debug.rules.break_words import sentence_of
 from inductor_debug.rules.ops import Frame
 
 Callers = Callable[[Any], tuple[Frame, ...]]
@@ -150,7 +157,7 @@ class DynamoRun:
                 findings.append(self._nothing_captured())
             return Ending(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
-        findings = [finding for finding in findings if not finding.message.startswith(OBSERVED_EXCEPTION)]
+        findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if _is_dynamos(error):
             return Ending([*findings, self._explain_dynamo(error)])
         frames = frames_of_error(error, self.sources)
@@ -169,20 +176,27 @@ class DynamoRun:
 
     def _nothing_captured(self) -> Finding:
         place = self.target.location
+        facts = GraphBreak(BreakCause.NO_GRAPH, "", eager=self.target.name)
         return Finding(
             rule="graph-break",
             severity=Severity.WARNING,
-            message="torch.compile captured no graph: the whole target runs eagerly.",
+            message=sentence_of(facts),
             path=place.path,
             range=place.range,
             stage=self.stage,
             target=self.target.name,
+            facts=facts,
         )
 
 
 def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """The outermost frame of every recorded stack: frames from here outwards are ours."""
     function(*args, **kwargs)
+
+
+def _is_exception(facts: object) -> bool:
+    """Whether a break only says that the traced code raises."""
+    return isinstance(facts, GraphBreak) and facts.breaks_by is BreakCause.EXCEPTION
 
 
 def _is_dynamos(error: BaseException) -> bool:
@@ -192,6 +206,6 @@ def _is_dynamos(error: BaseException) -> bool:
 def _with_stack(error: BaseException) -> BaseException:
     """Notes on an exception of Dynamo's what was being traced, before the hook forgets it."""
     if _is_dynamos(error):
-        stack = getattr(error, "_inductor_debug_stack", None) or last_stack()
+        stack = stack_of_error(error) or last_stack()
         setattr(error, _STACK, stack or stack_of_summaries(getattr(error, "real_stack", None)))
     return error

@@ -77,7 +77,7 @@ def untold(run: DynamoRun, eager: Sequence[EagerFact]) -> list[EagerFact]:
 def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequence[Finding]) -> list[Finding]:
     """`eager-fallback` for each function; `explained` are findings that may say why."""
     why = [
-        Related(found.path, found.range, found.message.split(". ")[0].rstrip(".") + ".")
+        Related(found.path, found.range, found.message)
         for found in explained
         if found.rule in ("graph-break", "recompile")
     ]

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import Finding, Range, Related, Stage, TargetReport
+from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, TargetReport
 
 from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
@@ -26,6 +26,7 @@ from inductor_debug.report.snippet import Snippet
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.break_words import details_of
 from inductor_debug.rules.stage_names import stage_name
 
 _FEW = 4
@@ -120,6 +121,8 @@ class TextReport:
         lines = [f"{self._head(finding)} {headline}"]
         lines += self._excerpt(finding.path, finding.range, gutter, Snippet(self._styler, "^", role))
         lines += [row for line in more for row in self._remarks(line, gutter)]
+        if self._verbose and isinstance(finding.facts, GraphBreak):
+            lines += [row for line in details_of(finding.facts) for row in self._remarks(printable(line), gutter)]
         about = describe(finding)
         if about:
             lines.append(self._remark(about, gutter))

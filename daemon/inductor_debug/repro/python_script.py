@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import Finding, GraphBreak
 
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
@@ -87,6 +87,8 @@ def break_script(
         NotReproducibleError: the statement needs what cannot be written down, or was not reached.
         UnprintableError: an argument cannot be written down.
     """
+    if not isinstance(finding.facts, GraphBreak) or not finding.facts.torch_kind:
+        raise NotReproducibleError("torch does not say what breaks the graph")
     statement, function = _place(sources, finding)
     with around():
         frames = frames_at(target, finding.path, statement.lineno, function)
@@ -97,7 +99,7 @@ def break_script(
     ):
         raise NotReproducibleError("the statement ends or goes on with a loop around it")
     snippet = snippet_of([statement], frames[0].values)
-    kind = finding.message.removeprefix("Graph break: ").partition(". ")[0].rstrip(".")
+    kind = finding.facts.torch_kind.rstrip(".")
     body = _BREAK.format(words=source_of(kind))
     check = Check(f"torch.compile breaks the graph: {kind}", (), "", body)
     text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))

@@ -9,10 +9,19 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from inductor_debug_schema import DeviceLayout, ExpressionFact, Finding, ShapeConflict, TensorFact, TraceStep
+from inductor_debug_schema import (
+    DeviceLayout,
+    ExpressionFact,
+    Finding,
+    GraphBreak,
+    ShapeConflict,
+    TensorFact,
+    TraceStep,
+)
 
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.break_words import details_of
 from inductor_debug.rules.conflict_words import sides_of, steps_of
 from inductor_debug.rules.stage_names import stage_name
 
@@ -20,6 +29,7 @@ _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
 _NAME = re.compile(r"[^\W\d]\w*\b(?!\()")
 """A symbol in a size such as `8*batch + Max(1, T)`."""
+_ISSUE = re.compile(r"([\w.-]+/[\w.-]+)\\?#(\d+)")
 _MOST_TOLD = 3
 _LONGEST_FINDING = 160
 
@@ -77,20 +87,29 @@ class Wording:
         if fact.modules:
             lines.append(self._modules(fact))
         lines += [self._runs(known), self._free_sizes(fact)]
-        lines += [line for finding in findings for line in (self._finding(finding), *self._histories(finding))]
+        lines += [line for finding in findings for line in (self._finding(finding), *self._background(finding))]
         if known.stale:
             lines.append(self._aside("As it was before the text was edited; the next analysis brings it up to date."))
         return ("  \n" if self._markdown else "\n").join(line for line in lines if line)
 
-    def histories(self, findings: Sequence[Finding]) -> str:
-        """Where the sizes of conflicts come from, for places that gave nothing because of them."""
-        lines = [line for finding in findings for line in self._histories(finding)]
+    def background(self, findings: Sequence[Finding]) -> str:
+        """What there is to know of findings beyond their messages, for places of which nothing else is known."""
+        lines = [line for finding in findings for line in self._background(finding)]
         return ("  \n" if self._markdown else "\n").join(lines)
 
-    def _histories(self, finding: Finding) -> list[str]:
-        facts = finding.facts
-        if not isinstance(facts, ShapeConflict):
-            return []
+    def _background(self, finding: Finding) -> list[str]:
+        if isinstance(finding.facts, ShapeConflict):
+            return self._histories(finding.facts)
+        if isinstance(finding.facts, GraphBreak):
+            return [self._with_issues(self._escaped(line)) for line in details_of(finding.facts)]
+        return []
+
+    def _with_issues(self, text: str) -> str:
+        """Issues (`pytorch/pytorch#12345`) as links, where the client shows any."""
+        return _ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", text) if self._markdown else text
+
+    def _histories(self, facts: ShapeConflict) -> list[str]:
+        """Where the sizes of a conflict come from."""
         lines = []
         for side in sides_of(facts):
             operand = facts.operands[side.operand]

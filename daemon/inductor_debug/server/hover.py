@@ -35,7 +35,7 @@ def hover_at(server: Server, uri: str, position: Position) -> types.Hover | None
     wording = Wording(markdown=markdown, explain=EXPLAIN if EXPLAIN in server.client.commands else None)
     findings = _findings(server, document.path, position)
     if known is None:
-        text = "\n\n".join(filter(None, (wording.histories(findings), measured)))
+        text = "\n\n".join(filter(None, (wording.background(findings), measured)))
         return types.Hover(contents=types.MarkupContent(kind=kind, value=text)) if text else None
     text = wording.hover(known, findings, server.accelerator_of(document.path))
     text = "\n\n".join(filter(None, (text, measured)))

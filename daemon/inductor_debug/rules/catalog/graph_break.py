@@ -13,8 +13,9 @@ class GraphBreakRule(RunRule):
     what = """
         Dynamo traces your code into one graph. Where it meets something that it cannot trace, it ends the graph,
         lets Python run the statement, and begins another one. The finding stands at the expression that broke the
-        graph; the message says why, in torch's words, with the hints that torch gives and a link to its page on
-        this kind of break.
+        graph (of a branch, at its condition; of a library's code, at your call of it), and the message says in one
+        sentence why. What torch itself says, with its hints, is in the hover, with `--verbose` and in the JSON
+        (`facts`), beside a link to torch's page on this kind of break.
 
         The severity follows what can be done about it: a warning where the code itself can be changed, information
         where torch would have to support something first."""

@@ -1,0 +1,80 @@
+"""Why a graph breaks, in one plain sentence: from the facts of a `GraphBreak` alone, which nobody has to read back.
+
+Needs no torch. What torch says itself stays in the facts, for those who want to read on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from inductor_debug_schema import BreakCause, GraphBreak
+
+_WHY: Mapping[BreakCause, str] = MappingProxyType(
+    {
+        BreakCause.PRINT: "{it} prints while the model runs",
+        BreakCause.LOGGING: "{it} writes to a log while the model runs",
+        BreakCause.WARNING: "{it} gives a warning while the model runs",
+        BreakCause.BRANCH: "the value of {subject} decides which code runs next",
+        BreakCause.VALUE: "{it} needs the value of {subject}, which is known only when the model runs",
+        BreakCause.SIZE: "the size of {it} depends on values, which are known only when the model runs",
+        BreakCause.NUMPY: "{it} is computed by NumPy",
+        BreakCause.CLOCK: "{it} uses the clock",
+        BreakCause.RANDOM: "{it} uses random numbers that torch.compile does not draw",
+        BreakCause.FILE: "{it} works with files or the operating system",
+        BreakCause.DEBUGGER: "{it} stops for a debugger",
+        BreakCause.INSPECTION: "{it} looks at the running Python code itself",
+        BreakCause.COMPILED_CODE: "{it} calls code that is not written in Python",
+        BreakCause.METHOD: "torch.compile cannot trace {it}",
+        BreakCause.SKIPPED: "{it} calls {function}, which torch.compile is told to leave alone",
+        BreakCause.DISABLED: "{it} calls a function that is marked with `torch.compiler.disable`",
+        BreakCause.REQUESTED: "{it} asks for a break",
+        BreakCause.CONTEXT_MANAGER: "torch.compile does not know the context manager {it}",
+        BreakCause.GENERATOR: "torch.compile cannot follow the generator in {it}",
+        BreakCause.EXCEPTION: "{it} raises an exception",
+        BreakCause.AUTOGRAD: "{it} works on gradients in the middle of the compiled code",
+        BreakCause.AUTOGRAD_FUNCTION: "{it} uses a `torch.autograd.Function` that torch.compile cannot trace",
+        BreakCause.HOOK: "{it} uses a hook that torch.compile cannot trace",
+        BreakCause.MUTATION: "{it} changes an object in a way that torch.compile cannot follow",
+        BreakCause.CONTROL_FLOW: "{it} does not take what it is given ({kind})",
+        BreakCause.TORCHSCRIPT: "{it} runs code that `torch.jit` has compiled",
+        BreakCause.SPECIAL_TENSOR: "{it} meets a tensor that is sparse, nested or of a class of its own",
+        BreakCause.RECURRENT: "torch.compile does not capture layers such as {it} (RNN, GRU, LSTM)",
+        BreakCause.OTHER: "torch.compile cannot trace {it} ({kind})",
+    }
+)
+_HERE = "this line"
+
+
+def sentence_of(facts: GraphBreak) -> str:
+    """The finding's sentence: why the graph breaks, and what becomes of the function."""
+    if facts.breaks_by is BreakCause.NO_GRAPH:
+        return f"torch.compile captured no graph: all of `{facts.eager}` runs eagerly."
+    reason = why(facts)
+    effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
+    start = reason if reason.startswith("torch.compile") else f"{reason[:1].upper()}{reason[1:]}"
+    return f"{start}, so {effect}."
+
+
+def why(facts: GraphBreak) -> str:
+    """The cause alone, as the beginning of a sentence: `` `x.item()` needs the value of `x`, … ``."""
+    words = {
+        "it": _quoted(facts.expression) or _quoted(facts.function) or _HERE,
+        "subject": _quoted(facts.subject) or ("a tensor" if facts.expression else _HERE),
+        "function": _quoted(facts.function) or "a function",
+        "kind": f"torch calls this “{facts.torch_kind.rstrip('.')}”" if facts.torch_kind else "torch does not say why",
+    }
+    place = f"inside of `{facts.inside}`, " if facts.inside else ""
+    return place + _WHY[facts.breaks_by].format(**words)
+
+
+def details_of(facts: GraphBreak) -> list[str]:
+    """What torch says itself, a paragraph each: its explanation, then its hints. Nothing where it says nothing."""
+    if not facts.torch_kind:
+        return []
+    name = f"{facts.torch_kind.rstrip('.')} ({facts.registry_id})" if facts.registry_id else facts.torch_kind
+    return [f"torch: {name}. {facts.explanation}".rstrip(), *facts.hints]
+
+
+def _quoted(text: str) -> str:
+    return f"`{text}`" if text else ""
