@@ -5,7 +5,9 @@ only the standard library, because workers load it inside the user's own interpr
 """
 
 from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
+from inductor_debug_schema.captures import Basis, Blame, RunCaptured, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
+from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
@@ -69,11 +71,15 @@ from inductor_debug_schema.positions import Location, Position, Range, Related, 
 
 __all__ = [
     "EVENT_TYPES",
+    "AcceleratorColumn",
+    "AcceleratorComparison",
     "AnalysisNotification",
     "Answered",
     "ArtifactKind",
     "ArtifactMade",
     "ArtifactReference",
+    "Basis",
+    "Blame",
     "BreakCause",
     "ConflictKind",
     "ConflictSide",
@@ -112,14 +118,18 @@ __all__ = [
     "Progressed",
     "Range",
     "Related",
+    "RuleCount",
+    "RunCaptured",
     "Severity",
     "ShapeConflict",
     "Shortfall",
     "Stage",
+    "StageCaptured",
     "StageFinished",
     "StageReport",
     "StageStarted",
     "StageState",
+    "TargetCost",
     "TargetFound",
     "TargetReport",
     "TargetSetting",

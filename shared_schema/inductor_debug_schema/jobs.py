@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, Union, get_args
 
 from inductor_debug_schema.artifacts import ArtifactKind
+from inductor_debug_schema.captures import StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
@@ -74,10 +75,10 @@ class JobRequest:
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
     (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
     empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
-    `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them. `options` are the
-    task's own, plain values only. `hints` are what earlier jobs inferred for this file. User code may write to the
-    folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the same, of "network",
-    "write" and "subprocess".
+    `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
+    what its stages saw, to be judged again. `options` are the task's own, plain values only. `hints` are what earlier
+    jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept from nothing);
+    `allow` names what it may do all the same, of "network", "write" and "subprocess".
     """
 
     job: int
@@ -94,6 +95,7 @@ class JobRequest:
     only: list[str] = field(default_factory=list)
     keep_graphs: bool = False
     show_graphs: bool = False
+    keep_captures: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""
@@ -199,6 +201,7 @@ Event = Union[
     Loaded,
     StageStarted,
     StageFinished,
+    StageCaptured,
     ExpressionsSeen,
     InferenceHint,
     Progressed,

@@ -181,3 +181,27 @@ def test_the_environment_changes_the_mock_accelerator_and_its_refinements(tmp_pa
 def test_a_variable_that_is_no_number_is_named(name: str, value: str) -> None:
     with pytest.raises(ProfileError, match=f"{name}: .*integer"):
         with_environment(load_document("mock"), {name: value})
+
+
+def test_speed_is_bandwidth_and_rates_by_dtype() -> None:
+    said = {"bytes_per_second": "1.5 TB", "operations_per_second": {"float16": 3.12e14, "int8": 624}}
+    speed = read_profile({"schema": 1, "name": "fast", "speed": said}).speed
+    assert speed is not None
+    assert speed.bytes_per_second == 1_500_000_000_000
+    assert speed.operations_per_second == {"float16": 3.12e14, "int8": 624.0}
+    assert read_profile({"schema": 1, "name": "silent"}).speed is None
+
+
+@pytest.mark.parametrize(
+    ("speed", "message"),
+    [
+        ({"bytes_per_second": "fast"}, "must be bytes or a size"),
+        ({"operations_per_second": {"float16": 0}}, "must be above 0"),
+        ({"operations_per_second": {"float16": "3e14"}}, "must be a number"),
+        ({"operations_per_second": {"fp16": 1}}, "did you mean 'float16'"),
+        ({"bandwith": 1}, "unknown key"),
+    ],
+)
+def test_speeds_that_are_none_are_refused(speed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProfileError, match=message):
+        read_profile({"schema": 1, "name": "fast", "speed": speed})

@@ -101,6 +101,17 @@ class ArithmeticFormats:
 
 
 @dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast the accelerator is at best: the memory's bandwidth, and floating-point operations by their dtype.
+
+    Both per second; None and an empty mapping where nobody says.
+    """
+
+    bytes_per_second: int | None = None
+    operations_per_second: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorLimit:
     """Operators that are denied, always or under conditions; every condition that is given must hold.
 
@@ -145,8 +156,8 @@ class Profile:
 
     `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `tensor_bytes` bounds
     the storage of one tensor, `memory_bytes` is the memory for all of them together, `max_rank` bounds the dimensions
-    of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `allowed` are
-    patterns of operators that are exempt from `operators`.
+    of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `speed` is
+    None where nobody says how fast it is. `allowed` are patterns of operators that are exempt from `operators`.
     """
 
     name: str
@@ -159,6 +170,7 @@ class Profile:
     memory_bytes: int | None = None
     max_rank: int | None = None
     stick_bytes: int | None = None
+    speed: Speed | None = None
     arithmetic: ArithmeticFormats | None = None
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()

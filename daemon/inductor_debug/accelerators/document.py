@@ -89,6 +89,16 @@ class Table:
             raise self.error(key, f"must be at least {minimum}, not {value}")
         return value
 
+    def rate(self, key: str) -> float:
+        """A number above 0, whole or not (`3.12e14`)."""
+        self._note(key)
+        value = self._values.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.error(key, f"must be a number, not {_kind(value)}")
+        if not 0 < value < float("inf"):
+            raise self.error(key, f"must be above 0, not {value}")
+        return float(value)
+
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of strings, which one string may stand for."""
         return tuple(self._items(key, str, "a string or a list of strings"))

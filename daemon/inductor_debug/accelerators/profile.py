@@ -23,6 +23,7 @@ from inductor_debug.accelerators.sections import (
     read_memory,
     read_number,
     read_operator,
+    read_speed,
 )
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.accelerators.toml_lines import lines_of_keys
@@ -127,7 +128,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 def _merged(base: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced."""
     merged = {**base, **document}
-    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks", "arithmetic"):
+    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic"):
         if isinstance(base.get(key), dict) and isinstance(document.get(key), dict):
             merged[key] = {**base[key], **document[key]}
     if isinstance(document.get("alignment"), dict) and {"elements", "bytes"} & document["alignment"].keys():
@@ -176,8 +177,8 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 
 _KEYS = (
-    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "arithmetic",
-    "operators", "allow",
+    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed",
+    "arithmetic", "operators", "allow",
 )  # fmt: skip
 
 
@@ -205,6 +206,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         **read_memory(table),
         max_rank=read_number(table, "rank", "maximum"),
         stick_bytes=read_number(table, "sticks", "bytes"),
+        speed=read_speed(table),
         arithmetic=read_arithmetic(table),
         operators=tuple(read_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),

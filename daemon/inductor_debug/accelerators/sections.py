@@ -13,11 +13,15 @@ from inductor_debug.accelerators.capabilities import (
     Layout,
     MatmulOperands,
     OperatorLimit,
+    Speed,
     StoredAs,
 )
 from inductor_debug.accelerators.document import Table
 
-_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_UNITS = {
+    "": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 10**3, "MB": 10**6,
+    "GB": 10**9, "TB": 10**12,
+}  # fmt: skip
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -96,6 +100,20 @@ def _bytes(text: str) -> int | None:
     if found is None or found[2].upper() not in _UNITS:
         return None
     return max(int(float(found[1]) * _UNITS[found[2].upper()]), 1)
+
+
+def read_speed(table: Table) -> Speed | None:
+    """How fast the accelerator is at best; None where nobody says."""
+    section = table.table("speed")
+    if section is None:
+        return None
+    bandwidth = _size(section, "bytes_per_second")
+    rates = section.table("operations_per_second")
+    operations = (
+        {} if rates is None else {rates.dtype_name(name, name, ELEMENT_BYTES): rates.rate(name) for name in rates.raw()}
+    )
+    section.finish()
+    return Speed(bandwidth, operations)
 
 
 def read_number(table: Table, name: str, key: str) -> int | None:

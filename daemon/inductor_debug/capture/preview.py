@@ -118,20 +118,17 @@ def _told_by_facts(
     return finding if facts is None else with_conflict(finding, facts)
 
 
-def with_mixed_dtypes(findings: list[Finding], target: BuiltTarget, sources: SourceMap) -> list[Finding]:
-    """Findings of a preview, with the first that is about dtypes which may not be mixed in the user's own terms."""
-    if not any(finding.rule == "mixed-dtypes" for finding in findings):
-        return findings
+def mixed_dtypes_retold(findings: list[Finding], target: BuiltTarget, sources: SourceMap) -> list[Finding]:
+    """Of a preview's findings the first that is about dtypes which may not be mixed, in the user's own terms."""
     recorder, error = _run(target, sources, CallWatch(strict=True))
     facts = conflict_facts(error, recorder, target, sources) if isinstance(error, MixedDtypesError) else None
     frames = () if error is None else frames_of_error(error, sources)
     index = innermost(frames)
     if facts is None or index is None:
-        return findings
+        return []
     place = frames[index].location
     return [
         with_conflict(finding, facts)
-        if finding.rule == "mixed-dtypes" and (finding.path, finding.range) == (place.path, place.range)
-        else finding
         for finding in findings
+        if finding.rule == "mixed-dtypes" and (finding.path, finding.range) == (place.path, place.range)
     ]

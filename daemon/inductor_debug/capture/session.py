@@ -47,10 +47,10 @@ from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
 from inductor_debug.capture.inference.judging.honesty import (
     NOT_CARRIED,
+    basis_of,
     fault,
     fixed_size,
     has_free_sizes,
-    honest,
     otherwise,
     refusal,
     with_fixed_sizes,
@@ -58,14 +58,15 @@ from inductor_debug.capture.inference.judging.honesty import (
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
-from inductor_debug.capture.preview import run_preview, with_mixed_dtypes
+from inductor_debug.capture.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.seeding import seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop, real_bound
-from inductor_debug.rules.judge import IN_BACKWARD, judge_with_causes
+from inductor_debug.rules.captures.judging import Capture, Run, findings_of, merged, told_by
+from inductor_debug.rules.judge import judge_with_causes
 from inductor_debug.rules.ops import Recording
 
 Emit = Callable[[Event], None]
@@ -127,6 +128,8 @@ class _Session:
         self._causes: dict[tuple[str, Location], frozenset[int]] = {}
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
+        self._runs: list[Run] = []
+        self._others: list[Run] = []
 
     def run(self) -> None:
         with self._workshop.open():
@@ -175,6 +178,8 @@ class _Session:
             return
         self._recordings.clear()
         self._unfinished.clear()
+        self._runs.clear()
+        self._others.clear()
         seed_host()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
@@ -189,6 +194,9 @@ class _Session:
         seen = self._expressions.facts(self._recordings, self._unfinished) if stage is not Stage.AOT else []
         if seen:
             self._emit(ExpressionsSeen(item.offer.name, stage, seen))
+        if self._request.keep_captures:
+            place = (item.valued or item.target).location
+            self._emit(Capture(item.offer.name, stage, place, list(self._runs), list(self._others)).on_wire())
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
@@ -251,12 +259,15 @@ class _Session:
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.
             item.target = target = with_fixed_sizes(target)
+            self._runs.clear()
             outcome, findings = self._judged(stage, runner, target)
         if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
-            findings = [*findings, *self._fixed_sizes(target)]
+            beside = self._fixed_sizes(target)
+            self._runs[-1] = replace(self._runs[-1], beside=beside)
+            findings = [*findings, *beside]
         if stage is Stage.PREVIEW:
             # Of no stage: that a later one gets through with the first set says nothing of the others.
-            self._findings = _merged(self._findings, self._with_other_inputs(target))
+            self._findings = merged(self._findings, self._with_other_inputs(target))
         notes = [*target.notes, *outcome.report.notes]
         if outcome.retry_real and target.fake_mode is not None:
             valued = self._with_values(item, target, load)
@@ -267,7 +278,7 @@ class _Session:
             else:
                 item.valued = valued
                 again, more = self._judged(stage, runner, valued)
-                outcome, findings = again, _merged(more, findings)
+                outcome, findings = again, merged(more, findings)
                 notes += [*valued.notes, *again.report.notes]
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
@@ -300,12 +311,11 @@ class _Session:
             others.insert(0, ("with the sizes of the example", replace(target, dynamic=False)))
         found = []
         for words, other in others:
-            _, findings = self._judged(Stage.PREVIEW, run_preview, other)
-            found += [replace(finding, message=_with_aside(finding.message, words)) for finding in findings]
+            found += self._judged(Stage.PREVIEW, run_preview, other, aside=words)[1]
         return found
 
     def _judged(
-        self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
+        self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget, aside: str = ""
     ) -> tuple[StageOutcome, list[Finding]]:
         try:
             with self._around(stage, target):
@@ -318,13 +328,16 @@ class _Session:
             outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location
         )
         self._causes = {(one.finding.rule, Location(one.finding.path, one.finding.range)): one.causes for one in told}
-        judged = [one.finding for one in told]
-        # Another run would forget which symbols became numbers in this one.
-        if stage is Stage.PREVIEW and any(finding.rule == "mixed-dtypes" for finding in judged):
+        of_rules = [one.finding for one in told]
+        basis = basis_of(target, outcome.recording) if target.inference is not None else None
+        retold: list[Finding] = []
+        if stage is Stage.PREVIEW and any(finding.rule == "mixed-dtypes" for finding in of_rules):
+            # After the basis was read: another run forgets which symbols became numbers in this one.
             with self._around(stage, target):
-                judged = with_mixed_dtypes(judged, target, self._sources)
-        findings = [*outcome.findings, *(finding for finding in judged if not self._known_forward(finding))]
-        return outcome, findings if target.inference is None else honest(findings, target, outcome.recording)
+                retold = mixed_dtypes_retold(of_rules, target, self._sources)
+        run = Run(outcome.recording, outcome.findings, retold, basis=basis, aside=aside)
+        (self._others if aside else self._runs).append(run)
+        return outcome, findings_of(run, of_rules, self._told.get(target.name, ()))
 
     @contextlib.contextmanager
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
@@ -333,11 +346,6 @@ class _Session:
         symbols = target.inference.symbols() if target.inference is not None else {}
         with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols):
             yield
-
-    def _known_forward(self, finding: Finding) -> bool:
-        """Whether the backward only repeats what an earlier stage said of the forward at the same expression."""
-        place = (finding.rule, finding.path, finding.range)
-        return finding.message.startswith(IN_BACKWARD) and place in self._told.get(finding.target, ())
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:
         """What user code raised past a stage, such as a `KeyboardInterrupt`. Errors of our own go on."""
@@ -351,11 +359,7 @@ class _Session:
     def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
-        self._told.setdefault(item.offer.name, set()).update(
-            (finding.rule, finding.path, finding.range)
-            for finding in findings
-            if not finding.message.startswith(IN_BACKWARD)
-        )
+        self._told.setdefault(item.offer.name, set()).update(told_by(findings))
         if item.offer.inference is not None and not item.blamed and report.state is StageState.FAILED:
             short = report.shortfall or Shortfall.INPUTS
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
@@ -382,21 +386,6 @@ class _Session:
         fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]
         self._told_devices.update(fresh)
         return fresh
-
-
-def _with_aside(sentence: str, aside: str) -> str:
-    """The sentence with something said in brackets at its end."""
-    return f"{sentence[:-1]} ({aside})." if sentence.endswith(".") else f"{sentence} ({aside})"
-
-
-def _merged(first: list[Finding], second: list[Finding]) -> list[Finding]:
-    """Both lists, one finding for each rule and place; of two, the one that covers more ops."""
-    found: dict[object, Finding] = {}
-    for finding in (*first, *second):
-        key = (finding.rule, finding.path, finding.range)
-        if key not in found or finding.count > found[key].count:
-            found[key] = finding
-    return list(found.values())
 
 
 def _stay_offline() -> None:

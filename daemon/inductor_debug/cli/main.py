@@ -30,6 +30,9 @@ class Command:
 COMMANDS = {
     "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
     "diff": Command("inductor_debug.cli.diff", "does a backend compute what the model means?"),
+    "compare-accelerators": Command(
+        "inductor_debug.cli.compare_accelerators", "judge one capture for several accelerators, side by side"
+    ),
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
     "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from inductor_debug_schema import Event, FileStatus, Finding, Loaded, Progressed, StageStarted
+from inductor_debug_schema import (
+    AcceleratorComparison,
+    Event,
+    FileReport,
+    FileStatus,
+    Finding,
+    Loaded,
+    Progressed,
+    StageStarted,
+)
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli import console
@@ -23,6 +32,7 @@ from inductor_debug.engine.configuration import Settings, SettingsResolver
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order, Performed
 from inductor_debug.engine.pool import PoolFactory
+from inductor_debug.engine.whatif.accelerators import usual_accelerators
 from inductor_debug.report.model import Tool
 from inductor_debug.rules.stage_names import stage_name
 
@@ -31,9 +41,11 @@ __all__ = [
     "Perform",
     "TargetError",
     "Tell",
+    "compare_accelerators",
     "failure",
     "perform_order",
     "perform_orders",
+    "reason",
 ]
 
 T = TypeVar("T")
@@ -176,6 +188,56 @@ async def _in_engine(
             await engine.shutdown()
 
 
+def compare_accelerators(
+    subject: Subject,
+    names: Sequence[str] | None,
+    said: dict[str, Any],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+) -> AcceleratorComparison | FileReport:
+    """Captures the subject once and judges that for the accelerators `names`, or the usual ones.
+
+    Args:
+        subject: the file and target.
+        names: names of accelerators and paths of profiles.
+        said: what the command line says of settings (`subjects.said`).
+        quiet: no progress line.
+        pool_factory: makes the worker pools, in place of real ones.
+
+    Returns:
+        The comparison, or the report of a run that failed.
+
+    Raises:
+        ConfigurationError: an accelerator or the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    wanted = names or usual_accelerators(settings_for(subject.path))
+    alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
+    progress = console.Progress(0, enabled=not quiet)
+    offered: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Loaded):
+            offered.extend(target.name for target in event.targets if target.name not in offered)
+        progress.show(f"{subject.shown}: {_words(event)}")
+
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    compared = asyncio.run(
+        _in_engine(
+            settings_for,
+            pools,
+            progress,
+            lambda engine: engine.compare_accelerators(subject.path, subject.target, alternatives, hear),
+        )
+    )
+    if subject.target and offered and subject.target not in offered:
+        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+    return compared
+
+
 def failure(performed: Performed) -> str | None:
     """Why the order could not be carried out, in one sentence; None where the run ended as it should.
 
@@ -187,12 +249,15 @@ def failure(performed: Performed) -> str | None:
         FileStatus.TIMEOUT,
     ):
         return None
-    worst = min(performed.report.findings, key=lambda finding: finding.severity.rank, default=None)
-    return (
-        _place(worst, performed.report.path) + worst.message
-        if worst is not None
-        else f"the run ended as {performed.report.status.value}"
-    )
+    return reason(performed.report)
+
+
+def reason(report: FileReport) -> str:
+    """Why nothing came of a run, in one sentence."""
+    worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
+    if worst is not None:
+        return _place(worst, report.path) + worst.message
+    return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
 
 
 def _place(finding: Finding, path: str) -> str:

@@ -13,6 +13,7 @@ A setting that cannot be used is an error on whichever rung it stands, overridde
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -111,6 +112,22 @@ class SettingsResolver:
             configuration_path=project.path if project is not None else None,
             **said,
         )
+
+    def for_accelerator(self, path: str, accelerator: str, *, folder: str | None = None) -> Settings:
+        """The settings of a file as they were if `accelerator` had been chosen.
+
+        Args:
+            path: the file's, absolute.
+            accelerator: a name, or the path of a profile.
+            folder: what that path is relative to; the project's root without one.
+
+        Raises:
+            ConfigurationError: there is no such accelerator, or its profile or the settings cannot be used.
+        """
+        settings = self(path)
+        rung = Rung("accelerators to compare", folder or settings.project_root)
+        name = _located(accelerator, rung.folder)
+        return dataclasses.replace(settings, accelerator=name, profile=self._profile(name, rung))
 
     def _project_rung(self, path: str) -> Rung | None:
         if self._config is not None:

@@ -13,7 +13,16 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from inductor_debug_schema import Answered, ArtifactMade, Event, FileReport, Finding, Range
+from inductor_debug_schema import (
+    AcceleratorComparison,
+    Answered,
+    ArtifactMade,
+    Event,
+    FileReport,
+    FileStatus,
+    Finding,
+    Range,
+)
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
@@ -195,6 +204,32 @@ class Engine:
             _LOG.warning("%s", note)
         return batch.end(results)
 
+    async def compare_accelerators(
+        self, path: str, target: str, alternatives: Sequence[Settings], on_event: Listener | None = None
+    ) -> AcceleratorComparison | FileReport:
+        """Captures a target of a file once, "" for all, and judges that for each of `alternatives`.
+
+        Args:
+            path: the file.
+            target: the target's name.
+            alternatives: the file's settings with each accelerator in turn (`SettingsResolver.for_accelerator`).
+            on_event: told of every event of the one run as it comes.
+
+        Returns:
+            The comparison; the report of the run where it failed, or where the file offers nothing to compile.
+
+        Raises:
+            ConfigurationError: the settings for the file cannot be used.
+        """
+        # Imported here: an editor waits while the server starts.
+        from inductor_debug.engine.whatif.accelerators import compared
+
+        results, settings = await self._carried_out(path, Order(target=target, keep_captures=True), on_event)
+        report = self._runner.report(results, settings)
+        if results.broken or report.status in (FileStatus.FAILED, FileStatus.NO_TARGET):
+            return report
+        return compared(results, target, alternatives, settings, self._runner.report)
+
     async def perform(self, path: str, order: Order, on_event: Listener | None = None) -> Performed:
         """Carries out an order for a file: its open document's text where that may run, else what is on disk.
 
@@ -203,6 +238,14 @@ class Engine:
         Raises:
             ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
         """
+        results, settings = await self._carried_out(path, order, on_event)
+        report = self._runner.report(results, settings)
+        kept = self._keeper.keep(settings, results.path, newest(results.artifacts))
+        found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
+        return Performed(report, results.text, *found, found=results.findings())
+
+    async def _carried_out(self, path: str, order: Order, on_event: Listener | None) -> tuple[Results, Settings]:
+        """All that came of an order, and the settings it was carried out with."""
         path = os.path.abspath(path)
         own = self._settings_for(path)
         settings = dataclasses.replace(
@@ -210,19 +253,14 @@ class Engine:
         )
         text = self._text_to_run(path)
         if isinstance(text, Finding):
-            results = failed(path, "", text)
-        else:
-            work = Work(path, text, settings, order=order)
+            return failed(path, "", text), settings
+        work = Work(path, text, settings, order=order)
 
-            def tell(results: Results, event: Event | None) -> None:
-                if on_event is not None and event is not None:
-                    on_event(event)
+        def tell(results: Results, event: Event | None) -> None:
+            if on_event is not None and event is not None:
+                on_event(event)
 
-            results = self._runner.fault(work) or await self._runner.run(work, tell)
-        report = self._runner.report(results, settings)
-        kept = self._keeper.keep(settings, path, newest(results.artifacts))
-        found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
-        return Performed(report, results.text, *found, found=results.findings())
+        return self._runner.fault(work) or await self._runner.run(work, tell), settings
 
     async def held(self, path: str, order: Order) -> Performed | None:
         """What the order's stages captured of its target when the present text of an open document was analysed.

@@ -24,6 +24,7 @@ from inductor_debug_schema import (
     Inferred,
     Loaded,
     Stage,
+    StageCaptured,
     StageFinished,
     StageReport,
     StageStarted,
@@ -76,6 +77,7 @@ class Results:
     broken: bool = False
     answers: list[Answered] = field(default_factory=list)
     artifacts: list[ArtifactMade] = field(default_factory=list)
+    captures: dict[Part, StageCaptured] = field(default_factory=dict)
 
     def accept(self, event: Event) -> None:
         """Takes in what a worker sent."""
@@ -95,6 +97,8 @@ class Results:
             self.running = None
         elif isinstance(event, ExpressionsSeen):
             self.expressions[event.target, event.stage] = event.expressions
+        elif isinstance(event, StageCaptured):
+            self.captures[event.target, event.stage] = event
         elif isinstance(event, Answered):
             self.answers.append(event)
         elif isinstance(event, ArtifactMade):

@@ -24,6 +24,7 @@ class Order:
     options: dict[str, Any] = field(default_factory=dict)
     stages: tuple[Stage, ...] = ()
     keep_graphs: bool = False
+    keep_captures: bool = False
     timeout: float | None = None
 
 

@@ -30,6 +30,7 @@ from inductor_debug_schema import (
     Finished,
     InferenceHint,
     JobRequest,
+    StageCaptured,
 )
 
 from inductor_debug.engine import folders
@@ -147,7 +148,7 @@ class Runner:
                     self._hints.keep(_place(work), event)
                 return
             results.accept(event)
-            if not isinstance(event, (Finished, ExpressionsSeen)):
+            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured)):
                 on_event(results, event)
 
         station = self._station(work.settings)
@@ -245,6 +246,7 @@ class Runner:
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,
             show_graphs=work.shows,
+            keep_captures=order.keep_captures,
             options=order.options,
             hints=self._hints.of(_place(work)) if settings.infer else [],
         )

@@ -52,7 +52,7 @@ class JsonReport:
             "accelerator": file.accelerator,
             "seconds": round(file.seconds, 4),
             "targets": [self._target(target) for target in file.report.targets],
-            "findings": [self._finding(finding) for finding in file.findings],
+            "findings": [finding_document(finding, self._places) for finding in file.findings],
         }
         if file.problem is not None:
             document["problem"] = file.problem
@@ -76,41 +76,36 @@ class JsonReport:
                 stage["at"]["path"] = self._places.shown(stage["at"]["path"])
         return document
 
-    def _finding(self, finding: Finding) -> dict[str, Any]:
-        return {
-            "rule": finding.rule,
-            "severity": finding.severity.value,
-            "message": finding.message,
-            "path": self._places.shown(finding.path),
-            "range": to_wire(finding.range),
-            "stage": finding.stage.value,
-            "target": finding.target,
-            "op": finding.op,
-            "module": finding.module,
-            "count": finding.count,
-            "related": [self._related(related) for related in finding.related],
-            "facts": self._facts(finding),
-            "fingerprint": finding.fingerprint,
-            "link": finding.link,
-        }
 
-    def _facts(self, finding: Finding) -> Any:
-        return None if finding.facts is None else self._shown(to_wire(finding.facts))
+def finding_document(finding: Finding, places: Places) -> dict[str, Any]:
+    """A finding as the contract has it, in every JSON document that holds findings."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "path": places.shown(finding.path),
+        "range": to_wire(finding.range),
+        "stage": finding.stage.value,
+        "target": finding.target,
+        "op": finding.op,
+        "module": finding.module,
+        "count": finding.count,
+        "related": [_related(related, places) for related in finding.related],
+        "facts": None if finding.facts is None else _shown(to_wire(finding.facts), places),
+        "fingerprint": finding.fingerprint,
+        "link": finding.link,
+    }
 
-    def _shown(self, value: Any) -> Any:
-        """The facts with paths as they are shown everywhere else."""
-        if isinstance(value, dict):
-            return {
-                key: self._places.shown(item) if key == "path" else self._shown(item) for key, item in value.items()
-            }
-        return [self._shown(item) for item in value] if isinstance(value, list) else value
 
-    def _related(self, related: Related) -> dict[str, Any]:
-        return {
-            "path": self._places.shown(related.path),
-            "range": to_wire(related.range),
-            "message": related.message,
-        }
+def _shown(value: Any, places: Places) -> Any:
+    """The facts with paths as they are shown everywhere else."""
+    if isinstance(value, dict):
+        return {key: places.shown(item) if key == "path" else _shown(item, places) for key, item in value.items()}
+    return [_shown(item, places) for item in value] if isinstance(value, list) else value
+
+
+def _related(related: Related, places: Places) -> dict[str, Any]:
+    return {"path": places.shown(related.path), "range": to_wire(related.range), "message": related.message}
 
 
 def _summary(result: CheckResult) -> dict[str, Any]:

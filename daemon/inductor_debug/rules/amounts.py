@@ -18,3 +18,11 @@ def in_bytes(count: int) -> str:
             return f"{amount:.4g} {unit}"
         amount /= 1024
     return f"{amount:.4g} {_UNITS[-1]}"
+
+
+def in_seconds(seconds: float) -> str:
+    """`12.5 µs`, `3.2 ms`, `1.5 s`."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -17,6 +17,7 @@ from lsprotocol import types
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server import (
+    accelerator_commands,
     bisect_commands,
     bug_report_commands,
     diff_commands,
@@ -141,6 +142,9 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.repro": Command(repro_commands.repro, repro_commands.OPTIONS),
     "inductorDebug.bisect": Command(bisect_commands.bisect, bisect_commands.OPTIONS),
     "inductorDebug.transfers": Command(bisect_commands.transfers, ("uri", "target")),
+    "inductorDebug.compareAccelerators": Command(
+        accelerator_commands.compare_accelerators, accelerator_commands.OPTIONS
+    ),
     "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
     "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),
     "inductorDebug.cancel": Command(cancel),

@@ -153,6 +153,14 @@ class Configuration:
                 self._notices.mended(f"settings {folder}")
             return settings
 
+    def for_accelerator(self, path: str, accelerator: str) -> Settings:
+        """The settings of a file as they were if `accelerator` had been chosen.
+
+        Raises:
+            ConfigurationError: there is no such accelerator, or the configuration cannot be used.
+        """
+        return self._resolver(self._folder_of(path)).for_accelerator(path, accelerator)
+
     def _stand_in(self, folder: str, error: ConfigurationError) -> bool:
         """Leaves out the editor's bad value, if there is one to leave out."""
         key = (error.key or "").split(".")[0].replace("_", "").lower()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from inductor_debug_schema import InferenceHint, Inferred
+from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
@@ -40,7 +40,7 @@ from inductor_debug.capture.inference.rendering import (
 from inductor_debug.capture.inference.search import MOST_RUNS, MOST_SECONDS, NotFound, search
 from inductor_debug.capture.inference.size_names import names_of
 from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
-from inductor_debug.capture.inference.surroundings import Answer, Blame, Subject, Surroundings
+from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
 from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
 
 CONSTRUCTION_SECONDS = 3.0

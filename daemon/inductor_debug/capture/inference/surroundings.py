@@ -9,7 +9,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from inductor_debug_schema import InferenceHint
+from inductor_debug_schema import Blame, InferenceHint
 
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.freedom import Found
@@ -30,18 +30,6 @@ class Answer:
     blame: Blame | None = None
     since: str = ""
     coincidences: list[Coincidence] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """That a class is at fault where its inferred inputs do not run.
-
-    `proven` says that no inputs can run; else others do, `instead` by their signature, or the class was built with
-    arguments that nobody wrote down.
-    """
-
-    proven: bool
-    instead: str = ""
 
 
 @dataclass

@@ -1,37 +1,27 @@
-"""What may be told of a target whose inputs were inferred: nothing that rests on a size which we made up.
+"""What the findings of a target with inferred inputs rest on, and its calls with other sizes.
 
-A finding that stays says what it rests on. Whether a finding is true of other inputs is not decided here, nor whether a
-class is to blame where no inputs run (`inference.Blame`): what such a class raises is told.
+What may be told on such a basis is decided where findings are judged (`rules.captures.honesty`), and whether a class is
+to blame where no inputs run by inference (`Blame`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Finding, Inferred, Related, Severity, Stage
+from inductor_debug_schema import Basis, Finding, Inferred, Related, Severity
 
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.inference.judging.coincidences import Coincidence
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import signature_of
-from inductor_debug.capture.inference.surroundings import Blame
 from inductor_debug.capture.symbol_names import some_became_numbers
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.captures.honesty import remark_on
 from inductor_debug.rules.ops import Recording
-
-if TYPE_CHECKING:
-    from inductor_debug.capture.inference.inference import Inference
 
 NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
-_ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
-"""Rules that judge the call itself, which is ours."""
-_ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
-_ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 
 
 def refusal(cause: BaseException) -> Inferred:
@@ -59,52 +49,22 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
-def honest(findings: list[Finding], target: BuiltTarget, recording: Recording) -> list[Finding]:
-    """The findings that do not rest on what we made up, each with the inputs that it rests on."""
+def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
+    """What findings in `recording`, the last one that was made of `target`, rest on."""
     inference = target.inference
     assert inference is not None
     assert inference.result is not None
-    ours = inference.invented or not _all_symbols(target, recording)
-    place = target.location
-    basis = Related(place.path, place.range, _basis(inference.result))
-    kept = []
-    for finding in findings:
-        if finding.rule == "capture-error" and inference.blame is not None:
-            kept.append(_blamed(finding, inference.blame, inference.result, basis))
-            continue
-        about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
-        if finding.rule in _ABOUT_OUR_CALL and not _of_compiling(finding, target):
-            continue
-        if finding.rule in _ABOUT_PRECISION and not inference.precision_known:
-            continue
-        if finding.rule in _ABOUT_SIZES and (ours or _names_ours(finding, inference)):
-            continue
-        if about_input and finding.rule != "graph-break":
-            continue
-        kept.append(replace(finding, related=[*finding.related, basis]))
-    return kept
-
-
-def _of_compiling(finding: Finding, target: BuiltTarget) -> bool:
-    """Whether code that runs with the inferred inputs cannot be compiled with them, not even as numbers."""
-    compiling = finding.stage not in (Stage.LOAD, Stage.PREVIEW)
-    return finding.rule == "capture-error" and compiling and not has_free_sizes(target)
-
-
-def _basis(inferred: Inferred) -> str:
-    """What findings of an inferred target rest on."""
-    since = f", kept since {inferred.kept_since}" if inferred.kept_since else ""
-    return f"inputs inferred: {inferred.signature}{since}"
-
-
-def _blamed(finding: Finding, blame: Blame, inferred: Inferred, basis: Related) -> Finding:
-    """What the class raises, as an error only where no inputs can run."""
-    severity = Severity.ERROR if blame.proven else Severity.WARNING
-    which = "the inputs that it last ran with" if inferred.kept_since else "inferred inputs"
-    words = f"{finding.message.rstrip('.')} (with {which}, {inferred.signature})."
-    if blame.instead:
-        words += f" It would run with {blame.instead}."
-    return replace(finding, severity=severity, message=words, related=[*finding.related, basis])
+    return Basis(
+        signature=inference.result.signature,
+        place=target.location,
+        kept_since=inference.result.kept_since,
+        made_up=inference.invented or not _all_symbols(target, recording),
+        symbols=sorted(set(inference.symbols().values())),
+        lengths=sorted(inference.lengths()),
+        precision_known=inference.precision_known,
+        fixed=not has_free_sizes(target),
+        blame=inference.blame,
+    )
 
 
 def otherwise(target: BuiltTarget, coincidence: Coincidence) -> BuiltTarget:
@@ -119,27 +79,13 @@ def fixed_size(refusal: Finding, target: BuiltTarget, coincidence: Coincidence) 
     """That only one size runs, from what the model raised for another."""
     other = signature_of(coincidence.otherwise, {})
     place = target.location
-    assert target.inference is not None
-    assert target.inference.result is not None
     message = (
         f"{refusal.message.rstrip('.')} (with {other}). It runs only where dimension {coincidence.dim} of "
         f"`{coincidence.argument}` is {coincidence.size}, and nothing in the model declares that size."
     )
-    basis = Related(place.path, place.range, _basis(target.inference.result))
-    related = [*refusal.related, basis]
+    remark = Related(place.path, place.range, remark_on(basis_of(target, Recording())))
+    related = [*refusal.related, remark]
     return replace(refusal, rule="fixed-size", severity=Severity.WARNING, message=message, related=related)
-
-
-def _names_ours(finding: Finding, inference: Inference) -> bool:
-    """Whether a finding names a free size, or one that a list of ours may have been stacked to.
-
-    What is told of a free size rests on bounds that our own call set.
-    """
-    subject = finding.message.partition(" not ")[0]
-    lengths = inference.lengths()
-    free = "|".join(map(re.escape, inference.symbols().values()))
-    named = free and re.search(rf"(?<!\d )\b({free})\b", finding.message.partition(";")[0])  # `100 B` are bytes
-    return bool(named) or any(int(text) in lengths for text in _NUMBER.findall(subject))
 
 
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:

@@ -1,0 +1,1 @@
+"""What would be, told from a capture that is at hand: on another accelerator. Nothing here runs user code."""

@@ -1,0 +1,73 @@
+"""Which findings may be told of a target whose inputs were inferred: none that rests on a size which we made up.
+
+A finding that stays says what it rests on. What a target rests on is read off where it was captured (`Basis`); here it
+is only applied, to every judgement of the capture alike.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from inductor_debug_schema import Basis, Blame, Finding, Related, Severity, Stage
+
+_ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
+"""Rules that judge the call itself, which is ours."""
+_ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
+_ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
+
+
+def honest(findings: list[Finding], basis: Basis) -> list[Finding]:
+    """The findings that do not rest on what we made up, each with the inputs that it rests on."""
+    place = basis.place
+    remark = Related(place.path, place.range, remark_on(basis))
+    kept = []
+    for finding in findings:
+        if finding.rule == "capture-error" and basis.blame is not None:
+            kept.append(_blamed(finding, basis.blame, basis, remark))
+            continue
+        about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
+        if finding.rule in _ABOUT_OUR_CALL and not (basis.given or _of_compiling(finding, basis)):
+            continue
+        if finding.rule in _ABOUT_PRECISION and not basis.precision_known:
+            continue
+        if finding.rule in _ABOUT_SIZES and (basis.made_up or _names_ours(finding, basis)):
+            continue
+        if about_input and finding.rule != "graph-break" and not basis.given:
+            continue
+        kept.append(replace(finding, related=[*finding.related, remark]))
+    return kept
+
+
+def remark_on(basis: Basis) -> str:
+    """What findings of an inferred target rest on, in words."""
+    since = f", kept since {basis.kept_since}" if basis.kept_since else ""
+    return f"inputs inferred: {basis.signature}{since}"
+
+
+def _of_compiling(finding: Finding, basis: Basis) -> bool:
+    """Whether code that runs with the inferred inputs cannot be compiled with them, not even as numbers."""
+    compiling = finding.stage not in (Stage.LOAD, Stage.PREVIEW)
+    return finding.rule == "capture-error" and compiling and basis.fixed
+
+
+def _blamed(finding: Finding, blame: Blame, basis: Basis, remark: Related) -> Finding:
+    """What the class raises, as an error only where no inputs can run."""
+    severity = Severity.ERROR if blame.proven else Severity.WARNING
+    which = "the inputs that it last ran with" if basis.kept_since else "inferred inputs"
+    words = f"{finding.message.rstrip('.')} (with {which}, {basis.signature})."
+    if blame.instead:
+        words += f" It would run with {blame.instead}."
+    return replace(finding, severity=severity, message=words, related=[*finding.related, remark])
+
+
+def _names_ours(finding: Finding, basis: Basis) -> bool:
+    """Whether a finding names a free size, or one that a list of ours may have been stacked to.
+
+    What is told of a free size rests on bounds that our own call set.
+    """
+    subject = finding.message.partition(" not ")[0]
+    free = "|".join(map(re.escape, basis.symbols))
+    named = free and re.search(rf"(?<!\d )\b({free})\b", finding.message.partition(";")[0])  # `100 B` are bytes
+    return bool(named) or any(int(text) in basis.lengths for text in _NUMBER.findall(subject))

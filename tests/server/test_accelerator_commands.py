@@ -1,0 +1,68 @@
+"""What an editor is answered that asks what several accelerators make of a model, with real workers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inductor_debug_schema import AcceleratorComparison, from_wire
+from server_harness import Process
+
+pytestmark = pytest.mark.torch
+
+LINES = 200
+MODEL = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(4, 17),)
+class Net(nn.Module):
+    def forward(self, x):
+{lines}
+        return x
+"""
+
+
+async def asked(client: Process, **arguments: Any) -> dict[str, Any]:
+    params = {"command": "inductorDebug.compareAccelerators", "arguments": [arguments], "workDoneToken": 3}
+    return await client.request("workspace/executeCommand", params)
+
+
+async def test_one_message_holds_the_comparison_and_says_what_it_left_out(
+    serve: Callable[..., Awaitable[Process]], tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "board.toml").write_text('schema = 1\nname = "board"\nextends = "spyre"\n')
+    path = tmp_path / "net.py"
+    many = "\n".join(f"        x = x.double().add({number}).float()" for number in range(LINES))
+    path.write_text(MODEL.format(lines=many), encoding="utf-8")
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    folders = [{"uri": tmp_path.as_uri(), "name": "project"}]
+    await client.initialize(processId=os.getpid(), workspaceFolders=folders)
+
+    answer = (await asked(client, uri=path.as_uri(), accelerators=["board.toml", "none"]))["result"]
+    assert len(json.dumps(answer)) < 64 << 10
+    comparison = from_wire(AcceleratorComparison, answer["comparison"])
+    board, none = comparison.columns
+    assert (board.accelerator, board.name, board.chosen) == (str(tmp_path / "board.toml"), "board", False)
+    assert (none.accelerator, none.chosen) == ("none", True)
+    assert board.left_out > 0
+    assert len(board.findings) + board.left_out == sum(count.findings for count in board.counts) > LINES
+
+    answer = (await asked(client, uri=path.as_uri(), target="Net"))["result"]
+    assert [column["name"] for column in answer["comparison"]["columns"]] == ["mock", "spyre"]
+
+    error = (await asked(client, uri=path.as_uri(), accelerators=["sypre"]))["error"]
+    assert "did you mean 'spyre'" in error["message"]
+    error = (await asked(client, uri=path.as_uri(), accelerators="spyre"))["error"]
+    assert "must be a list" in error["message"]
+
+    path.write_text("raise ValueError('no model today')\n", encoding="utf-8")
+    answer = (await asked(client, uri=path.as_uri()))["result"]
+    assert (answer["status"], answer["comparison"], answer["place"]["path"]) == ("failed", None, str(path))
+    assert "no model today" in answer["reason"]
