@@ -1,4 +1,4 @@
-"""Writes what other languages know of the wire: JSON Schema, TypeScript and golden msgpack vectors.
+"""Writes what other languages know of the wire and of the settings: JSON Schema, TypeScript, golden msgpack vectors.
 
 The dataclasses of `inductor_debug_schema` are the single source. The output is committed; `--check` (and a test) says
 when it is stale. Only the constructs that the codec understands are handled; anything else is an error here rather
@@ -25,6 +25,7 @@ from typing import Any, Union
 import golden_graph
 import inductor_debug_schema
 import msgpack
+import settings_documents
 from inductor_debug_schema import EVENT_TYPES, from_wire, to_wire
 
 HERE = Path(__file__).resolve().parent
@@ -81,6 +82,7 @@ def outputs() -> dict[Path, bytes]:
         HERE / "generated" / "wire.schema.json": json_schema().encode(),
         HERE / "generated" / "wire.ts": typescript().encode(),
     }
+    files.update(settings_documents.files())
     files.update({HERE / "golden" / name: data for name, data in golden()})
     files.update({HERE / "golden" / name: data for name, data in golden_graph.files().items()})
     return files

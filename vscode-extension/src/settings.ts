@@ -7,28 +7,12 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 
-export const SECTION = "inductorDebug";
-
-/** What the daemon understands. The interpreter is not read here: it is the answer of the interpreter's own ladder. */
-const DAEMON_SETTINGS = [
-  "trigger",
-  "accelerator",
-  "stages",
-  "strict",
-  "severity",
-  "exclude",
-  "allow",
-  "timeout",
-  "memoryLimit",
-  "infer",
-  "artifacts",
-] as const;
+import { DAEMON_SETTINGS, PATH_SETTINGS, SWITCHES } from "../../shared_schema/generated/settings";
 
 /** Settings that may be paths. */
-const PATHS: ReadonlySet<string> = new Set(["accelerator", "artifacts"]);
+const PATHS: ReadonlySet<string> = new Set(PATH_SETTINGS);
 
-/** What can be hidden in the text. The daemon leaves it out and makes the editor ask again when one of them changes. */
-const SWITCHES = ["codeLens", "hover", "inlayHints"] as const;
+export const SECTION = "inductorDebug";
 
 /** The daemon's settings in a scope, without those that nobody has set. */
 export function daemonSettings(scope?: vscode.Uri): Record<string, unknown> {

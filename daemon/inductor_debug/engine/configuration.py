@@ -30,14 +30,15 @@ from inductor_debug.accelerators.profile import (
 )
 from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.engine.pyproject import Pyprojects, project_root
-from inductor_debug.engine.setting_values import EDITOR_KEYS, Rung
+from inductor_debug.engine.setting_values import COMMAND_LINE_KEYS, Rung
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 
 __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
 
 _ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
 _ENVIRONMENT_KEYS = ("MOCK_STRICT", *_ENVIRONMENT_PROFILE_KEYS)
-_FIELDS = ("stages", "trigger", "strict", "timeout", "memory_limit", "interpreter", "infer", "require_targets")
+_RESOLVED = ("accelerator", "artifacts", "interpreter", "severity", "targets")
+"""Settings that are more than what the nearest rung says."""
 ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
 """How long a profile of the user's own is trusted: it may extend other files, whose changes nobody tells us of."""
@@ -46,9 +47,8 @@ PROFILE_SECONDS = 2.0
 class SettingsResolver:
     """Callable as the engine's `settings_for`: absolute path in, `Settings` out.
 
-    `command_line` and `editor` map setting names to values: `accelerator`, `stages` (list of names), `trigger`,
-    `strict`, `severity`, `exclude`, `include`, `timeout`, `memory_limit`, `interpreter`, `infer`, `require_targets`,
-    `artifacts`; `command_line` also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in
+    `command_line` and `editor` map the names of settings (`inductor_debug_schema.settings`) to values; `command_line`
+    also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in
     camelCase work as well; None means "not said", and what else the editor says is not ours. Relative paths are
     relative to the working folder (command line), the project root (editor) or the file they stand in.
     """
@@ -88,25 +88,23 @@ class SettingsResolver:
         root = project_root(path, self._folders)
         project = self._project_rung(path)
         rungs = [
-            Rung("command line", os.getcwd()).read(self._command_line, EDITOR_KEYS),
-            Rung("editor settings", root).read(self._editor, EDITOR_KEYS, lenient=True),
+            Rung("command line", os.getcwd()).read(self._command_line, COMMAND_LINE_KEYS),
+            Rung("editor settings", root).read(self._editor, COMMAND_LINE_KEYS, lenient=True),
             self._environment_rung(),
         ]
         if project is not None:
             rungs.append(project)
         accelerator, profile = self._accelerator(rungs)
-        said = {key: value for key in _FIELDS if (value := _first(rungs, key)) is not None}
-        if "interpreter" in said:
-            said["interpreter"] = _interpreter(said["interpreter"], root)
+        plain = (name for name in COMMAND_LINE_KEYS if name not in _RESOLVED)
+        said = {name: value for name in plain if (value := _first(rungs, name)) is not None}
+        if (interpreter := _first(rungs, "interpreter")) is not None:
+            said["interpreter"] = _interpreter(interpreter, root)
         return Settings(
             project_root=root,
             profile=profile,
             accelerator=accelerator,
             artifacts=_artifacts(rungs),
             severity=_severities(rungs),
-            exclude=_first(rungs, "exclude") or (),
-            include=_first(rungs, "include") or (),
-            allow=_first(rungs, "allow") or (),
             targets=_targets_of(path, project),
             complaints=_lost_targets(project),
             configuration_path=project.path if project is not None else None,

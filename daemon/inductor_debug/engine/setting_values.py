@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Location, Severity, Stage
+from inductor_debug_schema import Location, Severity, Stage, settings
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings import ConfigurationError, Trigger
 from inductor_debug.engine.texts import line_range
 
-_LOOKED_AT = tuple(stage for stage in Stage if stage is not Stage.LOAD)
-ALLOWABLE = ("network", "write", "subprocess")
+ALLOWABLE = settings.values_of("allow")
 """What user code may be allowed to do while it is run; `capture.containment` refuses the rest."""
 _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
 
@@ -145,7 +144,7 @@ def _allowed(value: Any) -> tuple[str, ...]:
 
 
 def _stages(value: Any) -> tuple[Stage, ...]:
-    known = {stage.value: stage for stage in _LOOKED_AT}
+    known = {name: Stage(name) for name in settings.values_of("stages")}
     wanted = set()
     for name in _strings(value):
         if name not in known:
@@ -218,5 +217,5 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "artifacts": _text,
     "targets": _targets,
 }
-PROJECT_KEYS = tuple(key for key in READERS if key not in ("trigger", "interpreter"))
-EDITOR_KEYS = tuple(key for key in READERS if key != "targets")
+PROJECT_KEYS = settings.names(project=True)
+COMMAND_LINE_KEYS = tuple(name for name in settings.names() if name != "targets")

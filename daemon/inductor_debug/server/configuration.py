@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from inductor_debug_schema.settings import SETTINGS
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
@@ -24,22 +25,9 @@ if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
 SECTION = "inductorDebug"
-KNOWN = (
-    "accelerator",
-    "stages",
-    "trigger",
-    "strict",
-    "severity",
-    "exclude",
-    "allow",
-    "timeout",
-    "memoryLimit",
-    "interpreter",
-    "infer",
-)
-"""The settings the engine understands, as the editor spells them; others belong to the editor's own side."""
-SWITCHES = ("codeLens", "hover", "inlayHints")
-"""What is shown in the text: `true`, `false`, or an object with `enabled`. On, unless somebody says otherwise."""
+KNOWN = tuple(setting for setting in SETTINGS if setting.scope and setting.daemon)
+"""What the editor may say to the daemon: the engine's settings, and switches of what is shown in the text (`true`,
+`false`, or an object with `enabled`). Others belong to the editor's own side."""
 _NO_STAND_IN = "accelerator"
 
 logger = logging.getLogger(__name__)
@@ -56,11 +44,10 @@ def section_of(value: object) -> dict[str, Any]:
     if isinstance(inner, Mapping):
         value = inner
     settings = {}
-    for key in (*KNOWN, *SWITCHES):
-        snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
-        said = value.get(key, value.get(snake))
+    for setting in KNOWN:
+        said = value.get(setting.editor_name, value.get(setting.name))
         if said is not None:
-            settings[key] = said
+            settings[setting.editor_name] = said
     return settings
 
 
@@ -128,7 +115,7 @@ class Configuration:
         return changed
 
     def shows(self, switch: str, path: str) -> bool:
-        """Whether one of `SWITCHES` is on for the file at the absolute `path`."""
+        """Whether what a switch shows is wanted in the file at the absolute `path`: yes, unless somebody says no."""
         said = self._said(self._folder_of(path)).get(switch)
         return (said.get("enabled") if isinstance(said, Mapping) else said) is not False
 
