@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-MOST_ELEMENTS = 1 << 18
-"""Elements up to which a tensor is given values: the masks of 4096 tokens for 64 experts."""
+MOST_ELEMENTS = 1 << 22
+"""Elements up to which a tensor is given values: the masks of 4096 tokens that choose 8 of 128 experts."""
 
 _ALONG = {"topk": 2, "sort": 1, "argsort": 1, "argmax": 1, "argmin": 1, "max": 1, "min": 1, "kthvalue": 2, "mode": 1}
 """Operators whose integers are positions along a dimension, and where that dimension stands among the arguments."""
