@@ -56,6 +56,15 @@ def test_a_finding_shows_its_place_its_source_and_what_is_known(model: Path) -> 
     )
 
 
+def test_the_source_of_a_place_that_several_findings_share_is_shown_once(model: Path) -> None:
+    shared = related(model, span_of(MODEL, "self.weight"))
+    findings = [finding(model, span_of(MODEL, text), related=[shared]) for text in ("x.double()", "torch.cat")]
+    text = render(model.parent, checked(model, *findings))
+    assert text.count("note: declared here") == 2
+    assert text.count("-----------") == 1
+    assert render(model.parent, checked(model, *findings), verbose=True).count("-----------") == 2
+
+
 def test_a_finding_without_op_module_or_source_still_reads_well(tmp_path: Path) -> None:
     gone = tmp_path / "gone.py"
     bare = finding(gone, span(0, 0, 0), op=None, module=None, count=1, target="", stage=Stage.LOAD, rule="crash")

@@ -60,9 +60,11 @@ class TextReport:
         self._verbose = verbose
         self._quiet = quiet
         self._shared: dict[Hashable, _Shared] = {}
+        self._noted: set[Hashable] = set()
 
     def file(self, file: CheckedFile) -> str:
         """The findings of one file, and with `verbose` what each stage saw."""
+        self._noted.clear()
         blocks = [self._finding(finding) for finding in file.findings if not self._is_known(finding, file)]
         if file.problem is not None:
             blocks.append(f"{printable(file.shown)}: {self._styler.paint('error', Role.ERROR)}: {file.problem}\n")
@@ -145,9 +147,12 @@ class TextReport:
         headline, *more = printable(related.message).split("\n")
         label = self._styler.paint("note", Role.PLACE)
         lines = [f"  {self._place(related.path, related.range, Role.FAINT)}: {label}: {headline}"]
-        if (related.path, related.range) != (finding.path, finding.range):  # else its source stands just above
+        known = (related.path, related.range, related.message)
+        # Its source stands just above, or was shown with another finding of the file.
+        if (related.path, related.range) != (finding.path, finding.range) and (self._verbose or known not in self._noted):
             snippet = Snippet(self._styler, "-", Role.INFORMATION)
             lines += self._excerpt(related.path, related.range, gutter, snippet)
+            self._noted.add(known)
         return lines + [" " * gutter + self._styler.paint(f" | {line}", Role.FAINT) for line in more]
 
     def _place(self, path: str, area: Range, role: Role = Role.PLACE) -> str:
