@@ -148,8 +148,8 @@ class TextReport:
         label = self._styler.paint("note", Role.PLACE)
         lines = [f"  {self._place(related.path, related.range, Role.FAINT)}: {label}: {headline}"]
         known = (related.path, related.range, related.message)
-        # Its source stands just above, or was shown with another finding of the file.
-        if (related.path, related.range) != (finding.path, finding.range) and (self._verbose or known not in self._noted):
+        above = (related.path, related.range) == (finding.path, finding.range)
+        if not above and (self._verbose or known not in self._noted):
             snippet = Snippet(self._styler, "-", Role.INFORMATION)
             lines += self._excerpt(related.path, related.range, gutter, snippet)
             self._noted.add(known)
