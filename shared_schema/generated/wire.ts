@@ -116,12 +116,13 @@ export interface Basis {
 /**
  * That a class is at fault where its inferred inputs do not run.
  *
- * `proven` says that no inputs can run; else others do, `instead` by their signature, or the class was built with
- * arguments that nobody wrote down.
+ * `proven` says that no inputs can run; else others do, `instead` by their signature, the class was built with
+ * arguments that nobody wrote down, or for another reason, `because` as a sentence.
  */
 export interface Blame {
   readonly proven: boolean;
   readonly instead?: string;
+  readonly because?: string;
 }
 
 /**

@@ -49,10 +49,10 @@ from inductor_debug.capture.inference.judging.honesty import (
     NOT_CARRIED,
     basis_of,
     fault,
-    fixed_size,
     has_free_sizes,
     otherwise,
     refusal,
+    remarked,
     with_fixed_sizes,
 )
 from inductor_debug.capture.loading import preloadable
@@ -262,7 +262,7 @@ class _Session:
             self._runs.clear()
             outcome, findings = self._judged(stage, runner, target)
         if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
-            beside = self._fixed_sizes(target)
+            beside = self._remarks(target)
             self._runs[-1] = replace(self._runs[-1], beside=beside)
             findings = [*findings, *beside]
         if stage is Stage.PREVIEW:
@@ -290,15 +290,15 @@ class _Session:
             return real
         return self._workshop.rebuild_invented(item.offer, load) or real
 
-    def _fixed_sizes(self, target: BuiltTarget) -> list[Finding]:
-        """What the target raises for other sizes than those that it has by chance only."""
+    def _remarks(self, target: BuiltTarget) -> list[Finding]:
+        """What the target raises for other calls than the one that it runs with."""
         assert target.inference is not None
         found = []
-        for coincidence in target.inference.coincidences():
+        for remark in target.inference.remarks():
             with self._workshop.eagerly():
-                outcome = run_preview(otherwise(target, coincidence), self._sources)
+                outcome = run_preview(otherwise(target, remark), self._sources)
             refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
-            found += [fixed_size(refusal, target, coincidence) for refusal in refusals[:1]]
+            found += [remarked(refusal, target, remark) for refusal in refusals[:1]]
         return found
 
     def _with_other_inputs(self, target: BuiltTarget) -> list[Finding]:
