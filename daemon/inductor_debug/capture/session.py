@@ -34,6 +34,7 @@ from inductor_debug_schema import (
     StageReport,
     StageStarted,
     StageState,
+    TensorsSeen,
 )
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
@@ -55,6 +56,8 @@ from inductor_debug.capture.inference.judging.honesty import (
     remarked,
     with_fixed_sizes,
 )
+from inductor_debug.capture.liveness.code import Codes
+from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
@@ -83,7 +86,7 @@ _DIGEST_LENGTH = 16
 
 
 def analyze(request: JobRequest, emit: Emit) -> None:
-    """Analyses one file and emits `Loaded`, `StageStarted`, `StageFinished`, `ExpressionsSeen` and `Finished`.
+    """Analyses one file, and emits events as `inductor_debug_schema.jobs` says.
 
     A file that does not parse emits `Finished` alone.
 
@@ -122,6 +125,7 @@ class _Session:
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
+        self._codes = Codes(self._sources.text)
         self._recordings: list[Recording] = []
         self._unfinished: set[Location] = set()
         self._findings: list[Finding] = []
@@ -197,6 +201,9 @@ class _Session:
         if self._request.keep_captures:
             place = (item.valued or item.target).location
             self._emit(Capture(item.offer.name, stage, place, list(self._runs), list(self._others)).on_wire())
+        timeline = timeline_of(self._recordings[-1], self._codes)
+        if timeline is not None:
+            self._emit(TensorsSeen(item.offer.name, timeline))
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
