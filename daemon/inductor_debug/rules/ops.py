@@ -155,11 +155,12 @@ class Recording:
 
     `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
     frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
-    `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those.
+    `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
+    reads them.
     """
 
     ops: list[Op] = field(default_factory=list)
     origins: dict[int, Origin] = field(default_factory=dict)
     declarations: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
-    calls: list[ModuleCall] = field(default_factory=list)
-    lifetimes: Lifetimes | None = None
+    calls: list[ModuleCall] = field(default_factory=list, compare=False)
+    lifetimes: Lifetimes | None = field(default=None, compare=False)
