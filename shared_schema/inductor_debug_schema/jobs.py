@@ -1,8 +1,9 @@
 """What the engine asks of a worker, and what a worker answers while it works.
 
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
-`StageFinished` for each target and stage, followed by `InferenceHint`, `ExpressionsSeen` and `TensorsSeen` where there
-are any; then `Finished`. A worker that dies says nothing more; the supervisor tells.
+`StageFinished` for each target and stage, followed by `InferenceHint` and `ExpressionsSeen` where there are any; then
+`Finished`. A worker
+that dies says nothing more; the supervisor tells.
 
 Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and `Answered`
 as they go, and `Finished` at the end.
@@ -19,7 +20,6 @@ from inductor_debug_schema.captures import StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
-from inductor_debug_schema.tensors import TensorsSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,17 @@ class TargetSetting:
     name: str
     init: str | None = None
     inputs: str | None = None
+    at: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A Python expression that gives what is to be checked: a module, a function, or a pair of it and its inputs.
+
+    It is evaluated in the file's namespace, inside the worker. `at` is where it is written; None for a command line.
+    """
+
+    expression: str
     at: Location | None = None
 
 
@@ -100,6 +111,12 @@ class JobRequest:
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""
     allow: list[str] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    """What is built of the file beside what it offers by itself."""
+    follow_main: bool = False
+    """Whether what stands under `if __name__ == "__main__":` is run, too, as far as it calls its models."""
+    argv: list[str] = field(default_factory=list)
+    """The command line that the file sees while it runs, its own name left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +220,6 @@ Event = Union[
     StageFinished,
     StageCaptured,
     ExpressionsSeen,
-    TensorsSeen,
     InferenceHint,
     Progressed,
     ArtifactMade,

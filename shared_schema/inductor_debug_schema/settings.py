@@ -267,6 +267,25 @@ SETTINGS = (
         project=True,
     ),
     Setting(
+        "entry",
+        SettingKind.TEXTS,
+        "Python expressions that build what is to be checked in a file, as `file.py::EXPRESSION`: each gives a module, "
+        "a function, or a pair of it and its inputs.",
+        project=True,
+        example='["m.py::build(Cfg())"]',
+        remark="expressions that build what is to be checked in a file",
+    ),
+    Setting(
+        "follow_main",
+        SettingKind.FLAG,
+        'Whether what stands under `if __name__ == "__main__":` runs, too, up to where it repeats itself.',
+    ),
+    Setting(
+        "argv",
+        SettingKind.TEXTS,
+        "The command line that a file sees while it runs, its own name left out.",
+    ),
+    Setting(
         "code_lens",
         SettingKind.SWITCH,
         "Show what is known of a target or a model class above it.",

@@ -22,6 +22,7 @@ from inductor_debug.accelerators.profile import load_document
 from inductor_debug.capture import session
 from inductor_debug.worker.warm_up import warm_up
 from inductor_debug_schema import (
+    Entry,
     Event,
     FileStatus,
     Finding,
@@ -108,6 +109,9 @@ def analyze(
     targets: tuple[TargetSetting, ...] = (),
     memory_limit: int = 8 << 30,
     keep_graphs: bool = False,
+    entries: tuple[str, ...] = (),
+    follow_main: bool = False,
+    argv: tuple[str, ...] = (),
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -122,6 +126,9 @@ def analyze(
         targets=list(targets),
         memory_limit=memory_limit,
         keep_graphs=keep_graphs,
+        entries=[Entry(expression) for expression in entries],
+        follow_main=follow_main,
+        argv=list(argv),
     )
     events: list[Event] = []
 

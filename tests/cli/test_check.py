@@ -173,6 +173,9 @@ def test_files_that_are_no_python_are_explained(command: Command, project: Path,
         (["model.py", "--timeout", "soon"], "'soon' is not a positive number of seconds"),
         (["model.py", "--timeout", "inf"], "'inf' is not a positive number"),
         (["model.py", "--strict", "--warn"], "not allowed with"),
+        (["model.py", "--entry", "build("], "'build(' is not a Python expression"),
+        (["model.py", "other.py", "--entry", "build()"], "name that file alone"),
+        ([".", "--entry", "build()"], "name that file alone"),
         (["model.py", "--format", "xml"], "invalid choice"),
         (["model.py", "--verb"], "unrecognized arguments"),
         ([], "required"),
@@ -420,6 +423,16 @@ def test_what_code_may_do_arrives_at_the_worker(command: Command, write: Write) 
     ran = command("check", "model.py")
     assert ran.code == 2
     assert "network" in ran.err
+
+
+def test_entries_and_the_main_program_arrive_at_the_worker(command: Command, write: Write) -> None:
+    write("model.py", CLEAN)
+    command("check", "model.py")
+    assert (FakePool.requests[-1].entries, FakePool.requests[-1].follow_main) == ([], False)
+    command("check", "model.py", "--entry", "build(2)", "--follow-main", "--argv", "--name 'a b' -v")
+    request = FakePool.requests[-1]
+    assert [entry.expression for entry in request.entries] == ["build(2)"]
+    assert (request.follow_main, request.argv) == (True, ["--name", "a b", "-v"])
 
 
 def test_a_notebook_is_refused_by_name(command: Command, write: Write) -> None:

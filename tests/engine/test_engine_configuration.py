@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver, Trigger
 from inductor_debug.engine.folders import artifact_folder
-from inductor_debug_schema import Location, Position, Range, Severity, Stage, TargetSetting
+from inductor_debug_schema import Entry, Location, Position, Range, Severity, Stage, TargetSetting
 
 PROFILE = 'name = "mine"\nextends = "mock"\n'
 
@@ -101,6 +102,26 @@ def test_targets_are_those_of_the_file(tmp_path: Path) -> None:
     assert resolve(tmp_path, toml, "package/model.py").targets == (TargetSetting("Model", "64", "(1,)", place(0, 55)),)
     assert resolve(tmp_path, toml, "other.py").targets == (TargetSetting("Model", None, "(2,)", place(3, 47)),)
     assert resolve(tmp_path, toml, "model.py").targets == ()
+
+
+def test_entries_are_those_of_the_file_and_the_command_line_comes_first(tmp_path: Path) -> None:
+    toml = '[tool.inductor-debug]\nentry = ["package/model.py::build(Cfg())", "other.py::Net(3)"]\n'
+    place = Location(str(tmp_path / "pyproject.toml"), Range(Position(1, 0), Position(1, 62)))
+    assert resolve(tmp_path, toml, "package/model.py").entry == (Entry("build(Cfg())", place),)
+    assert resolve(tmp_path, toml, "model.py").entry == ()
+    said = {"entry": [f"{tmp_path / 'package' / 'model.py'}::Net(1)"]}
+    both = resolve(tmp_path, toml, "package/model.py", command_line=said).entry
+    assert [entry.expression for entry in both] == ["Net(1)", "build(Cfg())"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [("build()", 'must be "file.py::EXPRESSION"'), ("m.py::build(", "'build(' is not a Python expression")],
+)
+def test_an_entry_that_cannot_be_read_is_told_with_its_line(tmp_path: Path, entry: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(words)) as caught:
+        resolve(tmp_path, f'[tool.inductor-debug]\nentry = ["{entry}"]\n')
+    assert caught.value.line == 1
 
 
 def test_a_target_of_no_file_is_told_where_it_stands_with_what_was_meant(tmp_path: Path) -> None:

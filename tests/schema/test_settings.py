@@ -32,6 +32,9 @@ UNUSUAL: dict[str, Any] = {
     "infer": False,
     "require_targets": True,
     "artifacts": "off",
+    "entry": ["model.py::build()"],
+    "follow_main": True,
+    "argv": ["--width", "3"],
 }
 """For every setting a value that is not its default."""
 EDITORS = [setting for setting in SETTINGS if setting.scope and setting.daemon]

@@ -3,8 +3,11 @@
     # inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10), train
     class Model(nn.Module): ...
 
-Inputs in a list of tuples, `inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, are several sets: the first is what
-every stage looks at; the model is run with each of the others too, and calls of it in turn tell what compiles it again.
+    # inductor-debug: entry=build_model(Cfg())
+
+An `entry` gives the model, and may stand above anything or nothing. Inputs in a list of tuples,
+`inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, are several sets: the first is what every stage looks at; the
+model is run with each of the others too, and calls of it in turn tell what compiles it again.
 
 A directive goes on in the next comment line while a bracket is open or after a comma. Values are parsed here, with
 positions in the file, and evaluated elsewhere (`building`): nothing is executed and torch is not imported.
@@ -24,7 +27,7 @@ from inductor_debug.capture.syntax import tree_of
 
 __all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
 
-VALUES = ("inputs", "init")
+VALUES = ("inputs", "init", "entry")
 FLAGS = ("train", "eval", "dynamic", "fullgraph", "off")
 WHOLE_FILE = ""
 """The name of a directive that stands above nothing: only `off`, which is then meant for the whole file."""
@@ -112,10 +115,13 @@ class _Reader:
             if anchor is None and comment.alone and comment.text[words:].strip() == "off":
                 found[-1] = Directive(WHOLE_FILE, comment.line, where, flags={"off": True})
                 continue
-            if anchor is None:
+            if self._has_entry(block):
+                name, line = "", -2 - comment.line  # of no definition, and each for itself
+            elif anchor is None:
                 self._fault("A directive stands alone, above a top-level class, function or assignment.", where)
                 continue
-            name, line = anchor
+            else:
+                name, line = anchor
             directive = found.setdefault(line, Directive(name, line, where))
             self._read_block(directive, comment.line, block)
         return list(found.values()), self.faults
@@ -137,6 +143,11 @@ class _Reader:
 
     def _is_comment(self, line: int) -> bool:
         return line in self.comments and self.comments[line].alone
+
+    def _has_entry(self, block: list[str]) -> bool:
+        text = "\n".join(block)
+        found = (_SEGMENT.match(text, start, end) for start, end in _segments(text))
+        return any(match is not None and match.group("key") == "entry" for match in found)
 
     def _read_block(self, directive: Directive, first_line: int, block: list[str]) -> None:
         text = "\n".join(block)

@@ -7,25 +7,27 @@ did. Nothing is built here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ast
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location, TargetSetting
+from inductor_debug_schema import Entry, Location, TargetSetting
 
 from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.capture import foreign
 from inductor_debug.capture.definitions import Definitions
 from inductor_debug.capture.directives import WHOLE_FILE, read_directives
+from inductor_debug.capture.entry.expressions import Entered, Evaluate, entered
 from inductor_debug.capture.inference.offering import InferredOffers, Inferring
 from inductor_debug.capture.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.offers import Complaint, Discovered, Offer, Origin, Recipe, as_call, as_calls
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.subjects import identity_of, is_function
 from inductor_debug.capture.target import Call
-from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_setting
+from inductor_debug.capture.wishes import Wish, wish_of_directive, wish_of_entry, wish_of_setting
 
 
 def discover(
@@ -36,6 +38,8 @@ def discover(
     interceptor: Interceptor,
     sources: SourceMap,
     inferring: Inferring | None = None,
+    entries: Sequence[Entry] = (),
+    evaluate: Evaluate | None = None,
 ) -> Discovered:
     """Everything that the loaded `module` offers.
 
@@ -47,8 +51,13 @@ def discover(
         interceptor: what was passed to `torch.compile` meanwhile.
         sources: turns places into frames.
         inferring: how to offer what has no inputs; None does not offer it.
+        entries: expressions from outside the file that give targets.
+        evaluate: evaluates those and the file's own; None evaluates none.
     """
-    return _Discovery(module, path, text, settings, interceptor, sources, inferring).run()
+    discovery = _Discovery(module, path, text, settings, interceptor, sources, inferring)
+    if evaluate is not None:
+        discovery.enter(entries, evaluate)
+    return discovery.run()
 
 
 class _Discovery:
@@ -72,14 +81,22 @@ class _Discovery:
         self.off = {item.name for item in directives if item.flags.get("off")}
         self.inferring = inferring if WHOLE_FILE not in self.off else None
         said = [item for item in directives if item.arguments or item.flags.keys() != {"off"}]
-        self.wishes = [wish_of_directive(item, path, self.names, sources) for item in said]
+        wishes = [wish_of_directive(item, path, self.names, sources) for item in said]
+        self.wishes = [wish for wish in wishes if wish.entry is None]
+        self.own_entries = [wish for wish in wishes if wish.entry is not None]
+        self.entered: list[Entered] = []
         self.wishes += [
             wish_of_setting(item, self.names, item.at or self.definitions.location(item.name) or self.definitions.start)
             for item in settings
         ]
 
+    def enter(self, entries: Sequence[Entry], evaluate: Evaluate) -> None:
+        """Evaluates the entries, those from outside first."""
+        given = [wish_of_entry(entry, self.names, self._place_of(entry)) for entry in entries]
+        self.entered = [entered(wish, evaluate) for wish in (*given, *self.own_entries)]
+
     def run(self) -> Discovered:
-        for convention in (self._wished, self._get_inputs, self._example_inputs, self._compiled):
+        for convention in (self._entered, self._wished, self._get_inputs, self._example_inputs, self._compiled):
             fresh: set[int] = set()
             for offer in convention():
                 if self.seen.isdisjoint(offer.identity):
@@ -88,10 +105,30 @@ class _Discovery:
             self.seen |= fresh
         if self.inferring is not None:
             offers = InferredOffers(self.inferring, self.module, self.definitions, self.seen, self.off, self._use_wish)
+            without_inputs = [made for made in self.entered if made.offer(self.module.__name__) is None]
+            self.result.offers += [
+                self._named_apart(offers.entered(made.subject, made.wish)) for made in without_inputs
+            ]
             self.result.offers += map(self._named_apart, offers.compiled(self.interceptor, self.path))
             self.result.offers += map(self._named_apart, offers.classes(self.result.reserve))
         self._complain_of_idle_wishes()
         return self.result
+
+    # Entries
+
+    def _place_of(self, entry: Entry) -> Location:
+        """Where to speak of an entry from outside: at the first definition of the file's that it names."""
+        names = [node.id for node in ast.walk(ast.parse(entry.expression, mode="eval")) if isinstance(node, ast.Name)]
+        return next(filter(None, map(self.definitions.location, names)), self.definitions.start)
+
+    def _entered(self) -> Iterator[Offer]:
+        for made in self.entered:
+            offer = made.offer(self.module.__name__)
+            if offer is not None:
+                yield offer
+            elif self.inferring is None:
+                message = f"{made.what} gives no inputs, and inferring them is off: give (model, inputs)."
+                self._complain(message[0].upper() + message[1:], made.wish.location)
 
     # Directives and settings
 
@@ -220,13 +257,14 @@ class _Discovery:
             # A library's class says little: call the target what the file calls the instance.
             defined = next((key for key, value in self.names.items() if unwrap(value) is call.module), defined)
         name = call.name if defined == name else defined
-        here = next((frame.location for frame in call.compiled_at if frame.location.path == self.path), None)
+        frames = call.called_at if call.followed else call.compiled_at
+        here = next((frame.location for frame in frames if frame.location.path == self.path), None)
         location = self.definitions.location(defined) or here or self.definitions.start
         where = here or location
         wish = self._use_wish(defined)
         return Offer(
             name=name,
-            origin=Origin.COMPILE,
+            origin=Origin.MAIN if call.followed else Origin.COMPILE,
             location=location,
             model=Recipe(lambda: call.function, where, call.name),
             inputs=Recipe(lambda: (call.args, call.kwargs), where, f"the call of {call.name}", call.called_at),

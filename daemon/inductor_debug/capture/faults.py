@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from dataclasses import replace
 
 from inductor_debug_schema import Finding, JobRequest, Location, Position, Range, Related, Severity, Stage
 
 from inductor_debug.capture.broken_libraries import broken_library
 from inductor_debug.capture.containment import refusal_of
 from inductor_debug.capture.directives import name_range
+from inductor_debug.capture.entry.main_program import Followed, summary
 from inductor_debug.capture.failures import describe, place, with_unknown_name
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.misspellings import unknown_name
@@ -81,7 +83,11 @@ def raised_finding(
     missing = unknown_name(error)
     message = f"{describe(error).rstrip('.')} ({what})."
     finding = _finding("capture-error", message + _hint(error), location, target, related)
-    return finding if missing is None else with_unknown_name(finding, missing)
+    if missing is None:
+        return finding
+    told = with_unknown_name(finding, missing)
+    without_place = told.message != finding.message and location == fallback
+    return replace(told, message=f"{told.message} ({what})") if without_place else told
 
 
 def definition_finding(message: str, request: JobRequest, line: int, target: str) -> Finding:
@@ -91,6 +97,29 @@ def definition_finding(message: str, request: JobRequest, line: int, target: str
         (index for index in range(line - 1, len(lines)) if lines[index].lstrip().startswith(_DEFINES)), line - 1
     )
     return _finding("capture-error", message, Location(request.path, name_range(lines, first)), target)
+
+
+_MAIN = "while the main program ran"
+_COMMAND_LINE = {
+    True: "Give it a command line with `--argv`.",
+    False: "Nothing after it can be analysed; read the command line in a function that only "
+    '`if __name__ == "__main__":` calls.',
+}
+
+
+def main_findings(followed: Followed, request: JobRequest, sources: SourceMap) -> list[Finding]:
+    """What ended a main program that was followed, and which of its models it did not call."""
+    line = followed.line or 0
+    lines = SourceText(request.text).lines
+    here = Location(request.path, Range(Position(line, 0), Position(line, utf16_length(lines[line]))))
+    found = []
+    if followed.error is not None:
+        raised = raised_finding(followed.error, _MAIN, sources, here)
+        found.append(replace(raised, severity=Severity.WARNING))
+    words = summary(followed)
+    if words:
+        found.append(Finding("not-checked", Severity.INFORMATION, words, here.path, here.range, Stage.LOAD))
+    return found
 
 
 def complaint_finding(complaint: Complaint) -> Finding:
@@ -116,10 +145,7 @@ def _import_words(error: ImportError) -> str:
 def _exit_words(error: SystemExit, what: str) -> str:
     refusal = _parser_refusal(error)
     if refusal:
-        return (
-            f"argparse ended the program {what}: {refusal}. Nothing after it can be analysed; read the command line in "
-            'a function that only `if __name__ == "__main__":` calls.'
-        )
+        return f"argparse ended the program {what}: {refusal}. {_COMMAND_LINE[what == _MAIN]}"
     code = "" if error.code is None else repr(error.code)
     return f"sys.exit({code}) was called {what}: nothing after it can be analysed."
 

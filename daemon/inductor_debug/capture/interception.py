@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class CompiledCall:
     called_at: tuple[Frame, ...] = ()
     training: bool = False
     gradients: bool = True
+    followed: bool = False
+    """It was not given to `torch.compile`: the main program called it, and nobody knows what it will be given to."""
 
 
 class Interceptor:
@@ -67,7 +70,14 @@ class Interceptor:
         self._stop_at = stop_at
         self._patience = patience
         self._recording = False
-        self._running = False
+        self._running = threading.local()
+        self.on_stop: Callable[[], None] = lambda: None
+        """Told before the script is stopped, in the thread that stops it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a call that is, or was, taken down goes on in this thread."""
+        return getattr(self._running, "now", False)
 
     @contextlib.contextmanager
     def active(self, *, recording: bool) -> Iterator[None]:
@@ -103,24 +113,28 @@ class Interceptor:
 
     def call(self, run: Any, model: Any, offer: CompiledCall | None, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Calls `model` eagerly and takes the call down, unless it happens inside another one."""
-        if not self._recording or self._running or offer is None:
+        if not self._recording or self.running or offer is None:
             return model(*args, **kwargs)
         if offer.kwargs is None:
             self._take_down(offer, run, args, kwargs)
             if self._stop_at and len(self.calls) >= self._stop_at:
-                raise LoadStopped("all targets are known")
+                self._stop("all targets are known")
         else:
             self._patience -= 1
             if self._patience < 0:
-                raise LoadStopped(f"{offer.name} was called again and again")
-        self._running = True
+                self._stop(f"{offer.name} was called again and again")
+        self._running.now = True
         try:
             return model(*args, **kwargs)
         except BaseException as error:
             self.failure = error
             raise
         finally:
-            self._running = False
+            self._running.now = False
+
+    def _stop(self, why: str) -> None:
+        self.on_stop()
+        raise LoadStopped(why)
 
     def _take_down(self, offer: CompiledCall, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if args and getattr(type(args[0]), getattr(run, "__name__", ""), None) is run:

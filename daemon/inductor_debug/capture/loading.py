@@ -74,15 +74,15 @@ def place_of(path: str) -> ModulePlace:
 
 
 @contextmanager
-def search_path(place: ModulePlace, project_root: str) -> Iterator[None]:
-    """Sets `sys.path` and `sys.argv` as `python file.py` in the project's root does, `src` added."""
+def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ()) -> Iterator[None]:
+    """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added."""
     before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
     folder = os.path.dirname(place.path)
     # A package's own folder comes last: its `types.py` must not become everybody's `types`.
     first = [folder] if folder == place.root else [place.root]
     first += [project_root, os.path.join(project_root, "src")]
     sys.path[:] = list(dict.fromkeys([*first, *(entry for entry in before if entry), folder]))
-    sys.argv[:] = [place.path]
+    sys.argv[:] = [place.path, *argv]
     importlib.invalidate_caches()
     if os.path.isdir(project_root):
         os.chdir(project_root)

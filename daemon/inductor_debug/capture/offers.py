@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Origin(str, Enum):
     """The convention by which a file offers a target, in the order in which they are asked."""
 
+    ENTRY = "entry"
+    """An expression that gives it: `# inductor-debug: entry=build(Cfg())`, a setting, or the command line."""
     DIRECTIVE = "directive"
     """A comment `# inductor-debug: inputs=...` above a definition."""
     CONFIGURATION = "pyproject"
@@ -32,6 +34,8 @@ class Origin(str, Enum):
     """A function `example_inputs` at module level or a static method of the class."""
     COMPILE = "torch.compile"
     """A call of what `torch.compile` returned, made while the file was loaded."""
+    MAIN = "main"
+    """A call of a model by the file's main program."""
     INFERRED = "inferred"
     """Nobody gave inputs: they are inferred when the target is built."""
 

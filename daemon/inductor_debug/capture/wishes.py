@@ -7,11 +7,12 @@ exception points into it.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location, TargetSetting
+from inductor_debug_schema import Entry, Location, TargetSetting
 
 from inductor_debug.capture.directives import Argument, Directive
 from inductor_debug.capture.expressions import SourcePositions
@@ -28,6 +29,8 @@ class Wish:
     location: Location
     init: Recipe | None
     inputs: Recipe | None
+    entry: Recipe | None = None
+    """Gives the target itself, which `name` then spells."""
     training: bool | None = None
     dynamic: bool | None = None
     fullgraph: bool = False
@@ -39,16 +42,26 @@ def wish_of_directive(directive: Directive, path: str, names: dict[str, Any], so
     made = {
         key: _recipe_of_argument(key, argument, path, names, sources) for key, argument in directive.arguments.items()
     }
+    entry = directive.arguments.get("entry")
     return Wish(
-        directive.name,
+        directive.name if entry is None else ast.unparse(entry.tree),
         Origin.DIRECTIVE,
-        Location(path, directive.range),
+        Location(path, directive.range if entry is None else entry.range),
         made.get("init"),
         made.get("inputs"),
+        made.get("entry"),
         directive.training,
         directive.flags.get("dynamic"),
         directive.flags.get("fullgraph", False),
     )
+
+
+def wish_of_entry(entry: Entry, names: dict[str, Any], location: Location) -> Wish:
+    """The wish of an expression from outside the file; complaints point at `location` unless it says where it is."""
+    place, source = entry.at or location, entry.expression
+    code = compile(source, "<entry>", "eval", dont_inherit=True)
+    recipe = Recipe(lambda: eval(code, _with_torch(names)), place, f"the entry `{source}`")
+    return Wish(source, Origin.ENTRY, place, None, None, recipe)
 
 
 def wish_of_setting(setting: TargetSetting, names: dict[str, Any], location: Location) -> Wish:

@@ -23,12 +23,14 @@ from inductor_debug.capture.conversions import fake_conversions
 from inductor_debug.capture.declarations import Declarations
 from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.discovery import discover
+from inductor_debug.capture.entry.main_program import Followed, MainProgram
+from inductor_debug.capture.entry.module_calls import ModuleCalls
 from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import building, is_limitation, is_too_large, new_fake_mode, without_modes
 from inductor_debug.capture.inference.offering import Inferring
 from inductor_debug.capture.initialisers import nothing_drawn
 from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopped
-from inductor_debug.capture.offers import Discovered, Offer
+from inductor_debug.capture.offers import Discovered, Offer, Recipe
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.registered_backends import RegisteredBackends
 from inductor_debug.capture.seeding import SEED, seed_host
@@ -41,6 +43,8 @@ _IMPATIENT = 1
 """Repeated calls after which a script is stopped whose tensors are real, and whose work takes real time."""
 
 
+_OTHERS_FIRST = 4
+"""The same where a main program is followed: it may call one model twice before it calls another (a GAN)."""
 _REAL_SHARE = 8
 _REAL_LIMIT = 1 << 30
 
@@ -62,7 +66,14 @@ class Load:
     error: BaseException | None = None
     modules: loading.LoadedModules = field(default_factory=loading.LoadedModules)
     discovered: Discovered = field(default_factory=Discovered)
+    main: Followed | None = None
+    """What came of the file's main program, where that was followed."""
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def obstacle(self) -> BaseException | None:
+        """What kept the file, or its main program, from showing anything."""
+        return self.error or (self.main.obstacle if self.main is not None else None)
 
 
 class Workshop:
@@ -83,6 +94,7 @@ class Workshop:
         self._loads: dict[BuildMode, Load] = {}
         self._backends = RegisteredBackends()
         self._imports = loading.ImportWatch(without_modes)
+        self._main = MainProgram(self._text, request.path) if request.follow_main else None
         self._names_devices = mentions(self._text)
         teach_names(self._text)
         self.devices = Redirector()
@@ -96,7 +108,8 @@ class Workshop:
     def open(self) -> Iterator[Workshop]:
         """Everything else happens inside: meanwhile the file can be imported, and libraries load undisturbed."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(loading.search_path(self._place, self._request.project_root))
+            argv = self._request.argv
+            stack.enter_context(loading.search_path(self._place, self._request.project_root, argv))
             self._overlay = stack.enter_context(loading.overlay(self._place, self._text))
             stack.enter_context(self._imports.active())
             yield self
@@ -105,14 +118,13 @@ class Workshop:
         """The file on the first rung that carries it, or what the most telling rung met."""
         first = load = self._load_on(LADDER[0])
         for mode in LADDER[1:]:
-            if first.error is None or load.error is None or not _is_more_worth(load.error):
+            if load.obstacle is None or not _is_more_worth(load.obstacle):
                 break
             load = self._load_on(mode)
-            load.notes.append(
-                f"The file could not be loaded with {first.mode.value} tensors: {describe(first.error).rstrip('.')}."
-            )
+            why = describe(first.obstacle).rstrip(".") if first.obstacle is not None else ""
+            load.notes.append(f"The file could not be loaded with {first.mode.value} tensors: {why}.")
         # What stops only because its tensors are real, or values were made up, says less than what the first rung met.
-        if load.error is not None and (is_too_large(load.error) or load.mode is LADDER[-1]):
+        if load.obstacle is not None and (is_too_large(load.obstacle) or load.mode is LADDER[-1]):
             return first
         return load
 
@@ -215,7 +227,8 @@ class Workshop:
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         real = mode is BuildMode.REAL
-        interceptor = Interceptor(self._sources, stop_at if real else 0, _IMPATIENT if real else PATIENCE)
+        impatience = _OTHERS_FIRST if self._main is not None else _IMPATIENT
+        interceptor = Interceptor(self._sources, stop_at if real else 0, impatience if real else PATIENCE)
         load = Load(mode, new_fake_mode(mode, self._seed), interceptor, Declarations(self._sources))
         self._loads[mode] = load
         self._execute(load)
@@ -234,21 +247,41 @@ class Workshop:
                 interceptor,
                 self._sources,
                 self._inferring if load.error is None else None,
+                self._request.entries,
+                (lambda recipe: self._evaluated(recipe, load)) if load.error is None else None,
             )
         return load
 
     def _execute(self, load: Load) -> None:
         assert self._overlay is not None, "the workshop is not open"
         seed_host(self._seed)
-        with self._user_code(load, recording=True):
+        with self._user_code(load, recording=True), self._watching(load) as calls:
             try:
                 loading.run_user_code(self._overlay.execute)
             except LoadStopped as stop:
                 load.notes.append(f"The rest of the file was not run: {stop}.")
+                load.main = Followed(ended=str(stop)) if self._main is not None else None
             except BaseException as error:
                 self._on_error(load, error)
-        load.module = self._overlay.module
+            load.module = self._overlay.module
+            if self._main is not None and calls is not None and load.module is not None and load.error is None:
+                load.main = load.main or self._main.run(load.module, load.interceptor)
+                load.main.called, load.main.uncalled = calls.models()
         load.modules = self._imports.loaded()
+
+    def _watching(self, load: Load) -> contextlib.AbstractContextManager[ModuleCalls | None]:
+        """Watches the models of a file whose main program is to be followed."""
+        if self._main is None:
+            return contextlib.nullcontext()
+        return self._main.watching(load.interceptor, fake=load.fake_mode is not None)
+
+    def _evaluated(self, recipe: Recipe, load: Load) -> Any:
+        """What an entry gives, evaluated as the end of the file would be."""
+        load.modules.activate()
+        with self._user_code(load, recording=False):
+            value = loading.run_user_code(recipe.run)
+        load.modules = self._imports.loaded()
+        return value
 
     def _mentions(self, module: ModuleType) -> bool:
         text = self._sources.text(module.__file__ or "")

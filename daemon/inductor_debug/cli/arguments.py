@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
 
 from inductor_debug_schema import Stage
 
+from inductor_debug.cli.files import PathError
 from inductor_debug.cli.formats import FORMATS
 from inductor_debug.cli.output import add_output
 from inductor_debug.engine.setting_values import ALLOWABLE
@@ -22,6 +26,8 @@ examples:
   inductor-debug check src --format sarif --output findings.sarif
   inductor-debug check src --write-baseline known.json      accept what is there today
   inductor-debug check src --baseline known.json            and fail on new findings only
+  inductor-debug check model.py --entry "build_model(Cfg())"
+  inductor-debug check train.py --follow-main --argv "--layers 2"
 
 A folder stands for the Python files below it that define or compile a model, without hidden folders, virtual
 environments, installed packages and what `exclude` names. A check runs a file, so set-up files, tests, migrations,
@@ -80,6 +86,7 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
     add_allow(group)
+    add_entries(group)
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
     group.add_argument(
         "--artifacts", metavar="WHERE", help="keep the graphs that are captured: cache, project, or a folder"
@@ -136,6 +143,43 @@ def add_allow(group: argparse._ArgumentGroup) -> None:
         choices=ALLOWABLE,
         help=f"let the code that is run do what is refused otherwise: {', '.join(ALLOWABLE)}",
     )
+
+
+def add_entries(group: argparse._ArgumentGroup) -> None:
+    """Adds what builds more than a file offers by itself; `said_of_entries` reads it."""
+    group.add_argument(
+        "--entry",
+        metavar="EXPRESSION",
+        action="append",
+        help="also check what this Python expression gives in the one FILE that is named: a module, a function, or a "
+        "pair of it and its inputs; may be repeated",
+    )
+    group.add_argument(
+        "--follow-main",
+        action="store_true",
+        default=None,
+        help='also run what stands under `if __name__ == "__main__":`, up to where it repeats itself, and check the '
+        "models that it calls",
+    )
+    group.add_argument(
+        "--argv", metavar="WORDS", type=shlex.split, help="the command line that the file sees, in one string"
+    )
+
+
+def said_of_entries(arguments: argparse.Namespace, files: Sequence[str]) -> dict[str, Any]:
+    """What the command line says of entries, for `SettingsResolver`; None where it is silent.
+
+    Args:
+        arguments: the command line.
+        files: what it names.
+
+    Raises:
+        PathError: entries are given, and not for one file.
+    """
+    if arguments.entry and (len(files) != 1 or os.path.isdir(files[0])):
+        raise PathError("--entry is evaluated in one file: name that file alone")
+    entries = [f"{os.path.abspath(files[0])}::{entry}" for entry in arguments.entry or ()]
+    return {"entry": entries or None, "follow_main": arguments.follow_main, "argv": arguments.argv}
 
 
 def _count(text: str) -> int:

@@ -17,7 +17,7 @@ from inductor_debug_schema import FileStatus, Severity
 
 from inductor_debug.cli import baseline as baselines
 from inductor_debug.cli import console
-from inductor_debug.cli.arguments import DESCRIPTION, EPILOG, add_arguments
+from inductor_debug.cli.arguments import DESCRIPTION, EPILOG, add_arguments, said_of_entries
 from inductor_debug.cli.files import Candidate, PathError, collect
 from inductor_debug.cli.formats import View, renderer
 from inductor_debug.cli.output import Output, require_writable, styler, write_whole
@@ -182,4 +182,5 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         "config": arguments.config,
         "artifacts": arguments.artifacts,
         "require_targets": arguments.require_targets,
+        **said_of_entries(arguments, arguments.paths),
     }

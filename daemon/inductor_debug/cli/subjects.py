@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.cli.arguments import add_allow, seconds
+from inductor_debug.cli.arguments import add_allow, add_entries, said_of_entries, seconds
 from inductor_debug.cli.files import PathError
 
 NO_TARGET = (
@@ -42,6 +42,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds it may take")
     add_allow(group)
+    add_entries(group)
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
     group.add_argument("--artifacts", metavar="WHERE", help=ARTIFACTS_HELP)
     group.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
@@ -56,6 +57,7 @@ def said(arguments: argparse.Namespace) -> dict[str, Any]:
         "interpreter": located(arguments.python),
         "config": arguments.config,
         "artifacts": arguments.artifacts,
+        **said_of_entries(arguments, [subject_of(arguments.subject).path]),
     }
 
 

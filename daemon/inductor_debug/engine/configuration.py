@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inductor_debug_schema import Finding, Severity, Stage, TargetSetting
+from inductor_debug_schema import Entry, Finding, Severity, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import (
     NO_ACCELERATOR,
@@ -37,7 +37,7 @@ __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
 
 _ENVIRONMENT_PROFILE_KEYS = ("MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
 _ENVIRONMENT_KEYS = ("MOCK_STRICT", *_ENVIRONMENT_PROFILE_KEYS)
-_RESOLVED = ("accelerator", "artifacts", "interpreter", "severity", "targets")
+_RESOLVED = ("accelerator", "artifacts", "interpreter", "severity", "targets", "entry")
 """Settings that are more than what the nearest rung says."""
 ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
@@ -106,6 +106,7 @@ class SettingsResolver:
             artifacts=_artifacts(rungs),
             severity=_severities(rungs),
             targets=_targets_of(path, project),
+            entry=_entries_of(path, rungs),
             complaints=_lost_targets(project),
             configuration_path=project.path if project is not None else None,
             **said,
@@ -222,6 +223,17 @@ def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
         file, _, name = key.partition("::")
         if os.path.normpath(os.path.join(project.folder, file)) == os.path.normpath(path):
             found.append(TargetSetting(name, said.get("init"), said.get("inputs"), project.at(f"targets.{key}")))
+    return tuple(found)
+
+
+def _entries_of(path: str, rungs: list[Rung]) -> tuple[Entry, ...]:
+    """The entries that any rung declares for the file at `path`, the nearest rung's first."""
+    found = []
+    for rung in rungs:
+        for said in rung.values.get("entry", ()):
+            file, _, expression = said.partition("::")
+            if os.path.normpath(os.path.join(rung.folder, file)) == os.path.normpath(path):
+                found.append(Entry(expression.strip(), rung.at("entry")))
     return tuple(found)
 
 

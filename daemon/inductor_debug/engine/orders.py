@@ -9,17 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import (
-    Answered,
-    ArtifactMade,
-    ArtifactReference,
-    Event,
-    FileReport,
-    Finding,
-    Stage,
-    Task,
-    TensorTimeline,
-)
+from inductor_debug_schema import Answered, ArtifactMade, ArtifactReference, Event, FileReport, Finding, Stage, Task
 
 
 @dataclass(frozen=True)
@@ -44,8 +34,7 @@ class Performed:
 
     `broken` says that the run itself failed (a crash, a timeout); what had come until then is here all the same. `text`
     is what ran. `references` are the artifacts that could be kept; `notes` say why others could not. `found` are the
-    report's findings before policy: for whoever keeps them while settings and comments change. `timelines` say which
-    tensors were alive when, by target.
+    report's findings before policy: for whoever keeps them while settings and comments change.
     """
 
     report: FileReport
@@ -56,7 +45,6 @@ class Performed:
     references: list[ArtifactReference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
-    timelines: dict[str, TensorTimeline] = field(default_factory=dict)
 
 
 Listener = Callable[[Event], None]

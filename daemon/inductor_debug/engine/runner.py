@@ -31,7 +31,6 @@ from inductor_debug_schema import (
     InferenceHint,
     JobRequest,
     StageCaptured,
-    TensorsSeen,
 )
 
 from inductor_debug.engine import folders
@@ -149,7 +148,7 @@ class Runner:
                     self._hints.keep(_place(work), event)
                 return
             results.accept(event)
-            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, TensorsSeen)):
+            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured)):
                 on_event(results, event)
 
         station = self._station(work.settings)
@@ -243,6 +242,9 @@ class Runner:
             memory_limit=settings.memory_limit,
             infer=settings.infer,
             allow=list(settings.allow),
+            entries=list(settings.entry),
+            follow_main=settings.follow_main,
+            argv=list(settings.argv),
             task=order.task,
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,

@@ -6,6 +6,7 @@ no files; the profile that `accelerator` names is loaded elsewhere.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -200,6 +201,20 @@ def _targets(value: Any) -> dict[str, dict[str, str]]:
     return value
 
 
+def _entries(value: Any) -> tuple[str, ...]:
+    for entry in _strings(value):
+        file, separator, expression = entry.partition("::")
+        if not file or not separator:
+            raise _UnusableError(f'must be "file.py::EXPRESSION", not {entry!r}')
+        try:
+            ast.parse(expression.strip(), mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise _UnusableError(
+                f"{expression.strip()!r} is not a Python expression: {getattr(error, 'msg', error)}"
+            ) from None
+    return tuple(value)
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "accelerator": _text,
     "stages": _stages,
@@ -216,6 +231,9 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "require_targets": _flag,
     "artifacts": _text,
     "targets": _targets,
+    "entry": _entries,
+    "follow_main": _flag,
+    "argv": _strings,
 }
 PROJECT_KEYS = settings.names(project=True)
 COMMAND_LINE_KEYS = tuple(name for name in settings.names() if name != "targets")

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-from inductor_debug_schema import Finding, Severity, Stage, TargetSetting
+from inductor_debug_schema import Entry, Finding, Severity, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, chosen_name
 
@@ -79,6 +79,8 @@ class Settings:
     unchecked. `timeout` is in seconds, `memory_limit` in bytes.
     `artifacts` says where graphs, kernels and reports are kept: "cache" (the user's cache folder), "project"
     (`debug_artifacts` in the project's root), "off", or the absolute path of a folder.
+    `entry` are expressions that build what is to be checked in this very file; `follow_main` runs what stands under
+    `if __name__ == "__main__":`, and `argv` is the command line that the file sees.
     `configuration_path` is the pyproject.toml that was used, if any.
     """
 
@@ -99,6 +101,9 @@ class Settings:
     require_targets: bool = False
     artifacts: str = "cache"
     targets: tuple[TargetSetting, ...] = ()
+    entry: tuple[Entry, ...] = ()
+    follow_main: bool = False
+    argv: tuple[str, ...] = ()
     complaints: tuple[Finding, ...] = ()
     configuration_path: str | None = None
 
@@ -118,6 +123,8 @@ class Settings:
             self.allow,
             self.interpreter,
             [[target.name, target.init, target.inputs, target.at] for target in self.targets],
+            [[entry.expression, entry.at] for entry in self.entry],
+            [self.follow_main, self.argv],
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 

@@ -91,6 +91,11 @@ class InferredOffers:
                     self._seen.update(found[-1].identity)
         return found
 
+    def entered(self, subject: Any, wish: Wish) -> Offer:
+        """What an entry gave without inputs."""
+        self._seen.update(identity_of(subject, self._module.__name__))
+        return self._offer(wish.name, subject, wish=wish)
+
     def classes(self, reserve: dict[str, list[Offer]]) -> list[Offer]:
         """The file's outermost classes without targets; their parts go to `reserve`."""
         names = vars(self._module)
@@ -105,9 +110,9 @@ class InferredOffers:
     def _is_new(self, subject: Any) -> bool:
         return self._seen.isdisjoint(identity_of(subject, self._module.__name__))
 
-    def _offer(self, name: str, value: Any, call: CompiledCall | None = None) -> Offer:
-        wish = self._wish_for(name)
-        location = self._definitions.location(name) or self._definitions.start
+    def _offer(self, name: str, value: Any, call: CompiledCall | None = None, wish: Wish | None = None) -> Offer:
+        location = self._definitions.location(name) or (self._definitions.start if wish is None else wish.location)
+        wish = wish or self._wish_for(name)
         init = wish.init
         inference = Inference(
             Subject(name, unwrap(value), _builder(value, init) if init is not None else None), self._around

@@ -72,7 +72,7 @@ class Selector:
             given: absolute path of the folder that the user named: what stands above it makes no file a test.
             settings: those of the file.
         """
-        if settings.includes(path) or settings.targets:
+        if settings.includes(path) or settings.targets or settings.entry:
             return None
         text = read_source(path)
         if isinstance(text, Finding):
