@@ -116,12 +116,13 @@ export interface Basis {
 /**
  * That a class is at fault where its inferred inputs do not run.
  *
- * `proven` says that no inputs can run; else others do, `instead` by their signature, or the class was built with
- * arguments that nobody wrote down.
+ * `proven` says that no inputs can run; else others do, `instead` by their signature, the class was built with
+ * arguments that nobody wrote down, or for another reason, `because` as a sentence.
  */
 export interface Blame {
   readonly proven: boolean;
   readonly instead?: string;
+  readonly because?: string;
 }
 
 /**
@@ -449,6 +450,43 @@ export interface LinePlace {
 }
 
 /**
+ * The tensors that are alive while the last operation of one run of a line runs.
+ *
+ * `why` says in a sentence why there is nothing to show; it is empty where there is. Of the `calls` runs of the line
+ * (in `targets`, of which `target` is shown), this is number `call`, counted from zero, in `module` and `function`.
+ * `start_line` and `end_line` are those of the statement that is meant: the one at the line, or the last one before it
+ * that has run. `rows` are those from number `first` on, of `row_count` in all. `line_peak` is the highest memory
+ * while the line runs, `peak` that of the whole run; `curve` is the memory over the run in steps of equal length,
+ * `here` the step of this line. `exact` is False where sizes are those of the call that ran, with `symbols`.
+ * `outdated` says that the text has changed since.
+ */
+export interface LineTensors {
+  readonly path: string;
+  readonly line: number;
+  readonly why?: string;
+  readonly target?: string;
+  readonly targets?: readonly string[];
+  readonly call?: number;
+  readonly calls?: number;
+  readonly module?: string;
+  readonly function?: string;
+  readonly start_line?: number;
+  readonly end_line?: number;
+  readonly rows?: readonly TensorRow[];
+  readonly first?: number;
+  readonly row_count?: number;
+  readonly memory?: MemoryNow | null;
+  readonly line_peak?: MemoryPeak | null;
+  readonly peak?: MemoryPeak | null;
+  readonly curve?: readonly number[];
+  readonly here?: number;
+  readonly exact?: boolean;
+  readonly symbols?: Readonly<Record<string, number>>;
+  readonly accelerator?: string;
+  readonly outdated?: boolean;
+}
+
+/**
  * A text that the compiler made for one graph: `title` says which ("IR before fusion", "wrapper").
  *
  * `language` is "python", "cpp", "triton" or "text". `places` maps zero-based lines of the text to the expression they
@@ -494,6 +532,25 @@ export interface Mark {
   readonly place: Location;
   readonly graph: string;
   readonly nodes: readonly string[];
+}
+
+/**
+ * The bytes of all tensors that are alive at one moment, each memory counted once, and of each kind of tensor.
+ *
+ * `device_bytes` is what they take on the chosen accelerator with its padding, None where none is chosen that pads.
+ */
+export interface MemoryNow {
+  readonly bytes: number;
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly device_bytes?: number | null;
+}
+
+/**
+ * The most memory that is alive at once, and the innermost expression that runs then.
+ */
+export interface MemoryPeak {
+  readonly bytes: number;
+  readonly place?: TensorPlace | null;
 }
 
 /**
@@ -782,6 +839,164 @@ export interface TensorFact {
 }
 
 /**
+ * Where a tensor is made or read: the text of the expression there, and the module that runs it.
+ */
+export interface TensorPlace {
+  readonly path: string;
+  readonly range: Range;
+  readonly text: string;
+  readonly module?: string;
+}
+
+/**
+ * One tensor that is alive while a line runs.
+ *
+ * `label` is what the code calls it: a variable in scope, the parameter's name, or the expression that made it
+ * (`named` is False then); `scope` names the calling function whose variable it is, empty for the line's own. `roles`
+ * are some of "made" and "read" (by the line), "freed" (gone once the line has run), "gone" (before its last
+ * operation) and "saved" (only autograd holds it). `bytes` is what its elements take, `storage_bytes` what its memory
+ * does; `counted` is False where an earlier row has the same memory or none is left. `view_of` is the label of the
+ * tensor whose memory it looks into, empty where it has its own. `order` is as in `TimelineTensor`. `declared` is
+ * where a parameter or buffer was declared; `reads` are the first of `read_count` places that read it.
+ */
+export interface TensorRow {
+  readonly id: number;
+  readonly kind: string;
+  readonly label: string;
+  readonly named: boolean;
+  readonly scope: string;
+  readonly roles: readonly string[];
+  readonly shape: readonly (number | string)[];
+  readonly sizes: readonly number[];
+  readonly dims: readonly string[];
+  readonly stride: readonly (number | string)[];
+  readonly order: string;
+  readonly dtype: string;
+  readonly device: string;
+  readonly requires_grad: boolean;
+  readonly bytes: number;
+  readonly storage_bytes: number;
+  readonly counted: boolean;
+  readonly view_of?: string;
+  readonly made?: TensorPlace | null;
+  readonly declared?: TensorPlace | null;
+  readonly reads?: readonly TensorPlace[];
+  readonly read_count?: number;
+  readonly layout?: DeviceLayout | null;
+}
+
+/**
+ * Every tensor of one run of a target, and where in the user's code the run was meanwhile.
+ *
+ * `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
+ * operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `symbols` are the numbers
+ * of sizes that were not fixed.
+ */
+export interface TensorTimeline {
+  readonly operations: number;
+  readonly places?: readonly Location[];
+  readonly op_places?: readonly number[];
+  readonly op_statements?: readonly number[];
+  readonly storages?: readonly TimelineStorage[];
+  readonly tensors?: readonly TimelineTensor[];
+  readonly calls?: readonly TimelineCall[];
+  readonly statements?: readonly TimelineStatement[];
+  readonly names?: readonly TimelineName[];
+  readonly symbols?: Readonly<Record<string, number>>;
+}
+
+/**
+ * The timeline of a target's run.
+ */
+export interface TensorsSeen {
+  readonly target: string;
+  readonly timeline: TensorTimeline;
+}
+
+/**
+ * One call of a function of the user's, in which operations `first` up to but not including `last` ran.
+ *
+ * `caller` is the statement that made it, -1 for the outermost ones. `module` is the dotted path of the module that it
+ * belongs to. `start_line` and `end_line` (zero-based, inclusive) are those of the function's definition.
+ */
+export interface TimelineCall {
+  readonly caller: number;
+  readonly path: string;
+  readonly function: string;
+  readonly module: string;
+  readonly start_line: number;
+  readonly end_line: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * A variable of a call holds a tensor from the moment when `since` operations had run until `until` had.
+ */
+export interface TimelineName {
+  readonly call: number;
+  readonly name: string;
+  readonly tensor: number;
+  readonly since: number;
+  readonly until: number;
+}
+
+/**
+ * One run of a statement of a call, from operation `first` up to but not including `last`.
+ *
+ * Lines are zero-based and inclusive; those of a compound statement are its head's.
+ */
+export interface TimelineStatement {
+  readonly call: number;
+  readonly start_line: number;
+  readonly end_line: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The memory of tensors: `bytes`, alive from operation `first` (-1: from before) until `end` operations have run.
+ *
+ * `exact` says that its size is known for every call, and not just for the one that ran.
+ */
+export interface TimelineStorage {
+  readonly bytes: number;
+  readonly exact: boolean;
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * One tensor of a run, as it was when it was first seen.
+ *
+ * `kind` is "parameter", "buffer", "input", "constant" or "activation", and `name` what the model calls one that no
+ * operation made. `made` is the operation that made it, -1 where none did; `end` how many operations had run when the
+ * last Python reference to it went away, `reads` the operations that were given it. `base` is the tensor of which it
+ * is a view, `declared` the place that declares it, each -1 where there is none. `dims` are names of its dimensions,
+ * empty where nothing names one; `sizes` is empty where a size is not known at all. `order` says how its elements lie:
+ * "contiguous", "channels last", "broadcast" or "strided". `storage` and `base` are indexes into the timeline's lists.
+ */
+export interface TimelineTensor {
+  readonly storage: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly shape: readonly (number | string)[];
+  readonly stride: readonly (number | string)[];
+  readonly sizes: readonly number[];
+  readonly dims: readonly string[];
+  readonly dtype: string;
+  readonly device: string;
+  readonly element_bytes: number;
+  readonly order: string;
+  readonly requires_grad: boolean;
+  readonly made: number;
+  readonly end: number;
+  readonly base: number;
+  readonly declared: number;
+  readonly reads: readonly number[];
+}
+
+/**
  * One step back along the history of a size.
  *
  * `name` is what was done there (`max_pool2d`, `conv2`), `text` the same with the sizes that it joins
@@ -815,4 +1030,4 @@ export interface UnwantedDtype {
   readonly unwanted_dtypes: readonly string[];
 }
 
-export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted | TensorsSeen;

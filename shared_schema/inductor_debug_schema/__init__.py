@@ -69,6 +69,20 @@ from inductor_debug_schema.jobs import (
     Task,
 )
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
+from inductor_debug_schema.tensors import (
+    LineTensors,
+    MemoryNow,
+    MemoryPeak,
+    TensorPlace,
+    TensorRow,
+    TensorsSeen,
+    TensorTimeline,
+    TimelineCall,
+    TimelineName,
+    TimelineStatement,
+    TimelineStorage,
+    TimelineTensor,
+)
 
 __all__ = [
     "EVENT_TYPES",
@@ -137,6 +151,18 @@ __all__ = [
     "TargetSetting",
     "Task",
     "TensorFact",
+    "LineTensors",
+    "MemoryNow",
+    "MemoryPeak",
+    "TensorPlace",
+    "TensorRow",
+    "TensorTimeline",
+    "TensorsSeen",
+    "TimelineCall",
+    "TimelineName",
+    "TimelineStatement",
+    "TimelineStorage",
+    "TimelineTensor",
     "TraceStep",
     "UnknownName",
     "UnwantedDtype",

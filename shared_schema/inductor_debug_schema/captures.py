@@ -17,12 +17,13 @@ from inductor_debug_schema.positions import Location
 class Blame:
     """That a class is at fault where its inferred inputs do not run.
 
-    `proven` says that no inputs can run; else others do, `instead` by their signature, or the class was built with
-    arguments that nobody wrote down.
+    `proven` says that no inputs can run; else others do, `instead` by their signature, the class was built with
+    arguments that nobody wrote down, or for another reason, `because` as a sentence.
     """
 
     proven: bool
     instead: str = ""
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

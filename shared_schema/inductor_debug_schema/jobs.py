@@ -1,9 +1,8 @@
 """What the engine asks of a worker, and what a worker answers while it works.
 
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
-`StageFinished` for each target and stage, followed by `InferenceHint` and `ExpressionsSeen` where there are any; then
-`Finished`. A worker
-that dies says nothing more; the supervisor tells.
+`StageFinished` for each target and stage, followed by `InferenceHint`, `ExpressionsSeen` and `TensorsSeen` where there
+are any; then `Finished`. A worker that dies says nothing more; the supervisor tells.
 
 Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and `Answered`
 as they go, and `Finished` at the end.
@@ -20,6 +19,7 @@ from inductor_debug_schema.captures import StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
+from inductor_debug_schema.tensors import TensorsSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +220,7 @@ Event = Union[
     StageFinished,
     StageCaptured,
     ExpressionsSeen,
+    TensorsSeen,
     InferenceHint,
     Progressed,
     ArtifactMade,

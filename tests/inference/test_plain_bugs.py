@@ -57,6 +57,13 @@ BUGS = {
     # what: (model, what is replaced, by what, where it is told, the rule on a fresh open)
     "a transpose is missing": (ATTENTION, "k.transpose(-2, -1)", "k", "q @ k", "fixed-size"),
     "a precision is mixed": (ATTENTION, "softmax(-1) @ v", "softmax(-1).double() @ v", "scores", "capture-error"),
+    "a size has no methods": (
+        ATTENTION,
+        "return self.proj(out.transpose(1, 2).reshape(B, T, C))",
+        "return self.proj(out.transpose(1, 2).reshape(B, T.long(), C))",
+        "T.long()",
+        "capture-error",
+    ),
     "an attribute is misspelt": (ATTENTION, "return self.proj", "return self.prj", "self.prj", "capture-error"),
     "heads are split wrongly": (
         ATTENTION,
@@ -390,4 +397,64 @@ class Block(torch.jit.ScriptModule):
     def forward(self, x):
         return self.layer(x)
 """
+    assert findings(told(tmp_path, text)) == []
+
+
+MASKED = """
+import torch
+from torch import nn
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.key = nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x, mask=None):
+        scores = self.query(x) @ self.key(x).transpose(1, 2)
+        if mask is not None:
+            scores = scores.masked_fill(mask.unsqueeze(1) == 0, -1e9)
+        return scores.softmax(-1) @ x
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(2))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+"""
+NEEDED = {
+    # what: (what is replaced in MASKED, by what)
+    "one of several arguments": ("x, mask=None", "x=None, mask=None"),
+    "the code says so itself": (
+        "if mask is not None:",
+        "if mask is None:\n            raise ValueError(mask)\n        if 1:",
+    ),
+}
+
+
+def test_a_default_of_none_that_does_not_run_is_told_where_it_fails(tmp_path: Path) -> None:
+    assert findings(told(tmp_path, MASKED)) == []
+    text = MASKED.replace("if mask is not None:", "if True:")
+    events = told(tmp_path, text)
+    (finding,) = findings(events)
+    assert (finding.rule, finding.severity) == ("unusable-default", Severity.WARNING)
+    assert expression(text, finding).startswith("mask.unsqueeze")
+    assert "`mask` is None by default" in finding.message
+    assert inferred(events).signature == "x f32[batch, seq, 64], mask b8[batch, seq]"
+
+
+def test_a_default_of_none_is_told_where_no_call_runs(tmp_path: Path) -> None:
+    text = MASKED.replace("if mask is not None:", "if True:").replace("unsqueeze(1)", "view(7, 11, 13)")
+    (finding,) = findings(told(tmp_path, text))
+    assert (finding.rule, finding.severity) == ("capture-error", Severity.WARNING)
+    assert expression(text, finding).startswith("mask.view")
+    assert "`mask` is None by default" in finding.message
+
+
+@pytest.mark.parametrize("what", NEEDED)
+def test_what_the_code_needs_as_it_says_is_no_unusable_default(what: str, tmp_path: Path) -> None:
+    text = MASKED.replace(*NEEDED[what])
     assert findings(told(tmp_path, text)) == []

@@ -209,11 +209,11 @@ def _pieces(steps: Sequence[_Step], depth: int) -> list[Sequence[_Step]]:
             return [steps[start:end] for start, end in zip(starts, [*starts[1:], len(steps)], strict=True)]
     elif first is not None:
         return [steps]
-    length = _period([(op.overload, *map(id, path[depth + 1 :])) for op, path in steps])
+    length = period([(op.overload, *map(id, path[depth + 1 :])) for op, path in steps])
     return [steps[start : start + length] for start in range(0, len(steps), length)]
 
 
-def _period(items: Sequence[object]) -> int:
+def period(items: Sequence[object]) -> int:
     """The length of the shortest sequence that `items` repeats a whole number of times (Knuth, Morris and Pratt)."""
     borders = [0] * len(items)
     border = 0

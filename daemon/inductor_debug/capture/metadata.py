@@ -13,14 +13,20 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from inductor_debug.capture.symbol_names import written
+from inductor_debug.capture.liveness.lifetimes import LifetimeWatch
+from inductor_debug.capture.symbol_names import number_behind, written
 from inductor_debug.rules.ops import Size, SymbolicSize, TensorMeta
 
 
 class TensorTable:
-    """Numbers for the tensors and storages of one recording, and how often each storage was written."""
+    """Numbers for the tensors and storages of one recording, and how often each storage was written.
 
-    def __init__(self) -> None:
+    Args:
+        watch: told of every tensor and storage that gets a number; None where nobody asks when they go away.
+    """
+
+    def __init__(self, watch: LifetimeWatch | None = None) -> None:
+        self._watch = watch
         self._values: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._storages: dict[int, tuple[StorageWeakRef, int]] = {}
         self._writes: dict[int, int] = {}
@@ -36,6 +42,8 @@ class TensorTable:
         number = self._next_value
         self._next_value += 1
         self._values[id(tensor)] = (weakref.ref(tensor), number)
+        if self._watch is not None:
+            self._watch.tensor(tensor, number)
         return number
 
     def same(self, alias: torch.Tensor, tensor: torch.Tensor) -> None:
@@ -139,6 +147,8 @@ class TensorTable:
         number = self._next_storage
         self._next_storage += 1
         self._storages[address] = (_hold(storage), number)
+        if self._watch is not None:
+            self._watch.storage(storage, number)
         return number
 
 
@@ -179,8 +189,9 @@ def size(value: Any) -> Size:
     minimum, maximum = _bounds(getattr(node, "shape_env", None), expression)
     if getattr(expression, "is_number", False) or (maximum is not None and minimum == maximum):
         return int(expression) if getattr(expression, "is_number", False) else minimum
-    name = written(expression, getattr(node, "shape_env", None))
-    return SymbolicSize(name, divisor=known, minimum=minimum, maximum=maximum)
+    environment = getattr(node, "shape_env", None)
+    name, example = written(expression, environment), number_behind(expression, environment)
+    return SymbolicSize(name, divisor=known, minimum=minimum, maximum=maximum, example=example)
 
 
 _SYMBOLS: dict[Any, int] = {}

@@ -17,6 +17,7 @@ from torch.fx import GraphModule
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture.liveness.module_calls import CallLog
 from inductor_debug.capture.target import BuiltTarget
 
 _ROOT = re.compile(r"^[LG]\['\w+'\]\.?")
@@ -37,17 +38,20 @@ class ModulePath:
         return self._running[-1] if self._running else ""
 
     @contextmanager
-    def follow(self) -> Iterator[None]:
-        """Keeps track of calls of modules until it is left."""
+    def follow(self, log: CallLog | None = None) -> Iterator[None]:
+        """Keeps track of calls of modules until it is left; `log` is told of each."""
         original: Callable[..., Any] = torch.nn.Module.__call__
         names, running = self.names, self._running
 
         def _followed(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             running.append(names.get(id(module)) or (running[-1] if running else ""))
+            call = None if log is None else log.begin(running[-1], module, args, kwargs)
             try:
                 return original(module, *args, **kwargs)
             finally:
                 running.pop()
+                if log is not None:
+                    log.end(call)
 
         torch.nn.Module.__call__ = _followed  # type: ignore[method-assign]
         try:

@@ -26,6 +26,7 @@ from inductor_debug.capture.failures import (
     with_conflict,
     with_unknown_name,
 )
+from inductor_debug.capture.liveness.module_calls import CallLog
 from inductor_debug.capture.misspellings import unknown_name
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
@@ -49,7 +50,7 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
     recorded.
     """
-    recorder, error = _run(target, sources, contextlib.nullcontext())
+    recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
     ending = _explain(error, recorder, target, sources)
     report = StageReport(
         stage=Stage.PREVIEW,
@@ -65,20 +66,28 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
 
 
 def _run(
-    target: BuiltTarget, sources: SourceMap, watch: contextlib.AbstractContextManager[Any]
+    target: BuiltTarget,
+    sources: SourceMap,
+    watch: contextlib.AbstractContextManager[Any],
+    *,
+    watched: bool = False,
 ) -> tuple[Recorder, BaseException | None]:
-    """Runs the target once, leaves it as it was, and gives what was recorded and raised."""
+    """Runs the target once, leaves it as it was, and gives what was recorded and raised.
+
+    With `watched` the recording says of calls and lifetimes, too.
+    """
     snapshot = Snapshot(target)
     origins = OriginTable.of_target(target)
     path = ModulePath(target.module)
     attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
-    recorder = Recorder(attribution, origins)
+    recorder = Recorder(attribution, origins, watched=watched)
+    log = CallLog(recorder, lambda frame: sources.stack(frame, _call.__code__)) if watched else None
     error: BaseException | None = None
     ambient = target.fake_mode or contextlib.nullcontext()
     with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
         try:
             # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
-            with path.follow(), torch.compiler.set_stance("force_eager"), recorder, watch:
+            with path.follow(log), torch.compiler.set_stance("force_eager"), recorder, watch:
                 _call(target.function, args, kwargs)
         except (Exception, SystemExit) as raised:
             error = raised

@@ -19,6 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
+from inductor_debug.capture.liveness.lifetimes import LifetimeWatch
 from inductor_debug.capture.metadata import TensorTable, size
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.schemas import OperatorInfo, operator_info, plain
@@ -62,6 +63,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Args:
         attribution: where ops belong.
         origins: what is known of tensors that no op made; it is asked when one is first met.
+        watched: note when tensors and their memory go away. Only where the code runs as it is written does that say
+            something of it.
     """
 
     supports_higher_order_operators = True
@@ -70,10 +73,17 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self,
         attribution: Attribution,
         origins: OriginTable,
+        *,
+        watched: bool = False,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.recording = Recording(declarations=origins.declarations)
-        self.tensors = TensorTable()
+        watch = LifetimeWatch() if watched else None
+        self.recording = Recording(
+            declarations=origins.declarations, lifetimes=None if watch is None else watch.lifetimes
+        )
+        self.tensors = TensorTable(watch)
+        if watch is not None:
+            watch.count(self.recording.ops)
         self.failed: FailedOp | None = None
         self.attribution = attribution
         self.region: tuple[str, ...] = ()

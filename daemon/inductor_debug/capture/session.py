@@ -34,6 +34,7 @@ from inductor_debug_schema import (
     StageReport,
     StageStarted,
     StageState,
+    TensorsSeen,
 )
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
@@ -55,12 +56,14 @@ from inductor_debug.capture.inference.judging.honesty import (
     NOT_CARRIED,
     basis_of,
     fault,
-    fixed_size,
     has_free_sizes,
     otherwise,
     refusal,
+    remarked,
     with_fixed_sizes,
 )
+from inductor_debug.capture.liveness.code import Codes
+from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.loading import preloadable
 from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
@@ -89,7 +92,7 @@ _DIGEST_LENGTH = 16
 
 
 def analyze(request: JobRequest, emit: Emit) -> None:
-    """Analyses one file and emits `Loaded`, `StageStarted`, `StageFinished`, `ExpressionsSeen` and `Finished`.
+    """Analyses one file, and emits events as `inductor_debug_schema.jobs` says.
 
     A file that does not parse emits `Finished` alone.
 
@@ -128,6 +131,7 @@ class _Session:
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
+        self._codes = Codes(self._sources.text)
         self._recordings: list[Recording] = []
         self._unfinished: set[Location] = set()
         self._findings: list[Finding] = []
@@ -205,6 +209,9 @@ class _Session:
         if self._request.keep_captures:
             place = (item.valued or item.target).location
             self._emit(Capture(item.offer.name, stage, place, list(self._runs), list(self._others)).on_wire())
+        timeline = timeline_of(self._recordings[-1], self._codes)
+        if timeline is not None:
+            self._emit(TensorsSeen(item.offer.name, timeline))
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
@@ -270,7 +277,7 @@ class _Session:
             self._runs.clear()
             outcome, findings = self._judged(stage, runner, target)
         if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
-            beside = self._fixed_sizes(target)
+            beside = self._remarks(target)
             self._runs[-1] = replace(self._runs[-1], beside=beside)
             findings = [*findings, *beside]
         if stage is Stage.PREVIEW:
@@ -298,15 +305,15 @@ class _Session:
             return real
         return self._workshop.rebuild_invented(item.offer, load) or real
 
-    def _fixed_sizes(self, target: BuiltTarget) -> list[Finding]:
-        """What the target raises for other sizes than those that it has by chance only."""
+    def _remarks(self, target: BuiltTarget) -> list[Finding]:
+        """What the target raises for other calls than the one that it runs with."""
         assert target.inference is not None
         found = []
-        for coincidence in target.inference.coincidences():
+        for remark in target.inference.remarks():
             with self._workshop.eagerly():
-                outcome = run_preview(otherwise(target, coincidence), self._sources)
+                outcome = run_preview(otherwise(target, remark), self._sources)
             refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
-            found += [fixed_size(refusal, target, coincidence) for refusal in refusals[:1]]
+            found += [remarked(refusal, target, remark) for refusal in refusals[:1]]
         return found
 
     def _with_other_inputs(self, target: BuiltTarget) -> list[Finding]:

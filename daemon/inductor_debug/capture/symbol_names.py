@@ -34,7 +34,7 @@ def written(expression: Any, environment: Any) -> str:
     """An expression of torch's symbols as text."""
     if not _names:
         return str(expression)
-    values = getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {}
+    values = _values(environment)
     changes = {}
     for symbol in getattr(expression, "free_symbols", ()):
         name = _names.get(_number(values.get(symbol)))
@@ -42,6 +42,22 @@ def written(expression: Any, environment: Any) -> str:
             changes[symbol] = type(symbol)(name, integer=True, positive=True)
             _met[id(environment), str(symbol)] = environment, symbol
     return str(expression.xreplace(changes) if changes else expression)
+
+
+def number_behind(expression: Any, environment: Any) -> int | None:
+    """What an expression of torch's symbols is for the numbers that stand behind them; None where one has none."""
+    values = _values(environment)
+    symbols = getattr(expression, "free_symbols", ())
+    if not all(symbol in values for symbol in symbols):
+        return None
+    try:
+        return int(expression.xreplace({symbol: values[symbol] for symbol in symbols}))
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _values(environment: Any) -> Mapping[Any, Any]:
+    return getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {}
 
 
 def some_became_numbers() -> bool:

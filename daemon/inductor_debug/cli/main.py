@@ -35,6 +35,7 @@ COMMANDS = {
     ),
     "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
     "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
+    "tensors": Command("inductor_debug.cli.tensors", "list the tensors that are alive at a line"),
     "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),
     "report": Command("inductor_debug.cli.report", "check, and put what was found into one page to pass on"),
     "list": Command("inductor_debug.cli.listing", "list the artifacts that were kept"),

@@ -21,9 +21,11 @@ from inductor_debug_schema import (
     FileReport,
     FileStatus,
     Finding,
+    LineTensors,
     Range,
 )
 
+from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch
 from inductor_debug.engine.documents import Document, Verdict
@@ -39,6 +41,7 @@ from inductor_debug.engine.pool import PoolFactory
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.settings import ConfigurationError, Settings
 from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.tensors.line import Known, Question, Ran, line_tensors
 from inductor_debug.engine.watching import Watch
 
 _LOG = logging.getLogger(__name__)
@@ -170,6 +173,33 @@ class Engine:
             found.update((known.range, known) for known in seen)
         return list(found.values())
 
+    def tensors(self, uri: str, question: Question) -> LineTensors:
+        """The tensors at a line of an open document, from the last runs that passed it. Never waits for anything."""
+        lane = self._lanes.get(uri)
+        if lane is None or not lane.document.path:
+            return LineTensors(question.path, question.line, why="The file is not open, or was never saved.")
+        runs: dict[str, Ran] = {}
+        for other in (*self._lanes.values(), lane):
+            for target, run in other.expressions.timelines().items():
+                runs[target] = Ran(run.timelines[target], run.path, run.text)
+        document = lane.document
+        question = dataclasses.replace(question, path=document.path)
+        try:
+            settings = self._settings_for(document.path)
+        except ConfigurationError as error:
+            return LineTensors(question.path, question.line, why=str(error))
+        name = settings.chosen_accelerator
+        profile = read_profile(settings.profile) if name else None
+        return line_tensors(question, Known(runs, document.text, self._saved_text, profile, name or ""))
+
+    def _saved_text(self, path: str) -> str | None:
+        """The text of a file as those who import it have it."""
+        for lane in self._lanes.values():
+            if lane.document.path == path:
+                return lane.document.saved
+        text = read_source(path)
+        return None if isinstance(text, Finding) else text
+
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running for the document; None if it is not open."""
         await self._watch.settled()
@@ -242,7 +272,7 @@ class Engine:
         report = self._runner.report(results, settings)
         kept = self._keeper.keep(settings, results.path, newest(results.artifacts))
         found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
-        return Performed(report, results.text, *found, found=results.findings())
+        return Performed(report, results.text, *found, found=results.findings(), timelines=results.timelines)
 
     async def _carried_out(self, path: str, order: Order, on_event: Listener | None) -> tuple[Results, Settings]:
         """All that came of an order, and the settings it was carried out with."""

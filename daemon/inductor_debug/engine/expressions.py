@@ -71,6 +71,17 @@ class ExpressionStore:
             self._asked = (key, list(found.values()))
         return self._asked[1]
 
+    def timelines(self) -> dict[str, Results]:
+        """The run that knows most of the tensors of each target: the newest that went through, else the newest."""
+        found: dict[str, Results] = {}
+        for run, targets in reversed(self._runs()):
+            found.update((target, run) for target in targets if target in run.timelines)
+        for target, whole in self._whole.items():
+            newest = found.get(target)
+            if newest is not None and target in whole.timelines and not _went_through(newest, target):
+                found[target] = whole
+        return found
+
     def _runs(self) -> list[tuple[Results, list[str]]]:
         """The runs to ask, the newest first, and about which targets."""
         newest = self._newest

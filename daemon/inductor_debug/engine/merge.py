@@ -30,6 +30,8 @@ from inductor_debug_schema import (
     StageStarted,
     StageState,
     TargetReport,
+    TensorsSeen,
+    TensorTimeline,
 )
 
 from inductor_debug.engine.coverage import coverage_of
@@ -66,6 +68,7 @@ class Results:
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
     expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
+    timelines: dict[str, TensorTimeline] = field(default_factory=dict)
     inferred: dict[str, Inferred] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
@@ -99,6 +102,8 @@ class Results:
             self.expressions[event.target, event.stage] = event.expressions
         elif isinstance(event, StageCaptured):
             self.captures[event.target, event.stage] = event
+        elif isinstance(event, TensorsSeen):
+            self.timelines[event.target] = event.timeline
         elif isinstance(event, Answered):
             self.answers.append(event)
         elif isinstance(event, ArtifactMade):

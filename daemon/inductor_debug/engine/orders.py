@@ -9,7 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Answered, ArtifactMade, ArtifactReference, Event, FileReport, Finding, Stage, Task
+from inductor_debug_schema import (
+    Answered,
+    ArtifactMade,
+    ArtifactReference,
+    Event,
+    FileReport,
+    Finding,
+    Stage,
+    Task,
+    TensorTimeline,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,8 @@ class Performed:
 
     `broken` says that the run itself failed (a crash, a timeout); what had come until then is here all the same. `text`
     is what ran. `references` are the artifacts that could be kept; `notes` say why others could not. `found` are the
-    report's findings before policy: for whoever keeps them while settings and comments change.
+    report's findings before policy: for whoever keeps them while settings and comments change. `timelines` say which
+    tensors were alive when, by target.
     """
 
     report: FileReport
@@ -45,6 +56,7 @@ class Performed:
     references: list[ArtifactReference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
+    timelines: dict[str, TensorTimeline] = field(default_factory=dict)
 
 
 Listener = Callable[[Event], None]

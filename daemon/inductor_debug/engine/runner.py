@@ -31,6 +31,7 @@ from inductor_debug_schema import (
     InferenceHint,
     JobRequest,
     StageCaptured,
+    TensorsSeen,
 )
 
 from inductor_debug.engine import folders
@@ -148,7 +149,7 @@ class Runner:
                     self._hints.keep(_place(work), event)
                 return
             results.accept(event)
-            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured)):
+            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, TensorsSeen)):
                 on_event(results, event)
 
         station = self._station(work.settings)

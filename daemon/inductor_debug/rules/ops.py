@@ -18,13 +18,14 @@ class SymbolicSize:
     """A size that is not known, only bounded: `expression` as torch prints it (`8*s0`).
 
     `divisor` is the largest known number that always divides it, `minimum` and `maximum` its inclusive bounds
-    (`maximum` is None where there is none).
+    (`maximum` is None where there is none). `example` is what it is in the call that runs, where that is known.
     """
 
     expression: str
     divisor: int = 1
     minimum: int = 0
     maximum: int | None = None
+    example: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.expression
@@ -121,14 +122,45 @@ class Origin:
     meta: TensorMeta
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """One call of a module: `path` is its dotted path in the target, empty for the target itself.
+
+    `outside` are the frames that it was called from, innermost first; `arguments` the values of its parameters that are
+    tensors, by name. Ops number `first` up to but not including `last` ran in it.
+    """
+
+    path: str
+    outside: tuple[Frame, ...]
+    arguments: dict[str, int]
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Lifetimes:
+    """How many ops had run when a tensor or its memory went away, by number; what is not here outlived the run.
+
+    A tensor goes away with the last Python reference to it, its memory with the last tensor that lies in it or, with
+    gradients, with the last thing that autograd keeps of it.
+    """
+
+    values: dict[int, int] = field(default_factory=dict)
+    storages: dict[int, int] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Recording:
     """All ops of one stage of one target, in the order in which they ran, and where outside values come from.
 
     `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
-    frames that declare them, innermost first.
+    frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
+    `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
+    reads them.
     """
 
     ops: list[Op] = field(default_factory=list)
     origins: dict[int, Origin] = field(default_factory=dict)
     declarations: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
+    calls: list[ModuleCall] = field(default_factory=list, compare=False)
+    lifetimes: Lifetimes | None = field(default=None, compare=False)

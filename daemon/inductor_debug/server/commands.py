@@ -24,6 +24,7 @@ from inductor_debug.server import (
     graph_commands,
     report_commands,
     repro_commands,
+    tensor_commands,
 )
 from inductor_debug.server.ordering import Token
 from inductor_debug.server.partial_results import OPTION as PARTIAL_RESULTS
@@ -145,6 +146,7 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.compareAccelerators": Command(
         accelerator_commands.compare_accelerators, accelerator_commands.OPTIONS
     ),
+    "inductorDebug.tensors": Command(tensor_commands.tensors, tensor_commands.OPTIONS),
     "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
     "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),
     "inductorDebug.cancel": Command(cancel),

@@ -26,8 +26,10 @@ from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.blame import headless, is_evident
-from inductor_debug.capture.inference.judging.coincidences import Coincidence, coincidences
+from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
+from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
+from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import (
@@ -153,13 +155,13 @@ class Inference:
         """That the class is at fault where its inputs do not run; None where inputs were found that do."""
         return self._answer.blame if self._answer is not None else None
 
-    def coincidences(self) -> list[Coincidence]:
-        """Sizes of the call that are no others only by chance."""
-        return self._answer.coincidences if self._answer is not None else []
+    def remarks(self) -> list[Remark]:
+        """Other calls that the model refuses though its code does not say so."""
+        return self._answer.remarks if self._answer is not None else []
 
-    def otherwise(self, coincidence: Coincidence) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of the call with another size in place of a coincidence, which the model refuses."""
-        return make_call(coincidence.otherwise)
+    def otherwise(self, remark: Remark) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call that the model refuses."""
+        return make_call(remark.otherwise)
 
     def hint(self) -> InferenceHint | None:
         """The inputs that run, for the next job on this file; None where there are none, or they cannot be kept."""
@@ -211,7 +213,7 @@ class Inference:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         outcome = trials.run(kept.found.traced)
         if outcome.error is None:
-            return self._answered(kept.way, self._freed(kept.found, trials), trials, kept.since)
+            return self._answered(kept.way, way, self._freed(kept.found, trials), trials, kept.since)
         if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
@@ -253,19 +255,11 @@ class Inference:
                 continue
             searched += 1
             found = self._search(trials, way)
-            if isinstance(found, Found):
-                self._take(self._answered(number, found, trials), way)
+            answer = self._answer_of(found, number, way, trials, blamed)
+            if answer is not None:
+                self._take(answer, way)
                 return trials.fresh()
-            judgement = self._judgement(trials, way, found)
-            if judgement.runs is not None:
-                found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
-                self._take(self._answered(number, found, trials), way)
-                return trials.fresh()
-            if judgement.blamed is not None and self._is_sure(judgement.blamed, way, found.evident, blamed):
-                guess = judgement.blamed.guess
-                blame = Blame(proven=not way.construction.invented)
-                self._take(Answer(number, Found(guess, frozenset(), guess), blame), way)
-                return trials.fresh()
+            assert isinstance(found, NotFound)
             reason = _reason(found, way)
             if found.error is not None and is_limitation(found.error):
                 raise reason from found.error
@@ -274,14 +268,34 @@ class Inference:
         failure.lasting = lasting
         raise failure
 
+    def _answer_of(
+        self, found: Found | NotFound, number: int, way: _Way, trials: Trials, blamed: list[Outcome]
+    ) -> Answer | None:
+        """What a search came to: a call that runs, or one for which the class is to blame; None where nobody knows.
+
+        `blamed` are the failures for which earlier ways of building the class were nearly blamed, and is added to.
+        """
+        if isinstance(found, NotFound):
+            judgement = self._judgement(trials, way, found)
+            if judgement.runs is None:
+                if judgement.blamed is None or not self._is_sure(judgement.blamed, way, found.evident, blamed):
+                    return None
+                guess = judgement.blamed.guess
+                proven = not way.construction.invented and not judgement.because
+                return Answer(number, Found(guess, frozenset(), guess), Blame(proven, because=judgement.because))
+            found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
+        return self._answered(number, way, found, trials)
+
     def _freed(self, found: Found, trials: Trials) -> Found:
         """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
         if found.free.issuperset(found.guess.used_sizes()):
             return found
         return settled(trials, found.guess, time.process_time() + MOST_SECONDS)
 
-    def _answered(self, number: int, found: Found, trials: Trials, since: str = "") -> Answer:
-        return Answer(number, found, since=since, coincidences=coincidences(trials, found))
+    def _answered(self, number: int, way: _Way, found: Found, trials: Trials, since: str = "") -> Answer:
+        plan = functools.partial(self._plan, trials.subject, way)
+        remarks = [*coincidences(trials, found), *unusable_defaults(trials, found.guess, plan)]
+        return Answer(number, found, since=since, remarks=remarks)
 
     def _judgement(self, trials: Trials, way: _Way, found: NotFound) -> Judgement:
         """Whose fault it is that no call ran."""
@@ -291,8 +305,10 @@ class Inference:
             return Judgement(blamed=found.best)
         try:
             with at_most(_LONGEST_SEARCH):
-                known = self.precision_known
-                return judged(trials, self._plan(trials.subject, way), found.best, precision_known=known)
+                plan = self._plan(trials.subject, way)
+                if (default := unusable_default(trials, found.best.guess, plan)) is not None:
+                    return Judgement(blamed=default[1], because=because(default[0]))
+                return judged(trials, plan, found.best, precision_known=self.precision_known)
         except (TooLongError, NoSignatureError):
             return Judgement()
 

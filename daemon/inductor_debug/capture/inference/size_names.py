@@ -62,7 +62,15 @@ def _written_in(function: Callable[..., Any], guess: Guess) -> dict[str, str]:
     return found
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+def named_dimensions(tree: ast.AST) -> Iterator[tuple[ast.expr, str, dict[int, str]]]:
+    """What assignments call the dimensions of variables: the value, the variable, and the names by index."""
+    for target, value in _assignments(tree):
+        names = {index: name for index, name in _named(target, value, set()) if not name.startswith("_")}
+        if names:
+            yield value, _argument_of(value), names
+
+
+def _assignments(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Targets and values in the order of the text."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and len(node.targets) == 1]
     for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)):

@@ -14,7 +14,7 @@ from inductor_debug_schema import Blame, InferenceHint
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.freedom import Found
 from inductor_debug.capture.inference.judging.blame import Names
-from inductor_debug.capture.inference.judging.coincidences import Coincidence
+from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.refusals import Place
 
 
@@ -29,7 +29,7 @@ class Answer:
     found: Found
     blame: Blame | None = None
     since: str = ""
-    coincidences: list[Coincidence] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
 
 @dataclass

@@ -59,6 +59,8 @@ def _blamed(finding: Finding, blame: Blame, basis: Basis, remark: Related) -> Fi
     words = f"{finding.message.rstrip('.')} (with {which}, {basis.signature})."
     if blame.instead:
         words += f" It would run with {blame.instead}."
+    if blame.because:
+        words += f" {blame.because}"
     return replace(finding, severity=severity, message=words, related=[*finding.related, remark])
 
 

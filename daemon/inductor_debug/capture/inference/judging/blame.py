@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.trial import user_frames
 
@@ -115,7 +116,9 @@ def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: b
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
         return name not in names.attributes and name not in names.later
-    return plain and not invented and type(owner) in (tuple, list, dict, torch.Size)
+    if not plain or invented:
+        return False
+    return type(owner) in (tuple, list, dict, torch.Size) or (type(owner) in (int, float, bool) and is_computed(error))
 
 
 def _set_by_classes(kind: type) -> frozenset[str]:

@@ -9,12 +9,11 @@ go together, as the caller knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inductor_debug.capture.conflicts import ConflictKind
 from inductor_debug.capture.inference.changes import resized_alone, resized_together
 from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.judging.refusing_call import RefusedCall, refused_call
+from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.plan import GENERIC
 from inductor_debug.capture.inference.specs import Guess
 from inductor_debug.capture.inference.trial import Trials
@@ -25,20 +24,10 @@ _BATCH = "B"
 _FACTORS = (3, 5, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class Coincidence:
-    """That `argument` runs with `size` in dimension `dim` only. `otherwise` is a call with another size there."""
-
-    argument: str
-    dim: int
-    size: int
-    otherwise: Guess
-
-
-def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
+def coincidences(trials: Trials, found: Found) -> list[Remark]:
     """The sizes of a call that runs which are no others for no reason that the model gives."""
     guess, sizes = found.guess, found.guess.size_of()
-    result: list[Coincidence] = []
+    result: list[Remark] = []
     seen: set[int] = set()
     for number, (name, spec) in enumerate(guess.tensors()):
         for dim, called in enumerate(spec.dims):
@@ -55,7 +44,11 @@ def coincidences(trials: Trials, found: Found) -> list[Coincidence]:
             changed = changed or resized_alone(guess, name, spec, dim, other)
             refused = refused_call(trials, changed)
             if refused is not None and _is_by_chance(refused, number):
-                result.append(Coincidence(name, dim, size, changed))
+                because = (
+                    f"It runs only where dimension {dim} of `{name}` is {size}, and nothing in the model declares "
+                    "that size."
+                )
+                result.append(Remark("fixed-size", because, changed))
     return result
 
 

@@ -44,11 +44,15 @@ _IMAGE = ("H", "W")
 
 @dataclass
 class Judgement:
-    """What came of varying a call: `runs` is one that runs after all, `blamed` the failure that none avoids."""
+    """What came of varying a call: `runs` is one that runs after all, `blamed` the failure that none avoids.
+
+    `because` is a sentence on why a failure is blamed that some calls may avoid.
+    """
 
     runs: Guess | None = None
     blamed: Outcome | None = None
     furthest: Outcome | None = None
+    because: str = ""
 
 
 def judged(trials: Trials, plan: Plan, best: Outcome, *, precision_known: bool = True) -> Judgement:
@@ -85,7 +89,7 @@ class _Case:
 
     def judge(self) -> Judgement:
         best = self._best
-        if not best.place or _raises_itself(*best.place[-1][:2]):
+        if not best.place or raises_itself(*best.place[-1][:2]):
             return Judgement()
         first = self._refused(best.guess)
         if first is None:
@@ -104,7 +108,7 @@ class _Case:
             outcome = self._trials.run(guess)
             if outcome.error is None:
                 return Judgement(runs=guess)
-            if _is_further(outcome, best):
+            if is_further(outcome, best):
                 return Judgement(furthest=outcome)
             if outcome.place != best.place:
                 self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
@@ -199,7 +203,7 @@ class _Case:
             if self._spent():
                 return None, other
             outcome = self._trials.run(other)
-            if outcome.error is None or _is_further(outcome, self._best):
+            if outcome.error is None or is_further(outcome, self._best):
                 return wanted, other
             if outcome.place != self._best.place:
                 return None, other
@@ -358,7 +362,7 @@ def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
                 yield plan.with_optional(guess, name, spec)
 
 
-def _is_further(outcome: Outcome, best: Outcome) -> bool:
+def is_further(outcome: Outcome, best: Outcome) -> bool:
     """Whether a call got past the place that refused another, be it on the same line."""
     if outcome.place == best.place:
         return False
@@ -367,7 +371,7 @@ def _is_further(outcome: Outcome, best: Outcome) -> bool:
     return outcome.progress > best.progress
 
 
-def _raises_itself(path: str, number: int) -> bool:
+def raises_itself(path: str, number: int) -> bool:
     """Whether the user's own line raises or asserts."""
     line = linecache.getline(path, number).strip()
     try:

@@ -59,6 +59,30 @@ def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> boo
     return any(_is_unset(value) or id(value) in own for value in _values(statement, frame))
 
 
+def misses_a_value(error: BaseException) -> bool:
+    """Whether the statement that Python or torch refused reads a local name that is None where a value is wanted."""
+    if not isinstance(error, AttributeError | TypeError) or "NoneType" not in str(error):
+        return False
+    frame, line = _last_frame(error)
+    statement = _statement(frame, line) if frame is not None else None
+    if frame is None or statement is None:
+        return False
+    names = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return any(name in frame.f_locals and frame.f_locals[name] is None for name in names)
+
+
+def is_computed(error: AttributeError) -> bool:
+    """Whether what lacks an attribute is a variable that the function computed: neither an argument nor a state."""
+    frame, line = _last_frame(error)
+    statement = _statement(frame, line) if frame is not None else None
+    if frame is None or statement is None:
+        return False
+    code = frame.f_code
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    bases = [node.value for node in ast.walk(statement) if isinstance(node, ast.Attribute) and node.attr == error.name]
+    return bool(bases) and all(isinstance(base, ast.Name) and base.id not in arguments for base in bases)
+
+
 def _is_unset(value: Any) -> bool:
     if value is None or (isinstance(value, list | tuple | dict | set) and not value):
         return True

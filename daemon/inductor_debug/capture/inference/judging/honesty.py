@@ -12,7 +12,7 @@ from dataclasses import replace
 from inductor_debug_schema import Basis, Finding, Inferred, Related, Severity
 
 from inductor_debug.capture.failures import describe
-from inductor_debug.capture.inference.judging.coincidences import Coincidence
+from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import signature_of
 from inductor_debug.capture.symbol_names import some_became_numbers
@@ -67,25 +67,22 @@ def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
     )
 
 
-def otherwise(target: BuiltTarget, coincidence: Coincidence) -> BuiltTarget:
-    """The target with another size in place of one that it has by chance only."""
+def otherwise(target: BuiltTarget, remark: Remark) -> BuiltTarget:
+    """The target with a call that it refuses."""
     assert target.inference is not None
     with target.fake_mode or contextlib.nullcontext():
-        args, kwargs = target.inference.otherwise(coincidence)
+        args, kwargs = target.inference.otherwise(remark)
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
-def fixed_size(refusal: Finding, target: BuiltTarget, coincidence: Coincidence) -> Finding:
-    """That only one size runs, from what the model raised for another."""
-    other = signature_of(coincidence.otherwise, {})
+def remarked(refusal: Finding, target: BuiltTarget, remark: Remark) -> Finding:
+    """That a target refuses a call, from what it raised for that."""
+    other = signature_of(remark.otherwise, {})
     place = target.location
-    message = (
-        f"{refusal.message.rstrip('.')} (with {other}). It runs only where dimension {coincidence.dim} of "
-        f"`{coincidence.argument}` is {coincidence.size}, and nothing in the model declares that size."
-    )
-    remark = Related(place.path, place.range, remark_on(basis_of(target, Recording())))
-    related = [*refusal.related, remark]
-    return replace(refusal, rule="fixed-size", severity=Severity.WARNING, message=message, related=related)
+    message = f"{refusal.message.rstrip('.')} (with {other}). {remark.because}"
+    basis = Related(place.path, place.range, remark_on(basis_of(target, Recording())))
+    related = [*refusal.related, basis]
+    return replace(refusal, rule=remark.rule, severity=Severity.WARNING, message=message, related=related)
 
 
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:

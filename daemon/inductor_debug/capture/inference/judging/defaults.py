@@ -1,0 +1,100 @@
+"""Arguments that are None by default, where the default does not run: what leaves them out fails for want of a value.
+
+Nothing is said where the user's code refuses the call itself, where one of several arguments may be given instead, or
+where nothing else is given: then the signature only spells that some of its arguments are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch import nn
+
+from inductor_debug.capture import foreign
+from inductor_debug.capture.inference.judging.contradiction import is_further, raises_itself
+from inductor_debug.capture.inference.judging.doubts import misses_a_value
+from inductor_debug.capture.inference.judging.remarks import Remark
+from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.trial import Outcome, Trials
+
+_CANDIDATES = 2
+"""How many values of an argument are tried in place of its default."""
+
+
+def unusable_defaults(trials: Trials, guess: Guess, plan: Callable[[], Plan]) -> list[Remark]:
+    """The arguments of a call that runs without which it fails, each alone, though they are None by default."""
+    found = []
+    for name in _optional(guess, trials):
+        other = _without(guess, [name])
+        outcome = _failure(trials, other)
+        if outcome is not None and not _is_replaceable(trials, other, plan(), {item.name for item in guess.arguments}):
+            found.append(Remark("unusable-default", because(name), other))
+    return found
+
+
+def unusable_default(trials: Trials, guess: Guess, plan: Plan) -> tuple[str, Outcome] | None:
+    """The same where no call runs: an argument that is None by default, and how the call without it fails.
+
+    With some value for the argument the call comes further, so that it is the default that fails there.
+    """
+    given = _optional(guess, trials)
+    other = _without(guess, given)
+    outcome = _failure(trials, other)
+    if outcome is None:
+        return None
+    none_by_default = _none_by_default(trials)
+    for name in (*given, *(name for name in plan.optional if name in none_by_default and name not in given)):
+        known = guess.spec_of(name)
+        specs = [known] if known is not None else plan.candidates_of(name)[:_CANDIDATES]
+        if any(is_further(trials.run(plan.with_optional(other, name, spec)), outcome) for spec in specs):
+            return name, outcome
+    return None
+
+
+def because(name: str) -> str:
+    """What is said of such an argument."""
+    return f"`{name}` is None by default, but a value is needed here."
+
+
+def _failure(trials: Trials, guess: Guess) -> Outcome | None:
+    """How a call fails, if it fails at a value that is None and the user's code does not raise for that itself."""
+    if not guess.tensors():
+        return None
+    outcome = trials.run(guess)
+    if outcome.error is None or not outcome.place or raises_itself(*outcome.place[-1][:2]):
+        return None
+    return outcome if misses_a_value(outcome.error) else None
+
+
+def _is_replaceable(trials: Trials, guess: Guess, plan: Plan, given: set[str]) -> bool:
+    """Whether a call runs with some argument that it was not tried with."""
+    others = (name for name in plan.optional if name not in given)
+    return any(
+        trials.run(plan.with_optional(guess, name, spec)).error is None
+        for name in others
+        for spec in plan.candidates_of(name)[:_CANDIDATES]
+    )
+
+
+def _optional(guess: Guess, trials: Trials) -> list[str]:
+    none_by_default = _none_by_default(trials)
+    return [item.name for item in guess.arguments if item.name in none_by_default]
+
+
+def _none_by_default(trials: Trials) -> frozenset[str]:
+    subject = trials.subject
+    parameters = foreign.parameters(subject.forward if isinstance(subject, nn.Module) else subject)
+    return frozenset(item.name for item in parameters or () if item.default is None)
+
+
+def _without(guess: Guess, names: list[str]) -> Guess:
+    """The call with some arguments left out; those behind are passed by name."""
+    kept, skipped = [], False
+    for item in guess.arguments:
+        if item.name in names:
+            skipped = True
+        else:
+            kept.append(replace(item, keyword=item.keyword or skipped))
+    return replace(guess, arguments=tuple(kept))
