@@ -435,11 +435,35 @@ def test_entries_and_the_main_program_arrive_at_the_worker(command: Command, wri
     assert (request.follow_main, request.argv) == (True, ["--name", "a b", "-v"])
 
 
-def test_a_notebook_is_refused_by_name(command: Command, write: Write) -> None:
-    write("models.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-    ran = command("check", "models.ipynb")
+def test_a_notebook_is_checked_where_it_is_named_and_refused_where_it_is_none(command: Command, write: Write) -> None:
+    code = {"cell_type": "code", "source": ["%matplotlib inline\n", "x = 1\n"]}
+    write("models.ipynb", json.dumps({"cells": [code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    command("check", "models.ipynb")
+    assert FakePool.requests[-1].text.endswith("pass\nx = 1\n\n")
+    write("broken.ipynb", "{}")
+    ran = command("check", "broken.ipynb")
     assert ran.code == 2
-    assert "models.ipynb:1:1: error[unreadable] This is a Jupyter notebook" in ran.out
-    assert "jupyter nbconvert --to script models.ipynb" in ran.out
-    assert FakePool.started == []
-    assert command("check", ".").code == 0, "folders mean Python files"
+    assert "broken.ipynb:1:1: error[unreadable] The file is no notebook: there are no cells in it." in ran.out
+    FakePool.requests.clear()
+    command("check", ".")
+    assert FakePool.requests == [], "folders mean Python files"
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("text", "models.ipynb: cell 2, line 3: warning[dtype]"),
+        ("json", '"number": 2'),
+        ("html", "models.ipynb: cell 2, line 3"),
+        ("junit", "models.ipynb: cell 2, line 3: warning[dtype]"),
+        ("github", "::cell 2, line 3: "),
+        ("sarif", '"text": "cell 2, line 3: '),
+    ],
+)
+def test_findings_of_a_notebook_are_told_by_cell_and_line(command: Command, write: Write, form: str, said: str) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "# A model"},
+        {"cell_type": "code", "source": "%matplotlib inline\nimport torch\ny = x.double()"},
+    ]
+    write("models.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    assert said in command("check", "models.ipynb", "--format", form).out

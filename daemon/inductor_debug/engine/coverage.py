@@ -22,6 +22,8 @@ from inductor_debug_schema import (
     TargetReport,
 )
 
+from inductor_debug.engine.notebooks.reading import line_in_words
+
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
 WORDS = {Checked.YES: "checked", Checked.PARTLY: "partly checked", Checked.NO: "not checked"}
@@ -101,5 +103,5 @@ def _place(at: Location | None, path: str) -> str:
     """`line 12`, or `helper.py:12` of another file."""
     if at is None:
         return "its code"
-    line = at.range.start.line + 1
-    return f"line {line}" if at.path == path else f"{os.path.basename(at.path)}:{line}"
+    line = at.range.start.line
+    return line_in_words(path, line) if at.path == path else f"{os.path.basename(at.path)}:{line + 1}"

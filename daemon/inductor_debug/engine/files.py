@@ -13,40 +13,44 @@ from collections import OrderedDict
 
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
+from inductor_debug.engine.notebooks.reading import LARGEST as LARGEST_NOTEBOOK
+from inductor_debug.engine.notebooks.reading import NotebookError, is_notebook, read_notebook
 from inductor_debug.engine.sources import Source, source_of
 from inductor_debug.engine.texts import first_line_range, split_lines, utf16_length
 
 LARGEST_FILE = 2 << 20
 """Bytes (on disk) or characters (in an editor) that a source file may have."""
 UNREADABLE_RULE = "unreadable"
-_NOTEBOOK = ".ipynb"
 
 _START = Range(Position(0, 0), Position(0, 0))
 
 
 def read_source(path: str) -> str | Finding:
-    """The text of the file at `path`, with its line ends as they are and without a byte order mark."""
-    if path.endswith(_NOTEBOOK):
-        name = os.path.basename(path)
-        return unreadable(
-            path,
-            "This is a Jupyter notebook, not a Python file: make one of its code cells with "
-            f"`jupyter nbconvert --to script {name}`, and check that.",
-        )
+    """The text of the file at `path`, with its line ends as they are and without a byte order mark.
+
+    Of a notebook it is the text of its cells (`engine/notebooks`).
+    """
+    largest = LARGEST_NOTEBOOK if is_notebook(path) else LARGEST_FILE
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             return unreadable(path, "This is a folder, not a Python file.")
         if not stat.S_ISREG(status.st_mode):
             return unreadable(path, "This is not a regular file.")
-        if status.st_size > LARGEST_FILE:
-            return unreadable(path, _too_large(status.st_size))
+        if status.st_size > largest:
+            return unreadable(path, _too_large(status.st_size, largest))
         with open(path, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+            content = file.read(largest + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return unreadable(path, f"The file cannot be read: {reason}.")
-    return decode(path, content)
+    if not is_notebook(path):
+        return decode(path, content)
+    try:
+        text = read_notebook(content).text
+    except NotebookError as error:
+        return unreadable(path, str(error))
+    return size_fault(path, text) or text
 
 
 def decode(path: str, content: bytes) -> str | Finding:
@@ -73,7 +77,7 @@ def size_fault(path: str, text: str) -> Finding | None:
     """A finding if an editor's text is too large to be analysed."""
     if len(text) <= LARGEST_FILE:
         return None
-    return unreadable(path, _too_large(len(text)), first_line_range(text))
+    return unreadable(path, _too_large(len(text), LARGEST_FILE), first_line_range(text))
 
 
 def unreadable(path: str, message: str, span: Range = _START) -> Finding:
@@ -81,8 +85,8 @@ def unreadable(path: str, message: str, span: Range = _START) -> Finding:
     return Finding(UNREADABLE_RULE, Severity.ERROR, message, path, span, Stage.LOAD)
 
 
-def _too_large(size: int) -> str:
-    return f"The file is too large to be analysed: {size / (1 << 20):.1f} MB, the limit is {LARGEST_FILE >> 20} MB."
+def _too_large(size: int, largest: int) -> str:
+    return f"The file is too large to be analysed: {size / (1 << 20):.1f} MB, the limit is {largest >> 20} MB."
 
 
 class SourceFiles:

@@ -83,6 +83,5 @@ class ConstraintsText:
             yield f"  {self._paint(entry['rule'], Role.PLACE)} ({entry['severity']}): {counts}"
             for place in entry["places"]:
                 area = from_wire(Range, place["range"])
-                line, column = self._sources.shown_position(place["path"], area.start)
-                where = f"{self._places.shown(place['path'])}:{line}:{column}"
+                where = self._sources.location(self._places.shown(place["path"]), place["path"], area.start)
                 yield printable(f"    {where}: {place['message']}")

@@ -67,13 +67,17 @@ class GithubReport:
         return "\n".join(lines) + "\n"
 
     def _annotation(self, kind: str, finding: Finding) -> str:
+        title = f"inductor-debug {finding.rule}"
+        cell = self._sources.of(finding.path).cell(finding.range.start.line)
+        if cell is not None:  # lines of the file itself are of its JSON
+            words = f"{cell}: {finding.message}"
+            return command(kind, {"file": self._path(finding.path), "title": title}, printable(words))
         start = self._sources.shown_position(finding.path, finding.range.start)
         end = self._sources.shown_position(finding.path, finding.range.end)
         properties = {"file": self._path(finding.path), "line": start[0], "endLine": end[0]}
         if start[0] == end[0]:
             properties |= {"col": start[1], "endColumn": end[1]}
-        properties["title"] = f"inductor-debug {finding.rule}"
-        return command(kind, properties, printable(finding.message))
+        return command(kind, {**properties, "title": title}, printable(finding.message))
 
     def _notice(self, file: CheckedFile, target: TargetReport) -> str:
         properties = {"file": self._path(file.path), "line": target.line + 1, "title": "inductor-debug not-checked"}
@@ -103,8 +107,7 @@ class GithubReport:
         if findings:
             lines += ["| severity | rule | place | message |", "| --- | --- | --- | --- |"]
         for finding in sorted(findings, key=lambda finding: finding.severity.rank)[:_SUMMARY_ROWS]:
-            line, column = self._sources.shown_position(finding.path, finding.range.start)
-            place = f"{self._path(finding.path)}:{line}:{column}"
+            place = self._sources.location(self._path(finding.path), finding.path, finding.range.start)
             cells = (finding.severity.value, finding.rule, place, finding.message)
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
         if len(findings) > _SUMMARY_ROWS:

@@ -142,8 +142,7 @@ class HtmlReport:
         )
 
     def _place(self, path: str, area: Range) -> str:
-        line, column = self._sources.shown_position(path, area.start)
-        return f"{self._places.shown(path)}:{line}:{column}"
+        return self._sources.location(self._places.shown(path), path, area.start)
 
     def _excerpt(self, path: str, area: Range, mark: str) -> str:
         gutter = len(str(area.end.line + 1)) + 1

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inductor_debug_schema import Finding, Related, Severity, TargetReport, to_wire
+from inductor_debug_schema import Finding, Position, Range, Related, Severity, TargetReport, to_wire
 
+from inductor_debug.engine.notebooks.reading import place_of
 from inductor_debug.engine.selection.selection import words
 from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile
 from inductor_debug.report.places import Places
@@ -85,6 +86,7 @@ def finding_document(finding: Finding, places: Places) -> dict[str, Any]:
         "message": finding.message,
         "path": places.shown(finding.path),
         "range": to_wire(finding.range),
+        "cell": _cell(finding.path, finding.range),
         "stage": finding.stage.value,
         "target": finding.target,
         "op": finding.op,
@@ -105,7 +107,22 @@ def _shown(value: Any, places: Places) -> Any:
 
 
 def _related(related: Related, places: Places) -> dict[str, Any]:
-    return {"path": places.shown(related.path), "range": to_wire(related.range), "message": related.message}
+    return {
+        "path": places.shown(related.path),
+        "range": to_wire(related.range),
+        "cell": _cell(related.path, related.range),
+        "message": related.message,
+    }
+
+
+def _cell(path: str, area: Range) -> dict[str, Any] | None:
+    """The number of a notebook's cell, and the range within it; None in other files."""
+    place = place_of(path, area.start.line)
+    if place is None:
+        return None
+    up = area.start.line - place.line
+    start, end = (Position(at.line - up, at.character) for at in (area.start, area.end))
+    return {"number": place.cell, "range": to_wire(Range(start, end))}
 
 
 def _summary(result: CheckResult) -> dict[str, Any]:

@@ -113,8 +113,8 @@ class JunitReport:
     def _lines(self, findings: list[Finding]) -> str:
         lines = []
         for finding in findings:
-            line, column = self._sources.shown_position(finding.path, finding.range.start)
-            place = f"{self._places.shown(finding.path)}:{line}:{column}"
+            shown = self._places.shown(finding.path)
+            place = self._sources.location(shown, finding.path, finding.range.start)
             lines.append(f"{place}: {finding.severity.value}[{finding.rule}] {finding.message}")
         return _clean("\n".join(lines))
 

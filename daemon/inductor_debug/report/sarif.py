@@ -94,7 +94,7 @@ class SarifReport:
             "ruleId": finding.rule,
             "ruleIndex": rule_index,
             "level": _LEVELS[finding.severity],
-            "message": {"text": finding.message},
+            "message": {"text": self._message(finding.path, finding.range, finding.message)},
             "locations": [self._location(finding)],
             "properties": {
                 "stage": finding.stage.value,
@@ -122,11 +122,18 @@ class SarifReport:
     def _related(self, number: int, related: Related) -> dict[str, Any]:
         return {
             "id": number,
-            "message": {"text": related.message},
+            "message": {"text": self._message(related.path, related.range, related.message)},
             "physicalLocation": self._physical(related.path, related.range),
         }
 
+    def _message(self, path: str, area: Range, message: str) -> str:
+        """The message, with its place where that is in a cell of a notebook."""
+        cell = self._sources.of(path).cell(area.start.line)
+        return message if cell is None else f"{cell}: {message}"
+
     def _physical(self, path: str, area: Range, *, snippet: bool = False) -> dict[str, Any]:
+        if self._sources.of(path).cell(area.start.line) is not None:  # lines of the file itself are of its JSON
+            return {"artifactLocation": self._artifact(path)}
         region: dict[str, Any] = {
             "startLine": area.start.line + 1,
             "startColumn": area.start.character + 1,

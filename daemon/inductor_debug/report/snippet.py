@@ -56,7 +56,7 @@ class Snippet:
     def _one_line(self, source: SourceText, number: int, start: int, end: int, gutter: int) -> list[str]:
         text, before, width = crop(source.lines[number], start, end)
         under = " " * before + self.styler.paint(self.mark * max(width, 1), self.role)
-        return [self._row(number, gutter, " " + text), self._row(None, gutter, " " + under)]
+        return [self._row(source.label(number), gutter, " " + text), self._row(None, gutter, " " + under)]
 
     def _many_lines(self, source: SourceText, first: tuple[int, int], last: tuple[int, int], gutter: int) -> list[str]:
         rows: list[str] = []
@@ -64,17 +64,17 @@ class Snippet:
         text, before, _ = crop(line, first[1], first[1] + 1)
         bar = self.styler.paint("|", self.role)
         if not line[: first[1]].strip():
-            rows.append(self._row(first[0], gutter, " " + self.styler.paint("/", self.role) + " " + text))
+            rows.append(self._row(source.label(first[0]), gutter, " " + self.styler.paint("/", self.role) + " " + text))
         else:
-            rows.append(self._row(first[0], gutter, "   " + text))
+            rows.append(self._row(source.label(first[0]), gutter, "   " + text))
             rows.append(self._row(None, gutter, "  " + self.styler.paint("_" * (before + 1) + self.mark, self.role)))
         for number in self._middle(first[0] + 1, last[0] - 1):
             if number is None:
                 rows.append(self.styler.paint(_ELLIPSIS, Role.FRAME) + " " * (gutter - 1) + " " + bar)
             else:
-                rows.append(self._row(number, gutter, f" {bar} " + crop(source.lines[number], 0, 0)[0]))
+                rows.append(self._row(source.label(number), gutter, f" {bar} " + crop(source.lines[number], 0, 0)[0]))
         text, before, width = crop(source.lines[last[0]], max(last[1] - 1, 0), last[1])
-        rows.append(self._row(last[0], gutter, f" {bar} " + text))
+        rows.append(self._row(source.label(last[0]), gutter, f" {bar} " + text))
         foot = "|" + "_" * (before + max(width, 1)) + self.mark
         rows.append(self._row(None, gutter, " " + self.styler.paint(foot, self.role)))
         return rows
@@ -85,15 +85,14 @@ class Snippet:
             return list(range(first, last + 1))
         return [first, None, last]
 
-    def _row(self, number: int | None, gutter: int, text: str) -> str:
-        label = "" if number is None else str(number + 1)
-        return (self.styler.paint(f"{label:>{gutter}} |", Role.FRAME) + text).rstrip()
+    def _row(self, label: int | None, gutter: int, text: str) -> str:
+        shown = "" if label is None else str(label)
+        return (self.styler.paint(f"{shown:>{gutter}} |", Role.FRAME) + text).rstrip()
 
 
 def blamed(path: str, area: Range, places: Places, sources: Sources, styler: Styler) -> list[str]:
     """The place of an expression at fault, as `  model.py:33:18`, with its source below."""
-    line, column = sources.shown_position(path, area.start)
-    place = styler.paint(f"  {printable(places.shown(path))}:{line}:{column}", Role.PLACE)
+    place = styler.paint(f"  {sources.location(printable(places.shown(path)), path, area.start)}", Role.PLACE)
     gutter = len(str(area.end.line + 1)) + 1
     return [place, *Snippet(styler, "^", Role.ERROR).render(sources.of(path), area, gutter)]
 

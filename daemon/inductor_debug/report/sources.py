@@ -14,14 +14,26 @@ import tokenize
 
 from inductor_debug_schema import Position, Range
 
+from inductor_debug.engine.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class SourceText:
-    """The lines of one file, without their line ends."""
+    """The lines of one file, without their line ends; those of a notebook are the lines of its cells."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, notebook: Notebook | None = None) -> None:
         self.lines = _LINE_END.split(text)
+        self._notebook = notebook
+
+    def cell(self, number: int) -> CellPlace | None:
+        """Which cell of a notebook the zero-based line `number` stands in; None in other files."""
+        return self._notebook.place(number) if self._notebook is not None else None
+
+    def label(self, number: int) -> int:
+        """What people call the zero-based line `number`: counted from one, in a notebook within its cell."""
+        place = self.cell(number)
+        return (number if place is None else place.line) + 1
 
     def line(self, number: int) -> str | None:
         """The zero-based line `number`, or None past the end."""
@@ -71,6 +83,14 @@ class Sources:
         """The one-based line and one-based column in characters, as compilers print them."""
         return position.line + 1, self.of(path).character_index(position) + 1
 
+    def location(self, shown: str, path: str, position: Position) -> str:
+        """`model.py:12:9`, or `models.ipynb: cell 3, line 5`; `shown` is what the report calls the file."""
+        place = self.of(path).cell(position.line)
+        if place is not None:
+            return f"{shown}: {place}"
+        line, column = self.shown_position(path, position)
+        return f"{shown}:{line}:{column}"
+
 
 def _read(path: str) -> SourceText:
     try:
@@ -78,6 +98,12 @@ def _read(path: str) -> SourceText:
             data = file.read()
     except (OSError, ValueError):
         return _nothing()
+    if is_notebook(path):
+        try:
+            notebook = read_notebook(data)
+        except NotebookError:
+            return _nothing()
+        return SourceText(notebook.text, notebook)
     return _nothing() if b"\0" in data else SourceText(decode(data))
 
 

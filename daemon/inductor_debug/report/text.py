@@ -156,8 +156,7 @@ class TextReport:
         return lines + [" " * gutter + self._styler.paint(f" | {line}", Role.FAINT) for line in more]
 
     def _place(self, path: str, area: Range, role: Role = Role.PLACE) -> str:
-        line, column = self._sources.shown_position(path, area.start)
-        return self._styler.paint(f"{printable(self._places.shown(path))}:{line}:{column}", role)
+        return self._styler.paint(self._sources.location(printable(self._places.shown(path)), path, area.start), role)
 
     def _excerpt(self, path: str, area: Range, gutter: int, snippet: Snippet) -> list[str]:
         rows = snippet.render(self._sources.of(path), area, gutter)

@@ -1,0 +1,125 @@
+"""Notebook files (nbformat 3 and 4) as one Python text, and the way back from its lines to the cells."""
+
+from __future__ import annotations
+
+import bisect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.engine.notebooks.magics import python_of
+
+SUFFIX = ".ipynb"
+LARGEST = 64 << 20
+"""Bytes that a notebook file may have: pictures among its outputs count, though nobody reads them."""
+_PRELUDE = "display = print  # IPython's own, which no cell imports"
+
+
+def is_notebook(path: str) -> bool:
+    """Whether the file is a notebook by its name."""
+    return path.endswith(SUFFIX)
+
+
+class NotebookError(Exception):
+    """The file is no notebook that can be read; the message says why in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlace:
+    """A line of a cell: `cell` counts all cells from 1, as editors number them, `line` the lines of the cell from 0."""
+
+    cell: int
+    line: int
+
+    def __str__(self) -> str:
+        return f"cell {self.cell}, line {self.line + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The code cells in one `text`; `starts` are the lines at which they begin, `numbers` their numbers."""
+
+    text: str
+    starts: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+    def place(self, line: int) -> CellPlace | None:
+        """Where a line of the text stands (from 0); None before the first cell."""
+        index = bisect.bisect_right(self.starts, line) - 1
+        return CellPlace(self.numbers[index], line - self.starts[index]) if index >= 0 else None
+
+
+def read_notebook(content: bytes) -> Notebook:
+    """Reads a notebook file.
+
+    Raises:
+        NotebookError: it is none, or its cells are in another language.
+    """
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise NotebookError(f"The file is no notebook: {error}.") from None
+    if not isinstance(document, dict):
+        raise NotebookError("The file is no notebook: there is no object in it.")
+    language = _language(document)
+    if language not in ("", "python", "ipython"):
+        raise NotebookError(f"The cells of this notebook are in {language}, not in Python.")
+    lines, starts, numbers = [_PRELUDE], [], []
+    for number, source in _code_cells(document):
+        starts.append(len(lines))
+        numbers.append(number)
+        lines += python_of(source).split("\n")
+    return Notebook("\n".join(lines) + "\n", tuple(starts), tuple(numbers))
+
+
+def line_in_words(path: str, line: int) -> str:
+    """`line 12` for a line of a file's text (from 0), `cell 4, line 7` where the file is a notebook."""
+    place = place_of(path, line)
+    return str(place) if place is not None else f"line {line + 1}"
+
+
+def place_of(path: str, line: int) -> CellPlace | None:
+    """The cell that a line (from 0) of the text of the notebook at `path` stands in; None in other files."""
+    notebook = _on_disk(path)
+    return notebook.place(line) if notebook is not None else None
+
+
+def cells_of(path: str) -> list[tuple[int, int]]:
+    """The number of each code cell and the line (from 0) at which it begins in the text; none in other files."""
+    notebook = _on_disk(path)
+    return list(zip(notebook.numbers, notebook.starts, strict=True)) if notebook is not None else []
+
+
+def _on_disk(path: str) -> Notebook | None:
+    if not is_notebook(path):
+        return None
+    try:
+        with open(path, "rb") as file:
+            return read_notebook(file.read(LARGEST))
+    except (OSError, NotebookError):
+        return None
+
+
+def _language(document: dict[str, Any]) -> str:
+    metadata = document.get("metadata")
+    for key, name in (("language_info", "name"), ("kernelspec", "language")):
+        said = metadata.get(key) if isinstance(metadata, dict) else None
+        if isinstance(said, dict) and isinstance(said.get(name), str):
+            return str(said[name]).lower()
+    return ""
+
+
+def _code_cells(document: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    cells = document.get("cells")
+    if cells is None:  # nbformat 3
+        sheets = document.get("worksheets")
+        first = sheets[0] if isinstance(sheets, list) and sheets else None
+        cells = first.get("cells") if isinstance(first, dict) else None
+    if not isinstance(cells, list):
+        raise NotebookError("The file is no notebook: there are no cells in it.")
+    for number, cell in enumerate(cells, 1):
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source", cell.get("input", ""))
+            text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+            yield number, text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")

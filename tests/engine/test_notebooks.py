@@ -1,0 +1,89 @@
+"""Notebooks are read as the Python of their cells, and every line knows its cell."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inductor_debug.engine.notebooks.magics import python_of
+from inductor_debug.engine.notebooks.reading import NotebookError, read_notebook
+
+
+def notebook(*cells: tuple[str, Any], **more: Any) -> bytes:
+    """A notebook file with these cells, each a kind and a source."""
+    listed = [{"cell_type": kind, "source": source, "metadata": {}} for kind, source in cells]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": listed, **more}).encode()
+
+
+def test_code_cells_make_one_text_and_lines_know_their_cells() -> None:
+    read = read_notebook(notebook(("markdown", "# Title"), ("code", ["import torch\n", "x = 1"]), ("code", "y = x\n")))
+    lines = read.text.split("\n")
+    assert str(read.place(lines.index("x = 1"))) == "cell 2, line 2"
+    assert str(read.place(lines.index("y = x"))) == "cell 3, line 1"
+    assert read.place(0) is None
+    assert "Title" not in read.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "python"),
+    [
+        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+        ("if x:\n    !pip install torch", "if x:\n    pass"),
+        ("files = !ls", "files = None"),
+        ("a, b = %run thing", "a, b = None"),
+        ("nn.Linear?", "pass"),
+        ("?nn.Linear", "pass"),
+        ("!echo a \\\n  b\nx = 1", "pass\n\nx = 1"),
+        ("%%bash\nrm -rf x", "\n"),
+        ("%%time\nx = 1", "\nx = 1"),
+        ("x = y % z\nx %= 2\nx != y", "x = y % z\nx %= 2\nx != y"),
+        ('text = """\n%not a magic\n!nor this\n"""', 'text = """\n%not a magic\n!nor this\n"""'),
+        ("y = (a\n     % b)", "y = (a\n     % b)"),
+    ],
+)
+def test_what_only_ipython_understands_is_left_out_line_by_line(cell: str, python: str) -> None:
+    assert python_of(cell) == python
+
+
+@given(st.text(alphabet="ab=%!?\"' \n\\(){}[]:#", max_size=60))
+def test_every_cell_keeps_its_lines_and_python_stays_as_it_is(cell: str) -> None:
+    taken = python_of(cell)
+    assert taken.count("\n") == cell.count("\n")
+    try:
+        ast.parse(cell)
+    except (SyntaxError, ValueError):
+        return
+    assert ast.dump(ast.parse(taken)) == ast.dump(ast.parse(cell))
+
+
+def test_the_oldest_format_that_is_around_is_read_too() -> None:
+    sheet = {"cells": [{"cell_type": "code", "input": ["x = 1\n"], "outputs": []}]}
+    assert "x = 1" in read_notebook(json.dumps({"nbformat": 3, "worksheets": [sheet]}).encode()).text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "no notebook"),
+        (b"[]", "no object"),
+        (b"{}", "no cells"),
+        (b'{"cells": 3}', "no cells"),
+        (b'{"worksheets": 3}', "no cells"),
+        (b"\xff\xfe{", "no notebook"),
+        (b"[" * 100_000, "no notebook"),
+        (notebook(("code", "x"), metadata={"kernelspec": {"language": "R"}}), "cells of this notebook are in r"),
+    ],
+)
+def test_what_is_no_notebook_is_refused_in_a_sentence(content: bytes, reason: str) -> None:
+    with pytest.raises(NotebookError, match=reason):
+        read_notebook(content)
+
+
+@pytest.mark.parametrize("cell", [None, 3, {}, {"cell_type": "code"}, {"cell_type": "code", "source": 7}])
+def test_odd_cells_are_passed_over(cell: Any) -> None:
+    content = json.dumps({"cells": [cell, {"cell_type": "code", "source": "x = 1"}], "metadata": []}).encode()
+    assert "x = 1" in read_notebook(content).text
