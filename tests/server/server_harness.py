@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from inductor_debug.engine import engine as engine_module
+from inductor_debug.engine.batch import OnDisk
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
@@ -170,6 +171,8 @@ class FakeEngine:
         self.quiet: dict[str, asyncio.Event] = {}
         self.updates: dict[str, AnalysisUpdate] = {}
         self.check_gate: asyncio.Event | None = None
+        self.on_disk: dict[str, list[Finding]] = {}
+        self.imports: dict[str, list[str]] = {}
         self.tried: list[str] = []
         self.trial: Callable[[str], list[Finding] | None] = lambda text: None
         self.trial_gate: asyncio.Event | None = None
@@ -228,6 +231,10 @@ class FakeEngine:
         return list(findings)
 
     async def check(self, path: str, on_progress: Any = None) -> FileReport:
+        return (await self.check_on_disk(path)).update.report
+
+    async def check_on_disk(self, path: str) -> OnDisk:
+        """Finds what `on_disk` has for the path, in a file that imports what `imports` has."""
         self.calls.append(("check", path))
         if self.check_gate is not None:
             try:
@@ -235,7 +242,16 @@ class FakeEngine:
             except asyncio.CancelledError:
                 self.calls.append(("check cancelled", path))
                 raise
-        return FileReport(path, FileStatus.CLEAN)
+        found = self.on_disk.get(path, [])
+        report = FileReport(path, FileStatus.FINDINGS if found else FileStatus.CLEAN, findings=found)
+        uri, state, cause = Path(path).as_uri(), AnalysisState.DONE, "check"
+        text = Path(path).read_text() if Path(path).is_file() else ""
+        return OnDisk(
+            AnalysisUpdate(uri, path, None, 0, state, None, report, 0.25, cause), text, self.dependencies(uri)
+        )
+
+    def dependencies(self, uri: str) -> frozenset[str]:
+        return frozenset(self.imports.get(uri, ()))
 
     async def held(self, path: str, order: Order) -> Performed | None:
         """What it `holds`."""

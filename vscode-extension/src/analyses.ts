@@ -73,6 +73,10 @@ export class Analyses implements vscode.Disposable {
 
   private hear(notification: AnalysisNotification): void {
     const uri = vscode.Uri.parse(notification.uri);
+    if (notification.state === "gone") {
+      this.forget(uri);
+      return;
+    }
     const before = this.known.get(uri.toString());
     const wasBusy = before !== undefined && isBusy(before);
     const busy = BUSY.has(notification.state);

@@ -1,10 +1,12 @@
 /**
  * The command "Choose Interpreter": a pick of the Pythons on the machine where the models run, each with its version and its torch.
- * The choice is a setting of the workspace. Where torch is missing it can be installed, in a terminal, after a question.
+ * The choice is a setting of the workspace. Where torch is missing it can be installed, in a terminal, after a question. One that cannot run is
+ * listed with the reason, and choosing it changes nothing.
  *
  * The same command is behind the buttons of messages, the language status, the walkthrough and the lightbulb.
  */
 
+import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 
 import { ruleNameOf } from "./analyses.js";
@@ -12,7 +14,7 @@ import type { Context } from "./context.js";
 import { discover, placesHere } from "./interpreter/discovery.js";
 import { isSupported, type Probe } from "./interpreter/probe.js";
 import { knownToExtensions } from "./interpreter/rungs.js";
-import { SECTION, targetFor } from "./settings.js";
+import { SECTION, substitute, targetFor } from "./settings.js";
 
 const { t } = vscode.l10n;
 const COMMAND = "inductorDebug.chooseInterpreter";
@@ -46,32 +48,42 @@ async function choose(context: Context): Promise<void> {
   const chosen = await pick(context, scope);
   const path = chosen?.browse ? await browse() : chosen?.path;
   if (path === undefined) return;
-  await vscode.workspace.getConfiguration(SECTION, scope ?? null).update("interpreter", path, targetFor(scope));
   const probe = await context.interpreters.probe(path);
-  if (probe.problem === "" && probe.torch === "" && isSupported(probe.python)) await installTorch(context, path);
+  const reason = whyNot(probe);
+  if (reason !== undefined) {
+    const another = { title: t("Choose Another"), run: () => vscode.commands.executeCommand(COMMAND) };
+    context.notifications.answer(t("{0} cannot run your models: {1}.", path, reason), another);
+    return;
+  }
+  if (probe.torch === "") context.session.knowsOfNoTorch({ path, from: "setting" }); // the question below says it
+  await vscode.workspace.getConfiguration(SECTION, scope ?? null).update("interpreter", path, targetFor(scope));
+  if (probe.torch === "") await installTorch(context, path);
 }
 
-/** The pick is open at once and fills as interpreters answer. */
+/** The pick is open at once and fills as interpreters answer; a path that is typed is one more choice. */
 async function pick(context: Context, scope: vscode.Uri | undefined): Promise<Choice | undefined> {
   const box = vscode.window.createQuickPick<Choice>();
   box.title = t("Choose Interpreter");
-  box.placeholder = t("The Python that runs your models; it needs torch");
+  box.placeholder = t("The Python that runs your models; it needs torch. Pick one, or type its path");
   box.matchOnDescription = box.matchOnDetail = box.busy = true;
   const own = scope && vscode.workspace.getWorkspaceFolder(scope)?.uri;
   const current = context.interpreters.find(own);
+  let found: Choice[] = [];
+  const show = (): void => { box.items = [...typed(box.value, own), ...found, ...others()]; };
   const fill = async (): Promise<void> => {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const paths = await discover(placesHere(folders, await knownToExtensions()));
     const now = (await current)?.path;
-    const choices = await Promise.all(
-      [...new Set([...(now === undefined ? [] : [now]), ...paths])].map(async (path) => choiceOf(path, await context.interpreters.probe(path), path === now)),
-    );
-    box.items = [...choices.filter(({ probe }) => probe?.problem === "" || probe === undefined).sort(byUse), ...others()];
+    const all = [...new Set([...(now === undefined ? [] : [now]), ...paths])];
+    const choices = await Promise.all(all.map(async (path) => choiceOf(path, await context.interpreters.probe(path), path === now)));
+    found = choices.sort(byUse);
+    show();
   };
-  box.items = others();
+  show();
   context.interpreters.forgetProbes();
   void fill().finally(() => { box.busy = false; });
   return new Promise((resolve) => {
+    box.onDidChangeValue(show);
     box.onDidAccept(() => { resolve(box.selectedItems[0]); box.hide(); });
     box.onDidHide(() => { resolve(undefined); box.dispose(); });
     box.show();
@@ -80,22 +92,37 @@ async function pick(context: Context, scope: vscode.Uri | undefined): Promise<Ch
 
 /** A Python in words: what it is, and whether a model could run in it. */
 export function choiceOf(path: string, probe: Probe, current: boolean): Choice {
-  const label = `Python ${probe.python}`;
+  const reason = whyNot(probe);
+  const label = probe.python === "" ? t("Python") : `Python ${probe.python}`;
   const torch = probe.torch === "" ? t("no torch") : t("torch {0}", probe.torch);
-  const use = isSupported(probe.python) ? torch : t("too old: 3.10 or newer is needed");
-  return { label: current ? `$(check) ${label}` : label, description: use, detail: path, path, probe };
+  const icon = reason !== undefined ? "$(warning) " : current ? "$(check) " : "";
+  return { label: `${icon}${label}`, description: reason ?? torch, detail: path, path, probe };
 }
 
-/** Those that can run a model come first; the order of discovery stays otherwise. */
+/** Why no model can run in it, whatever is installed there; undefined where one can. */
+function whyNot({ problem, python }: Probe): string | undefined {
+  if (problem !== "") return problem;
+  return isSupported(python) ? undefined : t("it is Python {0}, and 3.10 or newer is needed", python);
+}
+
+/** Those that can run a model come first, those that never will last; the order of discovery stays otherwise. */
 function byUse(left: Choice, right: Choice): number {
-  const use = ({ probe }: Choice): number => Number(probe?.torch !== "" && isSupported(probe?.python ?? ""));
+  const use = ({ probe }: Choice): number => (probe === undefined || whyNot(probe) !== undefined ? 0 : probe.torch === "" ? 1 : 2);
   return use(right) - use(left);
+}
+
+/** What has been typed, where it reads like a path. */
+function typed(value: string, folder: vscode.Uri | undefined): Choice[] {
+  const text = value.trim();
+  if (!/[/\\~]/u.test(text)) return [];
+  const path = substitute(text, folder);
+  return [{ label: t("Use {0}", path), path: isAbsolute(path) || !folder ? path : join(folder.fsPath, path), alwaysShow: true }];
 }
 
 function others(): Choice[] {
   return [
     { label: "", kind: vscode.QuickPickItemKind.Separator },
-    { label: t("Browse…"), description: t("another Python on this machine"), browse: true },
+    { label: t("Browse…"), description: t("another Python on this machine"), browse: true, alwaysShow: true },
   ];
 }
 
@@ -104,23 +131,40 @@ async function browse(): Promise<string | undefined> {
   return files?.[0]?.fsPath;
 }
 
-/** Installs torch in a terminal that the user sees, if they want it; when it has ended everything is looked at anew. */
+/**
+ * Installs torch as a task, if the user wants it: what pip says stays on the screen, whether or not it worked. When it has ended
+ * everything is looked at anew.
+ */
 async function installTorch(context: Context, path: string | undefined): Promise<void> {
   if (path === undefined) {
     await vscode.commands.executeCommand(COMMAND);
     return;
   }
-  const shellArgs = ["-m", "pip", "install", REQUIREMENT];
+  const words = ["-m", "pip", "install", REQUIREMENT];
   const question = t("There is no torch in {0}. Install it there?", path);
-  const detail = t("This runs in a terminal: {0}", [path, ...shellArgs].join(" "));
+  const detail = t("This runs in a terminal: {0}", [path, ...words].join(" "));
   if (!(await context.notifications.agrees(question, detail, t("Install")))) return;
-  const terminal = vscode.window.createTerminal({ name: t("Install torch"), shellPath: path, shellArgs }); // no shell, no quoting
-  terminal.show();
-  const listener = vscode.window.onDidCloseTerminal((closed) => {
-    if (closed !== terminal) return;
-    listener.dispose();
-    context.interpreters.forgetProbes();
-    void context.session.restartByUser();
+  const execution = new vscode.ProcessExecution(path, words); // no shell, no quoting
+  const task = new vscode.Task({ type: "inductor-debug" }, vscode.TaskScope.Workspace, t("Install torch"), "Inductor Debug", execution, []);
+  task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, panel: vscode.TaskPanelKind.Dedicated, clear: true };
+  const code = await ended(await vscode.tasks.executeTask(task));
+  if (code === 0) {
+    await context.session.restartByUser();
+    return;
+  }
+  const again = { title: t("Try Again"), run: () => installTorch(context, path) };
+  const another = { title: t("Choose Interpreter"), run: () => vscode.commands.executeCommand(COMMAND) };
+  context.notifications.answer(t("torch could not be installed in {0}; the terminal says why.", path), again, another);
+}
+
+/** The exit code of a task; undefined where somebody closed its terminal. */
+function ended(execution: vscode.TaskExecution): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const listener = vscode.tasks.onDidEndTaskProcess((event) => {
+      if (event.execution !== execution) return;
+      listener.dispose();
+      resolve(event.exitCode);
+    });
   });
 }
 

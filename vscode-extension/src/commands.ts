@@ -20,6 +20,10 @@ export function activate(context: Context): void {
 }
 
 async function checkFile(context: Context): Promise<void> {
+  if (vscode.window.activeNotebookEditor) {
+    await vscode.commands.executeCommand("inductorDebug.checkNotebook");
+    return;
+  }
   const document = vscode.window.activeTextEditor?.document;
   if (document?.languageId !== "python") {
     context.notifications.answer(t("Open the Python file to check first."));
@@ -29,6 +33,7 @@ async function checkFile(context: Context): Promise<void> {
     context.notifications.answer(t("Save the file first: a check runs it, and relative imports need its folder."));
     return;
   }
+  await context.session.start();
   if (context.session.state !== SessionState.Running) await context.session.restartByUser();
   if (document.isDirty) await document.save();
   try {

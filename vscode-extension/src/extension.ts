@@ -20,6 +20,7 @@ import { InterpreterService } from "./interpreter/service.js";
 import * as kernelDiff from "./kernelDiff.js";
 import { Comparisons } from "./kernelDiff/comparisons.js";
 import { Notifications } from "./notifications.js";
+import * as notebooks from "./notebooks.js";
 import * as outdated from "./outdated.js";
 import { OrderPages } from "./pages/orderPages.js";
 import * as report from "./report.js";
@@ -31,11 +32,12 @@ import * as testExplorer from "./testExplorer.js";
 import * as tree from "./tree.js";
 import * as troubleshooting from "./troubleshooting.js";
 import * as walkthrough from "./walkthrough.js";
+import * as workspaceCheck from "./workspaceCheck.js";
 
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

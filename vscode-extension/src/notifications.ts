@@ -15,7 +15,7 @@ export interface Action {
 type Level = "error" | "warning" | "information";
 
 export class Notifications {
-  private readonly told = new Map<string, string>();
+  private readonly known = new Map<string, string>();
 
   constructor(private readonly log: vscode.LogOutputChannel) {}
 
@@ -40,14 +40,19 @@ export class Notifications {
     return (await vscode.window.showInformationMessage(question, { modal: true, detail }, action)) === action;
   }
 
+  /** The user has learned of the problem in another way. */
+  told(subject: string, message: string): void {
+    this.known.set(subject, message);
+  }
+
   /** The problem is gone: should it come back, it is told again. */
   mended(subject: string): void {
-    this.told.delete(subject);
+    this.known.delete(subject);
   }
 
   private tell(level: Level, subject: string, message: string, actions: readonly Action[]): void {
-    if (this.told.get(subject) === message) return;
-    this.told.set(subject, message);
+    if (this.known.get(subject) === message) return;
+    this.known.set(subject, message);
     if (level === "error") this.log.error(message);
     else this.log.warn(message);
     const wanted = vscode.workspace.getConfiguration("inductorDebug").get<string>("showNotifications", "onError");

@@ -35,6 +35,7 @@ export interface Order {
 
 /** Has the daemon carry out an order. Undefined where nothing came of it: it was cancelled, or the user has been told why. */
 export async function carryOut<T>(context: Context, { title, command, argument, piece }: Order): Promise<T | undefined> {
+  await context.session.start(); // asked for while the daemon starts, it waits for that
   if (!isRunning(context)) {
     context.notifications.answer(t("{0}: the daemon is not running.", title), restart(context));
     return undefined;
@@ -66,6 +67,7 @@ export async function carryOutIn<T>(
   const since = Date.now();
   tell({ kind: "loading", what, since });
   try {
+    await session.start();
     if (session.state !== SessionState.Running) throw new Error(t("The daemon is not running."));
     return await session.perform<T>(command, argument, token, (step, percentage) => { tell({ kind: "loading", what, step, percentage, since }); }, piece);
   } catch (error) {

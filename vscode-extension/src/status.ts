@@ -9,6 +9,7 @@ import { NO_ACCELERATOR, titleOfNone } from "./accelerator.js";
 import type { Analyses, Analysis } from "./analyses.js";
 import { isBusy } from "./analyses.js";
 import type { Context } from "./context.js";
+import { CELL } from "./notebooks.js";
 import type { Session } from "./server/session.js";
 import { SessionState } from "./server/state.js";
 import { SECTION } from "./settings.js";
@@ -87,9 +88,15 @@ class Status implements vscode.Disposable {
       state.text = t("Inductor Debug is starting");
       return;
     }
+    if (document?.uri.scheme === CELL) {
+      state.text = t("Inductor Debug: cells are checked on request");
+      state.detail = t("all together, from the saved notebook");
+      state.command = { command: "inductorDebug.checkNotebook", title: t("Check") };
+      return;
+    }
     if (!analysis || document?.isUntitled) {
       state.text = t("Inductor Debug: not checked");
-      state.detail = document?.isUntitled ? t("save the file to have it checked") : "";
+      state.detail = document?.isUntitled ? t("save the file to have it checked: a check runs it, and imports need its folder") : "";
       state.command = { command: "inductorDebug.checkFile", title: t("Check") };
       return;
     }

@@ -32,6 +32,7 @@ export async function targetOf(context: Context, title: string, given: unknown, 
   if (!document) return undefined;
   const uri = document.uri.toString();
   if (said.target !== undefined && said.target !== "") return { uri, target: said.target };
+  await context.session.start();
   if (context.session.state !== SessionState.Running) {
     context.notifications.answer(t("{0}: the daemon is not running.", title));
     return undefined;

@@ -103,7 +103,9 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
   }
 
   private fileItem(analysis: Analysis): vscode.TreeItem {
-    const item = new vscode.TreeItem(analysis.uri, vscode.TreeItemCollapsibleState.Expanded);
+    const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
+    const quiet = analysis.notification.version === null && this.analyses.findings(analysis.uri).length === 0;
+    const item = new vscode.TreeItem(analysis.uri, quiet ? Collapsed : Expanded); // of many files those that matter stand out
     item.id = analysis.uri.toString();
     item.iconPath = vscode.ThemeIcon.File;
     const { notification } = analysis;

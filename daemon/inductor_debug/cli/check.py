@@ -26,7 +26,7 @@ from inductor_debug.cli.runner import run as run_files
 from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
-from inductor_debug.engine.selection.selection import Selector
+from inductor_debug.engine.selection.folder import choose
 from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile, Tool, summary
 from inductor_debug.report.places import Places, repository_root
@@ -54,7 +54,6 @@ class _Check:
         self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ)
         self._files: list[CheckedFile] = []
         self._skipped: list[SkippedFile] = []
-        self._selectors: dict[str, Selector] = {}
         self._started = time.perf_counter()
         self._moment = datetime.now(timezone.utc)
 
@@ -92,21 +91,15 @@ class _Check:
     def _candidates(self) -> list[Candidate]:
         """The files to check. Their settings are resolved here, so that a mistake in one is told before any work."""
         found = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
-        candidates = [candidate for candidate in found if not self._passes_over(candidate)]
+        candidates = []
+        for candidate, skip in choose(found, self._settings_for):
+            if skip is None:
+                candidates.append(candidate)
+            else:
+                self._skipped.append(SkippedFile(candidate.shown, candidate.path, skip))
         if not found and not self._arguments.quiet:
             console.say("no Python files in " + ", ".join(self._arguments.paths))
         return candidates
-
-    def _passes_over(self, candidate: Candidate) -> bool:
-        """Whether the file of a folder is not worth running; takes note of it."""
-        settings = self._settings_for(candidate.path)
-        if candidate.explicit or candidate.problem is not None:
-            return False
-        selector = self._selectors.setdefault(settings.project_root, Selector(settings.project_root))
-        skip = selector.skip(candidate.path, candidate.folder, settings)
-        if skip is not None:
-            self._skipped.append(SkippedFile(candidate.shown, candidate.path, skip))
-        return skip is not None
 
     def _baselines(self) -> tuple[baselines.Baseline | None, baselines.Baseline | None]:
         """The baseline to heed, and what the one to write holds today; read first, so that mistakes cost no time."""

@@ -27,6 +27,8 @@ class AnalysisState(str, Enum):
     """The user stopped it. Findings are what was known by then."""
     STALE = "stale"
     """The text changed in a way that waits for a save or a command. Findings are those of before."""
+    GONE = "gone"
+    """Nothing is known of the file any more; it was deleted, for example. There are no findings."""
 
     @property
     def settled(self) -> bool:

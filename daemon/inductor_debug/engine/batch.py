@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from inductor_debug_schema import Event, FileReport, Stage, StageFinished, StageStarted
+from inductor_debug_schema import Event, Stage, StageFinished, StageStarted
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.merge import Results
 from inductor_debug.engine.runner import Runner
 from inductor_debug.engine.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """The check of a file as it lay on disk: its last update, the text that ran, and the files that this imported."""
+
+    update: AnalysisUpdate
+    text: str
+    dependencies: frozenset[str]
 
 
 class Batch:
@@ -32,29 +42,26 @@ class Batch:
     def progress(self, results: Results, event: Event | None) -> None:
         """Tells how far it has come."""
         if self._listener is not None:
-            self._tell(AnalysisState.RUNNING, self._runner.report(results, self._settings), stage_of(event))
+            self._listener(self._update(results, AnalysisState.RUNNING, stage_of(event)))
 
-    def end(self, results: Results) -> FileReport:
+    def end(self, results: Results) -> OnDisk:
         """Makes the report and tells that it is the last."""
-        report = self._runner.report(results, self._settings)
-        self._tell(AnalysisState.FAILED if results.broken else AnalysisState.DONE, report, None)
-        return report
+        update = self._update(results, AnalysisState.FAILED if results.broken else AnalysisState.DONE, None)
+        if self._listener is not None:
+            self._listener(update)
+        return OnDisk(update, results.text, frozenset(results.dependencies) - {self._path})
 
-    def _tell(self, state: AnalysisState, report: FileReport, stage: Stage | None) -> None:
-        if self._listener is None:
-            return
-        self._listener(
-            AnalysisUpdate(
-                uri=Path(self._path).as_uri(),
-                path=self._path,
-                version=None,
-                generation=0,
-                state=state,
-                stage=stage,
-                report=report,
-                seconds=time.monotonic() - self._started,
-                cause="check",
-            )
+    def _update(self, results: Results, state: AnalysisState, stage: Stage | None) -> AnalysisUpdate:
+        return AnalysisUpdate(
+            uri=Path(self._path).as_uri(),
+            path=self._path,
+            version=None,
+            generation=0,
+            state=state,
+            stage=stage,
+            report=self._runner.report(results, self._settings),
+            seconds=time.monotonic() - self._started,
+            cause="check",
         )
 
 

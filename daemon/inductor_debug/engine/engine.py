@@ -27,7 +27,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.batch import Batch
+from inductor_debug.engine.batch import Batch, OnDisk
 from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import internal_finding
 from inductor_debug.engine.expressions import KnownExpression
@@ -209,6 +209,12 @@ class Engine:
     async def check(
         self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None, *, keep_graphs: bool = False
     ) -> FileReport:
+        """As `check_on_disk`, for who needs the report alone."""
+        return (await self.check_on_disk(path, on_progress, keep_graphs=keep_graphs)).update.report
+
+    async def check_on_disk(
+        self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None, *, keep_graphs: bool = False
+    ) -> OnDisk:
         """Analyses the file on disk as a whole. `on_progress` gets updates with version None, RUNNING until the last.
 
         With `keep_graphs` the captured graphs go into the artifact store, and nothing comes from the cache.
@@ -259,6 +265,11 @@ class Engine:
         if results.broken or report.status in (FileStatus.FAILED, FileStatus.NO_TARGET):
             return report
         return compared(results, target, alternatives, settings, self._runner.report)
+
+    def dependencies(self, uri: str) -> frozenset[str]:
+        """The files that an open document's last text to have run imports."""
+        lane = self._lanes.get(uri)
+        return lane.dependencies if lane is not None else frozenset()
 
     async def perform(self, path: str, order: Order, on_event: Listener | None = None) -> Performed:
         """Carries out an order for a file: its open document's text where that may run, else what is on disk.

@@ -197,6 +197,12 @@ class Lane:
         self.gate.shut()
         self._stop()
 
+    @property
+    def dependencies(self) -> frozenset[str]:
+        """The files that the last text to have run imports."""
+        own = self.document.path
+        return frozenset(self._results.dependencies if self._results is not None else ()) - {own}
+
     def depends_on(self, paths: set[str]) -> bool:
         """Whether a change of one of these files may change the findings."""
         source = self._results

@@ -15,6 +15,7 @@ from inductor_debug_schema import FileReport, Severity
 from lsprotocol import types
 
 from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.engine.notebooks.reading import cells_of
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.server import (
     accelerator_commands,
@@ -30,13 +31,18 @@ from inductor_debug.server.ordering import Token
 from inductor_debug.server.partial_results import OPTION as PARTIAL_RESULTS
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
+from inductor_debug.server.workspace.command import check_workspace
 
 if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
 
 async def check(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Analyses a file now, whatever the trigger says; answers with a summary when it is done."""
+    """Analyses a file now, whatever the trigger says; answers with a summary when it is done.
+
+    Findings in a file that is not open are shown, too. Those in a notebook are in lines of one text made of its code
+    cells: `cells` has, for each, its number and the line at which it begins there.
+    """
     uri = _uri(arguments)
     if uri is None:
         raise RequestError("inductorDebug.check needs the URI of a file.", INVALID_PARAMS)
@@ -67,11 +73,13 @@ async def _check_file(server: Server, uri: str) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        report = await server.engine.check(path)
+        found = await server.engine.check_on_disk(path)
     except ConfigurationError as error:
         raise RequestError(str(error)) from error
     seconds = round(loop.time() - began, 4)
-    return {"uri": uri, "version": None, "generation": 0, "state": "done", "seconds": seconds, **_summary(report)}
+    server.workspace_results.keep(found.update, found.text, found.dependencies)
+    answer = {"uri": uri, "version": None, "generation": 0, "state": "done", "seconds": seconds}
+    return {**answer, **_summary(found.update.report), "cells": cells_of(path)}
 
 
 async def cancel(server: Server, arguments: Sequence[Any], token: Token | None = None) -> None:
@@ -138,6 +146,7 @@ class Command:
 
 COMMANDS: dict[str, Command] = {
     "inductorDebug.check": Command(check),
+    "inductorDebug.checkWorkspace": Command(check_workspace, ("folders",)),
     "inductorDebug.graph": Command(graph_commands.graph, graph_commands.OPTIONS),
     "inductorDebug.diff": Command(diff_commands.diff, diff_commands.OPTIONS),
     "inductorDebug.repro": Command(repro_commands.repro, repro_commands.OPTIONS),

@@ -17,11 +17,13 @@ from inductor_debug.server import (
     synchronisation,
 )
 from inductor_debug.server.server import ServeOptions, Server
+from inductor_debug.server.workspace import results as workspace_results
 
 FEATURES = (
     lifecycle,
     configuration,
     publishing,
+    workspace_results,
     progress,
     notices,
     numerics,

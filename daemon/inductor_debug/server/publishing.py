@@ -50,7 +50,7 @@ class Publisher:
 
     def hear(self, update: AnalysisUpdate) -> None:
         """Shows what an update changed. While nothing new is known, what is shown stays as it is."""
-        if update.uri not in self._server.documents or not _news(update):
+        if (update.version is None) is (update.uri in self._server.documents) or not _news(update):
             return
         before = self._found.get(update.uri, {})
         after: dict[str, list[Finding]] = {}

@@ -28,6 +28,7 @@ from inductor_debug.server.notification import analysis_notification
 from inductor_debug.server.numerics import Numerics
 from inductor_debug.server.protocol import Protocol
 from inductor_debug.server.unchecked import Unchecked
+from inductor_debug.server.workspace.results import WorkspaceResults
 
 if TYPE_CHECKING:
     from inductor_debug.engine.engine import Engine
@@ -65,9 +66,11 @@ class Server(LanguageServer):
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
         self.unchecked = Unchecked(self)
+        self.workspace_results = WorkspaceResults(self)
         self.listeners: list[Listener] = [self.unchecked.hear]
         self.opened_listeners: list[Callable[[str], None]] = []
         self.closed_listeners: list[Callable[[str], None]] = [self.unchecked.forget]
+        self.file_listeners: list[Callable[[set[str]], None]] = []
         self.settings_listeners: list[Callable[[], None]] = []
         self.ready = asyncio.Event()
         self.exit_code: int | None = None
@@ -88,7 +91,7 @@ class Server(LanguageServer):
 
             self._engine = Engine(
                 settings_for=self.configuration.settings_for,
-                listener=self._heard,
+                listener=self.hear,
                 pool_factory=self._options.pool_factory or WorkerPool,
                 cache_folder=self._options.cache_folder,
                 jobs=self._options.jobs,
@@ -97,7 +100,8 @@ class Server(LanguageServer):
             )
         return self._engine
 
-    def _heard(self, update: AnalysisUpdate) -> None:
+    def hear(self, update: AnalysisUpdate) -> None:
+        """Shows an update to the client: of a document, or of a file that is not open."""
         for listener in self.listeners:
             self._show(listener, update)
         self.protocol.notify(ANALYSIS, analysis_notification(update, self.accelerator_of(update.path)))

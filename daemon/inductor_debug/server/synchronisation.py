@@ -85,5 +85,7 @@ def register(server: Server) -> None:
         if not paths or not server.ready.is_set():
             return
         server.engine.files_changed(paths, [path for path, kind in changes if kind is types.FileChangeType.Created])
+        for listener in server.file_listeners:
+            listener(set(paths))
         if any(path.endswith(".toml") for path in paths):
             server.engine.settings_changed()

@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 import type { ConfigurationParams, Middleware } from "vscode-languageclient/node";
 
 import type { InterpreterService } from "../interpreter/service.js";
+import { isNotebook } from "../notebooks.js";
 import { rulePage } from "../rulePage.js";
 import { daemonSettings, SECTION } from "../settings.js";
 
@@ -26,7 +27,7 @@ export function middlewareFor(interpreters: InterpreterService, found: Diagnosti
   return {
     handleDiagnostics(uri, diagnostics, next) {
       for (const diagnostic of diagnostics) linkRule(diagnostic);
-      next(uri, diagnostics);
+      if (!isNotebook(uri)) next(uri, diagnostics); // those of a notebook are shown in its cells
       found(uri, diagnostics);
     },
     workspace: {

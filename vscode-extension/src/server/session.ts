@@ -99,6 +99,11 @@ export class Session implements vscode.Disposable {
     return this.restart("command");
   }
 
+  /** The user is being asked about this very thing: no message tells them as well. */
+  knowsOfNoTorch(interpreter: Interpreter): void {
+    this.notifications.told("torch", noTorch(interpreter).message);
+  }
+
   /** Asks the daemon to run one of its commands. */
   async execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
     if (!this.connection || this.current !== SessionState.Running) return undefined;

@@ -12,6 +12,7 @@ const COMMANDS = [
   "Bisect",
   "Cancel Analysis",
   "Check File",
+  "Check the Whole Workspace",
   "Choose Accelerator",
   "Choose Interpreter",
   "Compare",

@@ -30,6 +30,13 @@ test("every command of the manifest is registered", () => {
   for (const { command } of manifest.contributes.commands) expect(code).toContain(`registerCommand("${command}"`);
 });
 
+test("no command has the name of one of the daemon's, which the language client registers itself", () => {
+  const table = read("..", "daemon", "inductor_debug", "server", "commands.py");
+  const theirs = [...table.matchAll(/^ {4}"(inductorDebug\.\w+)":/gmu)].map((match) => match[1]);
+  expect(theirs.length).toBeGreaterThan(5);
+  expect(manifest.contributes.commands.map(({ command }) => command).filter((command) => theirs.includes(command))).toEqual([]);
+});
+
 test("every setting has a description, a scope and a default", () => {
   for (const [name, setting] of Object.entries(manifest.contributes.configuration.properties)) {
     expect([name, setting.markdownDescription !== undefined, setting.scope !== undefined, "default" in setting]).toEqual([

@@ -86,6 +86,7 @@ describe("carrying out an order", () => {
   function contextWith(perform: Perform, states: string[] = ["running"]): Context {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined, show: () => undefined };
     const session = {
+      start: () => Promise.resolve(),
       get state() { return states.length > 1 ? states.shift() : states[0]; },
       perform: (_command: string, _values: unknown[], _token: unknown, report: Parameters<Perform>[0]) => perform(report),
       restartByUser: () => undefined,
