@@ -212,12 +212,12 @@ SETTINGS = (
     Setting(
         "timeout",
         SettingKind.NUMBER,
-        "Seconds that one file may take.",
+        "Seconds that one file may work; waiting for a core that others have does not count (Linux).",
         "Not set: what `pyproject.toml` says, otherwise 120.",
         scope=_RESOURCE,
         project=True,
         example="60",
-        remark="seconds for one file",
+        remark="seconds of work for one file",
     ),
     Setting(
         "memory_limit",

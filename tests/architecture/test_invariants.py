@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "daemon" / "inductor_debug"
 SCHEMA = ROOT / "shared_schema" / "inductor_debug_schema"
-WORKER_ROOMS = ("worker", "repro", "kerneldiff", "capture", "rules", "accelerators", "artifacts")
+WORKER_ROOMS = ("worker", "repro", "kerneldiff", "capture", "rules", "accelerators", "artifacts", "system")
 ALLOWED_IN_WORKERS = {"torch", "msgpack", "inductor_debug", "inductor_debug_schema", "tomli"}
 TORCH_FREE_MODULES = (
     "cli.main",

@@ -77,7 +77,7 @@ def internal_finding(error: BaseException, path: str, text: str) -> Finding:
 def _message(results: Results, end: JobEnd, settings: Settings) -> str:
     detail = end.detail.strip().rstrip(".")
     if end.outcome is Outcome.TIMEOUT:
-        return f"Stopped after {settings.timeout:g} s {_where(results)}: the limit that `timeout` sets."
+        return f"Stopped after {settings.timeout:g} s of work {_where(results)}: the limit that `timeout` sets."
     if end.outcome is Outcome.OUT_OF_MEMORY:
         limit = f"{settings.memory_limit / (1 << 30):.3g} GiB"
         return f"Stopped {_where(results)}: it used more than {limit} of memory, the limit that `memory_limit` sets."

@@ -18,7 +18,7 @@ from inductor_debug.engine.job_log import OutputSpool, ProjectLog
 from inductor_debug.engine.launch import START_SECONDS, Launch
 from inductor_debug.engine.worker_handle import Channel, Worker
 from inductor_debug.engine.worker_source import ServerLostError
-from inductor_debug.worker import processes
+from inductor_debug.system import processes
 from inductor_debug.worker.frames import FrameError, FrameReader, Message, encode
 from inductor_debug.worker.protocol import Kind
 

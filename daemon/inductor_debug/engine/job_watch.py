@@ -14,7 +14,8 @@ from inductor_debug_schema import Event, JobRequest, WireError
 
 from inductor_debug.engine.outcomes import JobEnd, Outcome, describe_status, innermost_line
 from inductor_debug.engine.worker_handle import Worker
-from inductor_debug.worker import processes
+from inductor_debug.system import processes
+from inductor_debug.system.work_clock import WorkClock
 from inductor_debug.worker.frames import FrameError, Message
 from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, job_message, read_event
 
@@ -37,7 +38,7 @@ class JobWatch:
         self._on_event = on_event
 
     async def run(self, timeout: float) -> JobEnd:
-        """Sends the request and follows the job until it is over, for at most `timeout` seconds."""
+        """Sends the request and follows the job until it is over, for at most `timeout` seconds of work."""
         self._worker.output.entitle(f"job {self._request.job}: {self._request.path}")
         conversation = asyncio.ensure_future(self._converse())
         try:
@@ -65,10 +66,9 @@ class JobWatch:
 
     async def _guard(self, conversation: asyncio.Future[Message | None], timeout: float) -> tuple[Outcome, str] | None:
         """Waits until the conversation or the process ends; or until a limit is passed, which it names."""
-        clock = asyncio.get_running_loop().time
-        deadline = clock() + timeout
+        clock = WorkClock(self._worker.pid)
         while not conversation.done() and not self._worker.exited.done():
-            left = deadline - clock()
+            left = timeout - clock.seconds()
             if left <= 0:
                 return Outcome.TIMEOUT, f"stopped after {timeout:g} s"
             ends: set[asyncio.Future[Any]] = {conversation, self._worker.exited}

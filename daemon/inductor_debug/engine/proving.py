@@ -15,6 +15,7 @@ from pathlib import Path
 
 from inductor_debug.repro.clean_process import (
     LONGEST_OUTPUT,
+    LOOK_SECONDS,
     PATIENCE_SECONDS,
     Proof,
     command,
@@ -23,6 +24,7 @@ from inductor_debug.repro.clean_process import (
     lacks_torch,
     why,
 )
+from inductor_debug.system.work_clock import WorkClock
 
 __all__ = ["PATIENCE_SECONDS", "Proof", "prove"]
 
@@ -69,11 +71,14 @@ async def _run(
             stderr=output,
             start_new_session=True,
         )
+        clock, status = WorkClock(process.pid), None
+        ended = asyncio.ensure_future(process.wait())
         try:
-            status: int | None = await asyncio.wait_for(process.wait(), patience)
-        except asyncio.TimeoutError:
-            status = None
+            while status is None and (left := patience - clock.seconds()) > 0:
+                done, _ = await asyncio.wait({ended}, timeout=min(left, LOOK_SECONDS))
+                status = ended.result() if done else None
         finally:
+            ended.cancel()
             kill(process.pid)
         output.seek(0, os.SEEK_END)
         output.seek(max(0, output.tell() - LONGEST_OUTPUT))

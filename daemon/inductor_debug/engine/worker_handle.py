@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from inductor_debug.engine.job_log import OutputSpool
-from inductor_debug.worker import processes
+from inductor_debug.system import processes
 from inductor_debug.worker.frames import HEADER, Message, body_length, decode, encode
 
 

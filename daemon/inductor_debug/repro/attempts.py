@@ -12,11 +12,15 @@ import json
 import os
 import select
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from inductor_debug.system.work_clock import WorkClock
+
+_LOOK_SECONDS = 0.5
+"""How often the clock is looked at."""
 
 
 class Ending(str, Enum):
@@ -40,7 +44,7 @@ class Attempt:
 
 
 def attempt(work: Callable[[], dict[str, Any]], *, timeout: float) -> Attempt:
-    """Runs `work`, which returns plain values, for at most `timeout` seconds.
+    """Runs `work`, which returns plain values, for at most `timeout` seconds of work (`system.work_clock`).
 
     An exception that it raises is a crash, whose detail is the exception's text.
     """
@@ -53,7 +57,7 @@ def attempt(work: Callable[[], dict[str, Any]], *, timeout: float) -> Attempt:
         _run(work, write_end)
     os.close(write_end)
     try:
-        content, in_time = _read(read_end, timeout)
+        content, in_time = _read(read_end, WorkClock(child), timeout)
     finally:
         os.close(read_end)
         with contextlib.suppress(ProcessLookupError):
@@ -95,18 +99,17 @@ def _run(work: Callable[[], dict[str, Any]], write_end: int) -> None:
         os._exit(0)
 
 
-def _read(descriptor: int, timeout: float) -> tuple[bytes, bool]:
+def _read(descriptor: int, clock: WorkClock, timeout: float) -> tuple[bytes, bool]:
     """All that the child says until it closes the pipe, and whether it did so in time."""
-    deadline = time.monotonic() + timeout
     content = b""
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
-            return content, False
+    while (left := timeout - clock.seconds()) > 0:
+        if not select.select([descriptor], [], [], min(left, _LOOK_SECONDS))[0]:
+            continue
         part = os.read(descriptor, 1 << 16)
         if not part:
             return content, True
         content += part
+    return content, False
 
 
 def _how(status: int) -> str:

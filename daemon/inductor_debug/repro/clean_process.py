@@ -20,8 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from inductor_debug.system.work_clock import WorkClock
+
 PATIENCE_SECONDS = 120.0
-"""How long a script may take; it has to import torch, and perhaps to compile."""
+"""How long a script may work (`system.work_clock`); it has to import torch, and perhaps to compile."""
+LOOK_SECONDS = 0.5
+"""How often the clock is looked at."""
 LONGEST_OUTPUT = 1 << 16
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "CC", "CXX")
 _PACKAGES = ("HOME", "PYTHONPATH", "PYTHONUSERBASE", "APPDATA")
@@ -82,13 +86,13 @@ def _is_exception(lines: list[str]) -> bool:
 
 
 def prove_all(scripts: Sequence[str], *, interpreter: str, patience: float = PATIENCE_SECONDS) -> list[Proof]:
-    """Runs scripts side by side, all within `patience` seconds. Never raises for a bad script, leaves nothing behind.
+    """Runs scripts side by side, each for at most `patience` seconds of work.
 
+    Never raises for a bad script, and leaves nothing behind.
     Processes are started, not forked: the caller may have threads and an accelerator.
     """
-    started = time.monotonic()
     runs = [_Run(script, interpreter) for script in scripts]
-    return [run.ended(max(started + patience - time.monotonic(), 0.0), patience) for run in runs]
+    return [run.ended(patience) for run in runs]
 
 
 class _Run:
@@ -104,7 +108,7 @@ class _Run:
 
     def _start(self, *, packages: bool) -> subprocess.Popen[bytes]:
         with open(Path(self._folder, ".output"), "wb") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command(self._interpreter, "repro.py", packages=packages),
                 cwd=self._folder,
                 env=environment(self._folder, packages=packages),
@@ -113,13 +117,15 @@ class _Run:
                 stderr=output,
                 start_new_session=True,
             )
+        self._clock = WorkClock(process.pid)
+        return process
 
-    def ended(self, seconds: float, patience: float) -> Proof:
+    def ended(self, patience: float) -> Proof:
         try:
-            status, output = self._wait(seconds)
+            status, output = self._wait(patience)
             if lacks_torch(status, output):
                 self._process = self._start(packages=True)
-                status, output = self._wait(seconds)
+                status, output = self._wait(patience)
         except OSError as error:
             self._problem = self._problem or error.strerror or str(error)
         finally:
@@ -133,10 +139,11 @@ class _Run:
         process = self._process
         if process is None:
             return None, ""
+        status = process.poll()  # perhaps it ended while another was waited for
         try:
-            status: int | None = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = None
+            while status is None and (left := seconds - self._clock.seconds()) > 0:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(min(left, LOOK_SECONDS))
         finally:
             kill(process.pid)
             process.wait()

@@ -16,7 +16,8 @@ import socket
 import time
 from typing import Any, NoReturn
 
-from inductor_debug.worker import descriptors, job, processes
+from inductor_debug.system import processes
+from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import FrameReader, Message, write_frame
 from inductor_debug.worker.preload import Preloader
 from inductor_debug.worker.protocol import Kind

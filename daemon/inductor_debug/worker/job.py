@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 from inductor_debug_schema import Event, JobRequest
 
-from inductor_debug.worker import descriptors, processes
+from inductor_debug.system import processes
+from inductor_debug.worker import descriptors
 from inductor_debug.worker.frames import FrameError, Message, read_frame, write_frame
 from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, event_message, read_job
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from inductor_debug.capture import foreign
-from inductor_debug.worker import processes
+from inductor_debug.system import processes
 
 _TRIAL_SECONDS = 60
 """A module that takes longer to import is refused."""

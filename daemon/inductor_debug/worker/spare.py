@@ -12,7 +12,8 @@ import signal
 import time
 from typing import Any, NoReturn
 
-from inductor_debug.worker import descriptors, job, processes
+from inductor_debug.system import processes
+from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import write_frame
 from inductor_debug.worker.protocol import Kind
 

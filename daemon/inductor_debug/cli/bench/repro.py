@@ -25,7 +25,7 @@ from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.reproducing import made_of, order_for, proved
-from inductor_debug.worker.processes import descendants
+from inductor_debug.system.processes import descendants
 
 CLICK_SECONDS = 5.0
 MOST_LINES = 5

@@ -106,6 +106,15 @@ def proportional_bytes(pid: int) -> int:
     return resident_bytes(pid)
 
 
+def queued_seconds(pid: int) -> float | None:
+    """How long a process's first thread was ready to run without a core so far; None where that is not known."""
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb") as stream:
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
+
+
 def thread_count() -> int:
     """Threads of this process as the kernel counts them; 1 where /proc is missing."""
     try:
