@@ -42,6 +42,14 @@ def test_once_shows_the_findings_with_their_source_and_ends_well(tmp_path: Path)
     assert "done, 1 finding" in err
 
 
+def test_what_the_code_may_do_is_allowed_by_name(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(MODEL.format(expression="x + 1") + "open('made', 'w').close()\n")
+    for allowed, words in (([], "environment"), (["--allow", "write"], "1 class checked")):
+        out, _ = watch("--once", *allowed, "model.py", cwd=tmp_path).communicate(timeout=PATIENCE)
+        assert words in out
+    assert (tmp_path / "made").exists()
+
+
 def test_a_save_shows_the_new_findings(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(MODEL.format(expression="x + 1"))

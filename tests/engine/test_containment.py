@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import torch
 from inductor_debug.engine.outcomes import Outcome
 from inductor_debug.engine.supervisor import WorkerPool
 from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, StageFinished
@@ -105,6 +106,15 @@ async def test_what_is_allowed_happens(pool: WorkerPool, tmp_path: Path) -> None
         listener.join(10)
     assert heard == [None]
     assert sorted(os.listdir(tmp_path)) == ["model.py", "started", "written"]
+
+
+async def test_torch_save_writes_where_it_may_and_there_are_values(pool: WorkerPool, tmp_path: Path) -> None:
+    text = at_load("torch.save({'epoch': 3}, 'made')\ntorch.save(torch.ones(2), 'fake')")
+    assert await findings_of(pool, tmp_path, text) == []
+    assert not (tmp_path / "made").exists()
+    assert await findings_of(pool, tmp_path, text, ("write",)) == []
+    assert torch.load(tmp_path / "made") == {"epoch": 3}
+    assert not (tmp_path / "fake").exists()
 
 
 HARMLESS = {

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from inductor_debug.engine.selection.effects import Deed, Effect
+from inductor_debug.engine.selection.selection import Skip, SkipReason
 from inductor_debug.report.github import GithubReport
 from inductor_debug.report.html_report import HtmlReport
 from inductor_debug.report.json_report import JsonReport
 from inductor_debug.report.junit import JunitReport
-from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult
+from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile
 from inductor_debug.report.sarif import SarifReport
 from inductor_debug.report.sources import Sources
 from inductor_debug.rules.base import Page
@@ -261,6 +264,22 @@ def test_junit_tells_failures_errors_and_skips_apart(outcome: CheckResult, tmp_p
     assert failure is not None
     assert failure.get("message") == "3 findings: dtype, capture-error"
     assert "some models/modèle.py:1:14: warning[dtype]" in (failure.text or "")
+
+
+def test_junit_lists_the_files_that_were_not_opened(outcome: CheckResult, tmp_path: Path) -> None:
+    passed_over = [
+        SkippedFile("setup.py", str(tmp_path / "setup.py"), Skip(SkipReason.SET_UP)),
+        SkippedFile("train.py", str(tmp_path / "train.py"), Skip(SkipReason.SCRIPT, Deed(Effect.WRITES, 11))),
+    ]
+    suites = junit(replace(outcome, skipped=tuple(passed_over)), tmp_path)
+    suite = suites.find("testsuite[@name='(not opened)']")
+    assert suite is not None
+    told = {case.get("classname"): case.find("skipped") for case in suite.iter("testcase")}
+    assert {name: skip.get("message") for name, skip in told.items() if skip is not None} == {
+        "setup.py": "not opened: a set-up file",
+        "train.py": "not opened: writes files when it is loaded, in line 12",
+    }
+    assert (suite.get("tests"), suite.get("skipped"), suites.get("tests")) == ("2", "2", "11")
 
 
 def test_junit_times_add_up(outcome: CheckResult, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from inductor_debug_schema import JobRequest, Loaded
 
 from inductor_debug.capture import loading
 from inductor_debug.capture.building import BuildError, build_target, bytes_of
+from inductor_debug.capture.containment import Deed
 from inductor_debug.capture.conversions import fake_conversions
 from inductor_debug.capture.declarations import Declarations
 from inductor_debug.capture.devices import Redirector, is_about_a_device, mentions, teach_names
@@ -33,6 +34,7 @@ from inductor_debug.capture.interception import PATIENCE, Interceptor, LoadStopp
 from inductor_debug.capture.offers import Discovered, Offer, Recipe
 from inductor_debug.capture.quiet import quiet
 from inductor_debug.capture.registered_backends import RegisteredBackends
+from inductor_debug.capture.saving import saving
 from inductor_debug.capture.seeding import SEED, seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
@@ -90,6 +92,7 @@ class Workshop:
         self._text = request.text.removeprefix("\ufeff")
         self._place = loading.place_of(request.path)
         self._seed = int(request.options.get("seed") or SEED)
+        self._allowed_to_write = Deed.WRITE.value in request.allow
         self._overlay: loading.Overlay | None = None
         self._loads: dict[BuildMode, Load] = {}
         self._backends = RegisteredBackends()
@@ -303,7 +306,7 @@ class Workshop:
             self.devices.active(arguments=self._names_devices),
             load.interceptor.active(recording=recording),
             load.declarations.recording(),
-            _nothing_saved(),
+            saving(self._allowed_to_write, load.notes),
             fake_conversions(),
             nothing_drawn(),
             building(load.mode, load.fake_mode, self._memory_bound),
@@ -315,17 +318,6 @@ class Workshop:
         seed_host(self._seed)
         with self._user_code(load, recording=False):
             return build_target(offer, load.mode, load.fake_mode, load.declarations)
-
-
-@contextlib.contextmanager
-def _nothing_saved() -> Iterator[None]:
-    """An analysis never writes over the user's checkpoints, least of all with tensors that have no values."""
-    save = torch.save
-    torch.save = lambda *args, **kwargs: None
-    try:
-        yield
-    finally:
-        torch.save = save
 
 
 def _is_more_worth(error: BaseException) -> bool:

@@ -134,7 +134,7 @@ def _stages(text: str) -> list[str]:
     return stages
 
 
-def add_allow(group: argparse._ArgumentGroup) -> None:
+def add_allow(group: argparse._ActionsContainer) -> None:
     """Adds `--allow`."""
     group.add_argument(
         "--allow",

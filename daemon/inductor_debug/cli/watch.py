@@ -30,6 +30,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.cli import console
+from inductor_debug.cli.arguments import add_allow
 from inductor_debug.cli.output import add_colour, styler
 from inductor_debug.report.coverage import coverage_line
 from inductor_debug.report.model import CheckedFile
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="FILE", nargs="+", type=Path)
     parser.add_argument("--once", action="store_true", help="end after the first findings of every file")
     parser.add_argument("--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator or a profile")
+    add_allow(parser)
     add_colour(parser)
 
 
@@ -78,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
             return console.fail(f"{path}: {'is not a file' if path.exists() else 'no such file'}")
     given = {str(path.resolve()): str(path) for path in arguments.paths}
     places = Places(os.getcwd(), repository_root(os.getcwd()), _shortest(given))
-    options = {"accelerator": arguments.accelerator} if arguments.accelerator else {}
+    said = {"accelerator": arguments.accelerator, "allow": arguments.allow}
+    options = {name: value for name, value in said.items() if value}
     watch = _Watch([path.resolve() for path in arguments.paths], places, styler(arguments))
     try:
         return asyncio.run(watch.run(options, once=arguments.once))

@@ -1,9 +1,10 @@
 """JUnit XML for CI services that know nothing better: a suite for each file, a case for each of its targets.
 
 A case fails when one of its findings is at or above the failing severity, is an error when the target could not be
-analysed, and is skipped where nothing of it was checked or a file offers no target: what passes has run. Milder
-findings, and what was not looked at of a case, are its output. Only elements and attributes that both Ant's and
-Jenkins' schemas know are written, and nothing that XML 1.0 cannot hold.
+analysed, and is skipped where nothing of it was checked or a file offers no target: what passes has run. Files that
+were not opened are skipped cases of a suite of their own. Milder findings, and what was not looked at of a case, are
+its output. Only elements and attributes that both Ant's and Jenkins' schemas know are written, and nothing that XML 1.0
+cannot hold.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import Checked, FileStatus, Finding
 
 from inductor_debug.engine.coverage import remark
+from inductor_debug.engine.selection.selection import words
 from inductor_debug.report.model import CheckedFile, CheckResult, is_about_the_run
 from inductor_debug.report.places import Places
 from inductor_debug.report.sources import Sources
@@ -24,6 +26,8 @@ from inductor_debug.rules.amounts import counted
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 WHOLE_FILE = "(file)"
 """The name of the case that stands for a file rather than for one of its targets."""
+NOT_OPENED = "(not opened)"
+"""The name of the suite of the files of folders that were passed over."""
 
 
 @dataclass
@@ -52,6 +56,8 @@ class JunitReport:
         suites = ElementTree.Element("testsuites", name="inductor-debug")
         for number, file in enumerate(result.files):
             self._suite(suites, number, file, result)
+        if result.skipped:
+            self._not_opened(suites, len(result.files), result)
         for kind in ("tests", "failures", "errors"):
             suites.set(kind, str(sum(int(suite.get(kind, "0")) for suite in suites)))
         suites.set("time", f"{result.seconds:.3f}")
@@ -65,21 +71,17 @@ class JunitReport:
         for name, value in (("accelerator", file.accelerator or "none"), ("torch", result.tool.torch or "")):
             ElementTree.SubElement(properties, "property", name=name, value=_clean(value))
         outcomes = [self._case(suite, case, file, result) for case in _cases(file)]
-        attributes = {
-            "name": _clean(file.shown),
-            "tests": str(len(outcomes)),
-            "failures": str(outcomes.count("failure")),
-            "errors": str(outcomes.count("error")),
-            "skipped": str(outcomes.count("skipped")),
-            "time": f"{file.seconds:.3f}",
-            "timestamp": result.started.strftime("%Y-%m-%dT%H:%M:%S"),
-            "hostname": _clean(socket.gethostname() or "localhost"),
-            "id": str(number),
-            "package": _clean(file.shown),
-        }
-        suite.attrib.update(attributes)
-        ElementTree.SubElement(suite, "system-out")
-        ElementTree.SubElement(suite, "system-err")
+        _finish(suite, file.shown, number, outcomes, file.seconds, result)
+
+    def _not_opened(self, parent: ElementTree.Element, number: int, result: CheckResult) -> None:
+        suite = ElementTree.SubElement(parent, "testsuite")
+        ElementTree.SubElement(suite, "properties")
+        for file in result.skipped:
+            case = ElementTree.SubElement(
+                suite, "testcase", name=WHOLE_FILE, classname=_clean(file.shown), time="0.000"
+            )
+            ElementTree.SubElement(case, "skipped", message=_clean(f"not opened: {words(file.skip)}"))
+        _finish(suite, NOT_OPENED, number, ["skipped"] * len(result.skipped), 0.0, result)
 
     def _case(self, suite: ElementTree.Element, case: _Case, file: CheckedFile, result: CheckResult) -> str:
         element = ElementTree.SubElement(
@@ -117,6 +119,27 @@ class JunitReport:
             place = self._sources.location(shown, finding.path, finding.range.start)
             lines.append(f"{place}: {finding.severity.value}[{finding.rule}] {finding.message}")
         return _clean("\n".join(lines))
+
+
+def _finish(
+    suite: ElementTree.Element, name: str, number: int, outcomes: list[str], seconds: float, result: CheckResult
+) -> None:
+    """Gives a suite what every suite has: its name, its number, and how its cases ended."""
+    attributes = {
+        "name": _clean(name),
+        "tests": str(len(outcomes)),
+        "failures": str(outcomes.count("failure")),
+        "errors": str(outcomes.count("error")),
+        "skipped": str(outcomes.count("skipped")),
+        "time": f"{seconds:.3f}",
+        "timestamp": result.started.strftime("%Y-%m-%dT%H:%M:%S"),
+        "hostname": _clean(socket.gethostname() or "localhost"),
+        "id": str(number),
+        "package": _clean(name),
+    }
+    suite.attrib.update(attributes)
+    ElementTree.SubElement(suite, "system-out")
+    ElementTree.SubElement(suite, "system-err")
 
 
 def _cases(file: CheckedFile) -> list[_Case]:
