@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inductor_debug.engine.fixes.edits import TextEdit, applied
+from inductor_debug_schema import Position, Range
 from server_harness import PATIENCE, Process
 from test_code_actions import ABLE
 
@@ -162,3 +164,61 @@ async def test_a_layer_that_does_not_fit_is_explained_and_mended(serve: Serve, t
     session.apply(action, 2)
     await session.analysed(2)
     assert "capture-error" not in {item["code"] for item in session.diagnostics}
+
+
+TALKATIVE = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        print("mean", x.mean())
+        y = x / x.abs().max().item()
+        if y.sum() > 0:
+            y = y.relu()
+        return y.t().relu()
+
+
+def get_inputs():
+    return [torch.randn(8, 8)]
+"""
+MENDED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        if not torch.compiler.is_compiling():
+            print("mean", x.mean())
+        y = x / x.abs().max().detach()
+        y = torch.where(y.sum() > 0, y.relu(), y)
+        return y.t().contiguous().relu()
+
+
+def get_inputs():
+    return [torch.randn(8, 8)]
+"""
+
+
+async def test_all_fixes_that_keep_the_results_are_applied_at_once(serve: Serve, tmp_path: Path) -> None:
+    session = await Session.open(serve, tmp_path, TALKATIVE)
+    alone = await session.until_offered("Keep `x.abs().max()` a tensor (verified, same results)", 7, 20)
+    assert alone["isPreferred"] is True
+    action = await session.until_offered("Apply all fixes (verified, same results)", 0, 0, "source.fixAll")
+    [change] = action["edit"]["documentChanges"]
+    edits = [
+        TextEdit(
+            Range(
+                Position(edit["range"]["start"]["line"], edit["range"]["start"]["character"]),
+                Position(edit["range"]["end"]["line"], edit["range"]["end"]["character"]),
+            ),
+            edit["newText"],
+        )
+        for edit in change["edits"]
+    ]
+    assert applied(TALKATIVE, edits) == MENDED
+    session.apply(action, 2)
+    await session.analysed(2)
+    assert session.diagnostics == []

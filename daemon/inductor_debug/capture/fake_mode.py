@@ -127,6 +127,8 @@ def _raised_in_torch(error: BaseException) -> bool:
 class _MemoryBound(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes that factories and copies make, before they make them where that can be known."""
 
+    supports_higher_order_operators = True
+
     def __init__(self, limit: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._left = limit

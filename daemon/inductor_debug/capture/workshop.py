@@ -216,6 +216,13 @@ class Workshop:
         stack.enter_context(Interceptor(self._sources).active(recording=False))
         return stack
 
+    def as_written(self) -> contextlib.AbstractContextManager[Any]:
+        """For running a target's code on real tensors as its user would, but for devices, which are redirected.
+
+        Control flow of torch's (`torch.cond`) compiles its functions, without which it has no gradients.
+        """
+        return self.devices.active(arguments=self._names_devices)
+
     def traced(self) -> contextlib.AbstractContextManager[Any]:
         """For tracing a target's code with Dynamo, which would trace what `eagerly` does: devices are redirected."""
         return self.devices.traced() if self._names_devices else contextlib.nullcontext()

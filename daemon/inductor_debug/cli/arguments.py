@@ -11,6 +11,7 @@ from typing import Any
 from inductor_debug_schema import Stage
 
 from inductor_debug.cli.files import PathError
+from inductor_debug.cli.fixing import add_fixing
 from inductor_debug.cli.formats import FORMATS
 from inductor_debug.cli.output import add_output
 from inductor_debug.engine.setting_values import ALLOWABLE
@@ -24,6 +25,7 @@ examples:
   inductor-debug check model.py
   inductor-debug check src tests/models --accelerator spyre --strict
   inductor-debug check src --format sarif --output findings.sarif
+  inductor-debug check src --diff                           what --fix would change
   inductor-debug check src --write-baseline known.json      accept what is there today
   inductor-debug check src --baseline known.json            and fail on new findings only
   inductor-debug check model.py --entry "build_model(Cfg())"
@@ -35,6 +37,9 @@ scripts that write, connect or train when they are loaded, and files without a m
 listed with --verbose, and opened with --include. A file that is named is always checked; if it offers nothing to
 compile, that is mentioned and does not fail the command. The last line says how many classes were checked, and names
 those that were not, with the reason: "no findings" is said of what ran alone.
+
+A fix is applied when the check of the fixed file no longer has the finding and has no new one, and when the model
+computes the same on real tensors, forward and backward; --unsafe-fixes drops the last condition.
 
 exit codes:
   0    no finding at or above the failing severity (warning; error with --warn)
@@ -51,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help="a file or a folder")
     _add_analysis(parser.add_argument_group("what to analyse"))
     _add_verdict(parser.add_argument_group("what counts"))
+    add_fixing(parser.add_argument_group("fixes"))
     _add_output(parser.add_argument_group("output"))
 
 

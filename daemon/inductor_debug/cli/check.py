@@ -19,6 +19,7 @@ from inductor_debug.cli import baseline as baselines
 from inductor_debug.cli import console
 from inductor_debug.cli.arguments import DESCRIPTION, EPILOG, add_arguments, said_of_entries
 from inductor_debug.cli.files import Candidate, PathError, collect
+from inductor_debug.cli.fixing import Differences, asked_for, say, sum_up
 from inductor_debug.cli.formats import View, renderer
 from inductor_debug.cli.output import Output, require_writable, styler, write_whole
 from inductor_debug.cli.runner import Plan
@@ -28,7 +29,7 @@ from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
 from inductor_debug.engine.selection.folder import choose
 from inductor_debug.report.coverage import coverage_line
-from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile, Tool, summary
+from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, ExitCode, SkippedFile, Tool, summary
 from inductor_debug.report.places import Places, repository_root
 from inductor_debug.report.sources import Sources
 
@@ -64,7 +65,8 @@ class _Check:
         candidates = self._candidates()
         output = Output(arguments.output, utf8=arguments.format != "text")
         given = {candidate.path: candidate.shown for candidate in candidates}
-        report = renderer(self._view(), Places(working_folder, repository_root(working_folder), given))
+        places = Places(working_folder, repository_root(working_folder), given)
+        report = Differences() if arguments.diff else renderer(self._view(), places)
         # A new baseline knows everything, so its files can only be shown after the last one.
         streaming = arguments.write_baseline is None
 
@@ -83,6 +85,11 @@ class _Check:
         result = self._result(tool, use)
         output.write(report.end(result))
         output.commit()
+        fixed = [file.fixed for file in self._files if file.fixed is not None]
+        if fixed and not arguments.quiet and (left_out := sum_up(fixed)):
+            console.say(left_out)
+        if arguments.diff:
+            return int(ExitCode.FINDINGS if any(file.fixes for file in fixed) else ExitCode.CLEAN)
         if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github")):
             for line in filter(None, (summary(result), coverage_line(result.files, Sources()))):
                 console.say(line)
@@ -112,7 +119,9 @@ class _Check:
         return known, baselines.read(written) if exists else known
 
     def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
-        plan = Plan(candidates, self._settings_for, self._arguments.jobs, supervisor.WorkerPool, self._keeps_graphs())
+        arguments = self._arguments
+        pool, keeps = supervisor.WorkerPool, self._keeps_graphs()
+        plan = Plan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments))
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
@@ -145,6 +154,8 @@ class _Check:
         )
 
     def _remark(self, file: CheckedFile) -> None:
+        if file.fixed is not None and not self._arguments.quiet:
+            say(file.shown, file.fixed, written=self._arguments.fix)
         empty = file.report.status is FileStatus.NO_TARGET and not file.report.targets
         if file.explicit and empty and not self._arguments.quiet:
             console.say(f"{file.shown}: {NO_TARGET}")

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Iterable
@@ -129,6 +130,8 @@ def write_whole(path: str, text: str) -> None:
         draft = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
         with open(draft, "wb") as file:
             file.write(data)
+        if os.path.exists(final):
+            shutil.copymode(final, draft)
         os.replace(draft, final)
     except OSError as error:
         if draft is not None:

@@ -22,9 +22,11 @@ from inductor_debug_schema import FileReport, FileStatus
 from inductor_debug import __version__
 from inductor_debug.cli.console import InterruptedRunError, Progress
 from inductor_debug.cli.files import Candidate
+from inductor_debug.cli.fixing import Fixing, fix
 from inductor_debug.engine.analysis import AnalysisUpdate
 from inductor_debug.engine.configuration import ConfigurationError, Settings
 from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.fixes.files import FixedFile
 from inductor_debug.engine.pool import Pool, PoolFactory
 from inductor_debug.report.model import CheckedFile, Tool
 from inductor_debug.rules.stage_names import stage_name
@@ -32,13 +34,17 @@ from inductor_debug.rules.stage_names import stage_name
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs."""
+    """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
+
+    `fixing` asks for fixes, too.
+    """
 
     candidates: Sequence[Candidate]
     settings_for: Callable[[str], Settings]
     jobs: int
     pool_factory: PoolFactory
     keep_graphs: bool = False
+    fixing: Fixing | None = None
 
 
 def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
@@ -101,12 +107,18 @@ async def _check(
 
     problem = candidate.problem
     report = FileReport(path=candidate.path, status=FileStatus.FAILED)
+    fixed: FixedFile | None = None
     async with gate:
         started = time.perf_counter()
         if problem is None:
             progress.show(candidate.shown)
             try:
                 report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+                if plan.fixing is not None:
+                    progress.show(f"{candidate.shown}: trying fixes")
+                    fixed, problem = await fix(engine, report, settings, plan.fixing)
+                    if plan.fixing.writes and fixed is not None and fixed.fixes:
+                        report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
             except ConfigurationError:
                 raise
             except Exception as error:  # our own fault: say so, and let the other files have their results
@@ -122,6 +134,7 @@ async def _check(
         explicit=candidate.explicit,
         problem=problem,
         required=settings.require_targets,
+        fixed=fixed,
     )
 
 

@@ -207,17 +207,28 @@ class Engine:
         return await lane.settled() if lane is not None else None
 
     async def check(
-        self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None, *, keep_graphs: bool = False
+        self,
+        path: str,
+        on_progress: Callable[[AnalysisUpdate], None] | None = None,
+        *,
+        keep_graphs: bool = False,
+        text: str | None = None,
     ) -> FileReport:
         """As `check_on_disk`, for who needs the report alone."""
-        return (await self.check_on_disk(path, on_progress, keep_graphs=keep_graphs)).update.report
+        return (await self.check_on_disk(path, on_progress, keep_graphs=keep_graphs, text=text)).update.report
 
     async def check_on_disk(
-        self, path: str, on_progress: Callable[[AnalysisUpdate], None] | None = None, *, keep_graphs: bool = False
+        self,
+        path: str,
+        on_progress: Callable[[AnalysisUpdate], None] | None = None,
+        *,
+        keep_graphs: bool = False,
+        text: str | None = None,
     ) -> OnDisk:
         """Analyses the file on disk as a whole. `on_progress` gets updates with version None, RUNNING until the last.
 
-        With `keep_graphs` the captured graphs go into the artifact store, and nothing comes from the cache.
+        With `keep_graphs` the captured graphs go into the artifact store, and nothing comes from the cache. A `text`
+        stands in for the file's: whoever gives one answers for what it does.
 
         Raises:
             ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
@@ -225,17 +236,17 @@ class Engine:
         path = os.path.abspath(path)
         settings = self._settings_for(path)
         batch = Batch(self._runner, path, settings, on_progress)
-        text = read_source(path)
-        if isinstance(text, Finding):
-            return batch.end(failed(path, "", text))
-        work = Work(path, text, settings, order=Order(keep_graphs=True) if keep_graphs else None)
+        source = read_source(path) if text is None else text
+        if isinstance(source, Finding):
+            return batch.end(failed(path, "", source))
+        work = Work(path, source, settings, order=Order(keep_graphs=True) if keep_graphs else None)
         results = self._runner.fault(work) if keep_graphs else self._runner.known(work)
         if results is None:
             try:
                 results = await self._runner.run(work, batch.progress)
             except Exception as error:
                 _LOG.exception("the check of %s failed", path)
-                results = failed(path, text, internal_finding(error, path, text), broken=True)
+                results = failed(path, source, internal_finding(error, path, source), broken=True)
         for note in self._keeper.keep(settings, path, results.artifacts).notes:
             _LOG.warning("%s", note)
         return batch.end(results)
@@ -271,31 +282,37 @@ class Engine:
         lane = self._lanes.get(uri)
         return lane.dependencies if lane is not None else frozenset()
 
-    async def perform(self, path: str, order: Order, on_event: Listener | None = None) -> Performed:
+    async def perform(
+        self, path: str, order: Order, on_event: Listener | None = None, *, text: str | None = None
+    ) -> Performed:
         """Carries out an order for a file: its open document's text where that may run, else what is on disk.
+
+        A `text` stands in for either: whoever gives one answers for what it does.
 
         Cancelling the awaiting task kills the worker.
 
         Raises:
             ConfigurationError: the settings for it cannot be used. Nothing else: bad files give findings.
         """
-        results, settings = await self._carried_out(path, order, on_event)
+        results, settings = await self._carried_out(path, order, on_event, text)
         report = self._runner.report(results, settings)
         kept = self._keeper.keep(settings, results.path, newest(results.artifacts))
         found = (results.answers, results.artifacts, results.broken, kept.references, kept.notes)
         return Performed(report, results.text, *found, found=results.findings(), timelines=results.timelines)
 
-    async def _carried_out(self, path: str, order: Order, on_event: Listener | None) -> tuple[Results, Settings]:
+    async def _carried_out(
+        self, path: str, order: Order, on_event: Listener | None, text: str | None = None
+    ) -> tuple[Results, Settings]:
         """All that came of an order, and the settings it was carried out with."""
         path = os.path.abspath(path)
         own = self._settings_for(path)
         settings = dataclasses.replace(
             own, stages=order.stages or own.stages, timeout=order.timeout if order.timeout is not None else own.timeout
         )
-        text = self._text_to_run(path)
-        if isinstance(text, Finding):
-            return failed(path, "", text), settings
-        work = Work(path, text, settings, order=order)
+        source = self._text_to_run(path) if text is None else text
+        if isinstance(source, Finding):
+            return failed(path, "", source), settings
+        work = Work(path, source, settings, order=order)
 
         def tell(results: Results, event: Event | None) -> None:
             if on_event is not None and event is not None:

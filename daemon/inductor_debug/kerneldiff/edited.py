@@ -21,6 +21,7 @@ from inductor_debug_schema import Answered, Event, Finding, Finished, JobRequest
 from inductor_debug.capture.file_task import OpenFile, on_targets
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.workshop import Workshop
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.jitter import Jitter
 from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
@@ -37,20 +38,24 @@ _BUDGET_SECONDS = 30.0
 """After so long no further inputs are tried."""
 _INPUTS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
     lambda tensor: tensor,
+    lambda tensor: tensor + torch.rand(tensor.shape, generator=torch.Generator().manual_seed(1)).to(tensor) - 0.5,
     lambda tensor: -tensor,
     lambda tensor: tensor * 10 + 3,
     lambda tensor: tensor * -10 - 3,
     torch.zeros_like,
 )
-"""What becomes of floating-point inputs, so that conditions on them come out both ways."""
+"""What becomes of floating-point inputs: whole numbers hide what rounds, and conditions are to come out both ways."""
+
+
+_AS_IT_IS = contextlib.nullcontext()
 
 
 @dataclass
-class _Before:
-    """A target of the text before the edit, and what surrounds its runs."""
+class _Side:
+    """A target of the text before or after the edit, and what made it."""
 
     target: BuiltTarget
-    around: Callable[[], contextlib.AbstractContextManager[Any]]
+    workshop: Workshop
 
 
 class _Witness:
@@ -103,7 +108,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     Options of the request: `edited` (the text after the edit), `witness` (the function that an expression of the text
     before may be wrapped in, and that gives back what it is given), `condition` (whether that expression is one).
     """
-    before: dict[str, _Before] = {}
+    before: dict[str, _Side] = {}
     options = request.options
     witness = _Witness(str(options.get("witness") or ""), condition=bool(options.get("condition")))
     ends: list[Event] = []
@@ -114,7 +119,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
         if isinstance(target, str):
             opened.emit(Answered(offer.name, _unknown(target)))
         else:
-            before[offer.name] = _Before(target, opened.workshop.eagerly)
+            before[offer.name] = _Side(target, opened.workshop)
         return []
 
     def compare(opened: OpenFile, offer: Offer) -> list[Finding]:
@@ -125,7 +130,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
         if isinstance(target, str):
             opened.emit(Answered(offer.name, _unknown(target)))
             return []
-        both = before[offer.name], _Before(target, opened.workshop.eagerly)
+        both = before[offer.name], _Side(target, opened.workshop)
         with witness.watching():
             answer = _Pairing(*both).compared(witness)
         opened.emit(Answered(offer.name, answer))
@@ -147,7 +152,7 @@ def _unknown(why: str) -> dict[str, Any]:
 class _Pairing:
     """A target before and after the edit."""
 
-    def __init__(self, before: _Before, after: _Before) -> None:
+    def __init__(self, before: _Side, after: _Side) -> None:
         self._before, self._after = before, after
         _share_weights(before.target.module, after.target.module)
         tensors = list(tensors_of((before.target.args, before.target.kwargs)))
@@ -212,7 +217,7 @@ class _Pairing:
 
     def _run(
         self,
-        side: _Before,
+        side: _Side,
         target: BuiltTarget,
         mode: contextlib.AbstractContextManager[Any] | None = None,
         prepare: Callable[[torch.Tensor], torch.Tensor] | None = None,
@@ -221,7 +226,7 @@ class _Pairing:
         if target.module is not None and target.module.training != target.training:
             target.module.train(target.training)
         try:
-            with side.around(), mode or contextlib.nullcontext():
+            with side.workshop.eagerly() if mode is not None else side.workshop.as_written(), mode or _AS_IT_IS:
                 gradients = target.gradients
                 return run_side(target, target.function, seed=_SEED, gradients=gradients, prepare=prepare)
         finally:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from inductor_debug_schema import Checked, FileReport, FileStatus, Finding, Severity, StageState, TargetReport
 
+from inductor_debug.engine.fixes.files import FixedFile
 from inductor_debug.engine.selection.selection import Skip
 from inductor_debug.report.cells import one_line
 from inductor_debug.rules.amounts import counted
@@ -49,6 +50,7 @@ class CheckedFile:
     `shown` is the path as the user gave it (or the folder they gave, and the rest); `report.path` is absolute.
     `hidden` are findings that a baseline knows and that no report shows. `problem` says why the file could not be
     looked at, where the analysis itself has no finding for it. `required` says that no target may go unchecked.
+    `fixed` is what fixes make of it, where they were asked for.
     """
 
     shown: str
@@ -59,6 +61,7 @@ class CheckedFile:
     hidden: tuple[Finding, ...] = ()
     problem: str | None = None
     required: bool = False
+    fixed: FixedFile | None = None
 
     @property
     def path(self) -> str:

@@ -230,7 +230,7 @@ class CodeActions:
         whole = await self._verifier.together(document.uri, chosen, patience=patience)
         if whole is None or document.version != version:
             return []
-        title = "Apply all fixes (verified)"
+        title = "Apply all fixes (verified, same results)" if whole.same_results else "Apply all fixes (verified)"
         return [types.CodeAction(title=title, kind=FIX_ALL, edit=self._edit(document, whole.fix.edits))]
 
     def _edit(self, document: Document, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils import _pytree as pytree
@@ -37,6 +38,9 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         inventor: gives small integers and masks values that they cannot have otherwise; None to leave them without.
     """
 
+    supports_higher_order_operators = True
+    """`torch.cond` and the like have a rule for torch's own class alone, which is asked for below."""
+
     def __init__(self, inventor: Inventor | None = None) -> None:
         super().__init__(allow_non_fake_inputs=True)
         self.inventor = inventor
@@ -53,6 +57,8 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            return func.python_key_table[FakeTensorMode](self, *args, **kwargs)
         if func is GROUPED_PRODUCT:
             made = grouped_product(*args, **kwargs)
             if made is not None:

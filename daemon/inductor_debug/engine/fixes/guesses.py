@@ -9,6 +9,7 @@ from inductor_debug_schema import Finding
 
 from inductor_debug.accelerators.profile import Profile, ProfileError, read_profile
 from inductor_debug.engine.fixes import alignment, conflicts, dtype, layout
+from inductor_debug.engine.fixes.breaks import causes
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree, tree_of
 
@@ -19,6 +20,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "alignment": alignment.fixes,
     "capture-error": conflicts.fixes,
     "mixed-dtypes": conflicts.fixes,
+    "graph-break": causes.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from inductor_debug_schema import Answered, FileReport, FileStatus, Finding, Range, Severity, StageState, Task
+from inductor_debug_schema import (
+    Answered,
+    FileReport,
+    FileStatus,
+    Finding,
+    GraphBreak,
+    Range,
+    Severity,
+    StageState,
+    Task,
+)
 
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.merge import key_of, moved
@@ -73,7 +83,8 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
     """Whether the report of the text `new` shows that it mends findings of `old` and breaks nothing.
 
     Every finding that is left was there before, at least as severe, and every stage that saw a target still does. Where
-    an exception is mended, what it hid may come to light, as long as nothing of it is an error.
+    an exception is mended, or what kept a function from being compiled, what that hid may come to light, as long as
+    nothing of it is an error.
 
     Args:
         after: the report of `new`.
@@ -86,7 +97,7 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
         return False
     gone = {key_of(finding) for finding in moved(mended, before.path, old, new)}
     left = {key_of(finding): finding.severity.rank for finding in moved(before.findings, before.path, old, new)}
-    hidden = any(finding.rule == "capture-error" for finding in mended)
+    hidden = any(map(_hides, mended))
     return all(
         key_of(finding) not in gone
         and (
@@ -95,6 +106,11 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
         )
         for finding in after.findings
     )
+
+
+def _hides(finding: Finding) -> bool:
+    """Whether what comes after a finding was not looked at because of it."""
+    return finding.rule == "capture-error" or (isinstance(finding.facts, GraphBreak) and bool(finding.facts.eager))
 
 
 def _seen(report: FileReport) -> set[tuple[str, str]]:

@@ -7,11 +7,15 @@ nothing and runs nothing.
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
+import tokenize
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from inductor_debug_schema import Position, Range
 
+from inductor_debug.capture.source_text import LINE_END
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
 from inductor_debug.engine.texts import index_of_utf16, slice_of, split_lines, utf16_length
@@ -36,8 +40,36 @@ class Tree:
     """A text that parses. Expressions inside of f-strings are left out: before Python 3.12 their places are wrong."""
 
     def __init__(self, text: str, module: ast.Module) -> None:
-        self._lines = split_lines(text.removeprefix("\ufeff"))
+        self._text = text.removeprefix("\ufeff")
+        self._lines = split_lines(self._text)
         self._module = module
+
+    @property
+    def module(self) -> ast.Module:
+        """All of it."""
+        return self._module
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text, without their ends."""
+        return self._lines
+
+    @cached_property
+    def newline(self) -> str:
+        """How the text ends its lines."""
+        found = LINE_END.search(self._text)
+        return "\n" if found is None else found[0]
+
+    @cached_property
+    def comments(self) -> dict[int, str]:
+        """The comment of each line that has one, from its `#` on."""
+        readline = io.StringIO("".join(f"{line}\n" for line in self._lines)).readline
+        found: dict[int, str] = {}
+        with contextlib.suppress(tokenize.TokenError, SyntaxError):
+            for token in tokenize.generate_tokens(readline):
+                if token.type == tokenize.COMMENT:
+                    found[token.start[0] - 1] = token.string
+        return found
 
     def expression_at(self, span: Range) -> ast.expr | None:
         """The expression that stands exactly at `span`."""
@@ -88,19 +120,36 @@ class Tree:
         """The names under which the text imports a top-level module."""
         return self._aliases.get(module, frozenset())
 
-    def range_of(self, node: ast.expr) -> Range:
+    def statement_at(self, span: Range) -> ast.stmt | None:
+        """The innermost statement around `span`, be it simple or compound."""
+        wanted = self._place(span)
+        around = [
+            node for node in ast.walk(self._module) if isinstance(node, ast.stmt) and _encloses(_place_of(node), wanted)
+        ]
+        return around[-1] if around else None
+
+    def function_around(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost named function around a node."""
+        found = self._function(node)
+        return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+    def class_around(self, node: ast.AST) -> ast.ClassDef | None:
+        """The innermost class around a node."""
+        return next((outer for outer in self.around(node) if isinstance(outer, ast.ClassDef)), None)
+
+    def range_of(self, node: ast.expr | ast.stmt) -> Range:
         """Where an expression stands, without parentheses around it."""
         line, column, end_line, end_column = _place_of(node)
         return Range(self._position(line, column), self._position(end_line, end_column))
 
-    def text_of(self, node: ast.expr) -> str:
-        """The source of an expression, its lines joined by LF."""
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        """The source of an expression or statement, its lines joined by LF."""
         return slice_of(self._lines, self.range_of(node))
 
     # Edits.
 
-    def replace(self, node: ast.expr, text: str) -> TextEdit:
-        """Replaces a whole expression."""
+    def replace(self, node: ast.expr | ast.stmt, text: str) -> TextEdit:
+        """Replaces a whole expression or statement."""
         return TextEdit(self.range_of(node), text)
 
     def rename(self, node: ast.Attribute, name: str) -> TextEdit | None:
@@ -109,6 +158,24 @@ class Tree:
         start = Position(end.line, end.character - len(node.attr))
         place = Range(start, end)
         return TextEdit(place, name) if slice_of(self._lines, place) == node.attr else None
+
+    def enclosed(self, node: ast.expr) -> str:
+        """The source of an expression, in parentheses where an operator beside it could tear it apart."""
+        text = self.text_of(node)
+        return text if isinstance(node, (*_TIGHT, ast.Constant)) else f"({text})"
+
+    def imported(self, module: str) -> tuple[str, tuple[TextEdit, ...]] | None:
+        """The name of a top-level module, and the edit that imports it where nothing does; None without any import."""
+        names = self.aliases(module)
+        if names:
+            return min(names, key=lambda name: (name != module, name)), ()
+        imports = [node for node in self._module.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        usual = [node for node in imports if getattr(node, "module", "") != "__future__"]
+        if not usual:
+            return None
+        first = next((node for node in usual if module in _packages(node)), usual[0])
+        place = self.range_of(first).start
+        return module, (TextEdit(Range(place, place), f"import {module}{self.newline}"),)
 
     def append(self, node: ast.expr, trailer: str) -> tuple[TextEdit, ...]:
         """Puts `trailer` (`.contiguous()`) behind an expression, with parentheses where it needs them."""
@@ -194,6 +261,12 @@ class Tree:
             return Position(line - 1, column)
         prefix = text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass")
         return Position(line - 1, utf16_length(prefix))
+
+
+def _packages(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The top-level modules that a statement imports from."""
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.partition(".")[0] for name in names}
 
 
 def in_order(node: ast.AST) -> list[ast.AST]:

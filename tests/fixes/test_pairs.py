@@ -1,0 +1,44 @@
+"""Fixes with real workers: a file before, and what all of its proved fixes together make of it.
+
+A folder of `tests/fixtures/fixes` is one such pair; the file after must have none of the findings that were mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from inductor_debug.engine.configuration import SettingsResolver
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.fixes.files import fixed
+from inductor_debug.engine.fixes.guesses import FIXABLE
+
+pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]
+
+PAIRS = sorted((Path(__file__).parents[1] / "fixtures" / "fixes").iterdir())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
+    settings = SettingsResolver(environ={}, command_line={})
+    cache = tmp_path_factory.mktemp("cache")
+    made = Engine(settings_for=settings, listener=lambda update: None, cache_folder=cache, jobs=1)
+    yield made
+    await made.shutdown()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+async def test_all_fixes_of_a_file_together_mend_it(engine: Engine, pair: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "model.py"
+    before, after = (pair / "before.py").read_text(), (pair / "after.py").read_text()
+    path.write_text(before)
+    file = await fixed(engine, str(path), before, SettingsResolver(environ={})(str(path)).profile, unsafe=False)
+    assert file.after == after
+    assert all(proved.same_results for proved in file.fixes)
+    path.write_text(after)
+    report = await engine.check(str(path))
+    assert [finding.message for finding in report.findings if finding.rule in FIXABLE] == []
+    assert {target.checked.value for target in report.targets} == {"yes"}
