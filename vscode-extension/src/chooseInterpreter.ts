@@ -37,10 +37,18 @@ export function activate(context: Context): void {
     vscode.commands.registerCommand("inductorDebug.installTorch", (path?: unknown) =>
       installTorch(context, typeof path === "string" ? path : context.session.interpreter?.path),
     ),
+    context.analyses.onDidChange((uri) => { if (uri) hear(context, uri); }),
     vscode.languages.registerCodeActionsProvider(SUITS.python, lightbulb, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
   );
+}
+
+/** Where no worker could be started the user is told, with the choice beside it. */
+function hear({ analyses, session }: Context, uri: vscode.Uri): void {
+  if (analyses.get(uri)?.notification.state !== "failed") return;
+  const failure = analyses.findings(uri).find((finding) => ruleNameOf(finding) === SUITS.rule);
+  if (failure) session.cannotRunModels(failure.message);
 }
 
 async function choose(context: Context): Promise<void> {
@@ -55,7 +63,7 @@ async function choose(context: Context): Promise<void> {
     context.notifications.answer(t("{0} cannot run your models: {1}.", path, reason), another);
     return;
   }
-  if (probe.torch === "") context.session.knowsOfNoTorch({ path, from: "setting" }); // the question below says it
+  if (probe.torch === "") context.session.knowsOfNoTorch(path); // the question below says it
   await vscode.workspace.getConfiguration(SECTION, scope ?? null).update("interpreter", path, targetFor(scope));
   if (probe.torch === "") await installTorch(context, path);
 }

@@ -41,8 +41,13 @@ export class Notifications {
   }
 
   /** The user has learned of the problem in another way. */
-  told(subject: string, message: string): void {
-    this.known.set(subject, message);
+  told(subject: string): void {
+    this.known.set(subject, "");
+  }
+
+  /** Whether the user knows of the problem, in whatever words. */
+  isTold(subject: string): boolean {
+    return this.known.has(subject);
   }
 
   /** The problem is gone: should it come back, it is told again. */

@@ -51,7 +51,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
   }
 
   getChildren(node?: Node): Node[] {
-    if (!node) return this.analyses.all().map((analysis) => ({ kind: "file", analysis }));
+    if (!node) return byPath(this.analyses.all()).map((analysis) => ({ kind: "file", analysis }));
     const { analysis } = node;
     const rows = (findings: readonly vscode.Diagnostic[]): Node[] =>
       findings.map((finding) => ({ kind: "finding", analysis, finding }));
@@ -207,6 +207,10 @@ function icon(name: string, analysis: Analysis, colour?: string): vscode.ThemeIc
 
 function open(uri: vscode.Uri, selection: vscode.Range): vscode.Command {
   return { command: "vscode.open", title: t("Open"), arguments: [uri, { selection } satisfies vscode.TextDocumentShowOptions] };
+}
+
+function byPath(analyses: readonly Analysis[]): Analysis[] {
+  return [...analyses].sort((left, right) => left.uri.path.localeCompare(right.uri.path));
 }
 
 function nameOf(uri: vscode.Uri): string {

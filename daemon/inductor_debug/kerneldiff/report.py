@@ -281,12 +281,12 @@ class DiffReport:
 
 def _line(result: TensorResult) -> str:
     parts = [result.verdict.value]
+    largest = result.comparison.metrics.max_abs if result.comparison is not None else None
     if result.comparison is not None:
-        metrics = result.comparison.metrics
         parts.append(f"{result.comparison.dtype}{list(result.comparison.shape)}")
-        if metrics.max_abs is not None:
-            parts.append(f"max error {metrics.max_abs:.3g}" if metrics.max_abs else "equal to the last bit")
-    if result.ratio:
+    if largest is not None:
+        parts.append(f"max error {largest:.3g}" if largest else "equal to the last bit")
+    if result.ratio and largest != 0:
         parts.append(f"{result.ratio:.3g} times the error to expect")
     return ", ".join(parts) + (f" ({result.why})" if result.why else "")
 

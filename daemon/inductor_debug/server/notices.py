@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 START_UP_RULE = "environment"
 """The engine's rule for "no worker could be started", which no edit of the model can mend."""
+CHOOSE_INTERPRETER = "inductorDebug.chooseInterpreter"
+"""The command of clients that tell of such problems themselves."""
 _LONGEST = 2000
 
 logger = logging.getLogger(__name__)
@@ -52,10 +54,13 @@ class Notices:
 
 
 def register(server: Server) -> None:
-    """Tells when no worker can be started; the same finding stands in every document."""
+    """Tells when no worker can be started; the same finding stands in every document.
+
+    An editor that lets its user choose an interpreter tells it itself, with that choice beside it.
+    """
 
     def hear(update: AnalysisUpdate) -> None:
-        if not update.state.settled:
+        if not update.state.settled or CHOOSE_INTERPRETER in server.client.commands:
             return
         failures = [finding.message for finding in update.report.findings if finding.rule == START_UP_RULE]
         if failures and update.state is AnalysisState.FAILED:

@@ -109,15 +109,12 @@ export function otherVersion(
 }
 
 /** The models of a folder have no torch to run with; the daemon itself is fine. */
-export function noTorch(interpreter: Interpreter): Failure {
-  return {
-    message: t(
-      "There is no torch in {0} (from {1}), so models cannot be checked. Install torch there, or choose another interpreter.",
-      interpreter.path,
-      rung({ interpreter }),
-    ),
-    remedies: ["chooseInterpreter", "installTorch"],
-  };
+export function noTorch(interpreter: Interpreter): string {
+  return t(
+    "There is no torch in {0} (from {1}), so models cannot be checked. Install torch there, or choose another interpreter.",
+    interpreter.path,
+    rung({ interpreter }),
+  );
 }
 
 function rung(start: Pick<Start, "interpreter">): string {

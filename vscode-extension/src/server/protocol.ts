@@ -10,8 +10,8 @@ export const PROTOCOL_VERSION = 1;
 /** The notification with the state of one document's analysis (`AnalysisNotification`). */
 export const ANALYSIS = "inductorDebug/analysis";
 
-/** Commands that the daemon may put into code lenses and code actions, because the extension has them. */
-export const CLIENT_COMMANDS = ["inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
+/** Commands that the extension has: the daemon may put them into code lenses and code actions, and leaves to us what one of them mends. */
+export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
 
 /** Who answered `initialize`. */
 export interface Peer {

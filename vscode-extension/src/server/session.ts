@@ -95,13 +95,19 @@ export class Session implements vscode.Disposable {
     this.ends = [];
     this.interpreters.forgetProbes();
     this.notifications.mended(SUBJECT);
-    this.notifications.mended("torch");
+    this.notifications.mended(torchIn(this.interpreter?.path));
     return this.restart("command");
   }
 
-  /** The user is being asked about this very thing: no message tells them as well. */
-  knowsOfNoTorch(interpreter: Interpreter): void {
-    this.notifications.told("torch", noTorch(interpreter).message);
+  /** The user is being asked about a Python without torch: no message tells them as well. */
+  knowsOfNoTorch(path: string): void {
+    this.notifications.told(torchIn(path));
+  }
+
+  /** No model can be run in its interpreter. That torch is missing may have been told before, in other words. */
+  cannotRunModels(message: string): void {
+    const subject = torchIn(this.interpreter?.path);
+    if (!this.disposed && !this.notifications.isTold(subject)) this.tell(subject, { message, remedies: ["chooseInterpreter", "installTorch"] });
   }
 
   /** Asks the daemon to run one of its commands. */
@@ -220,12 +226,12 @@ export class Session implements vscode.Disposable {
     this.versions = { ...this.versions, python, torch };
     this.stateChanged.fire(this.current);
     if (torch !== "" || python === "") {
-      this.notifications.mended("torch");
+      this.notifications.mended(torchIn(this.interpreter.path));
       return;
     }
     await this.interpreters.settled; // nobody is told of an interpreter that they have not chosen
     const now = await this.interpreters.findForServer();
-    if (!this.disposed && this.interpreter === interpreter && now?.path === interpreter.path) this.tell("torch", noTorch(interpreter));
+    if (this.interpreter === interpreter && now?.path === interpreter.path) this.cannotRunModels(noTorch(interpreter));
   }
 
   /** The bundled daemon can stay where it is: only the workers move to another interpreter. */
@@ -265,6 +271,11 @@ function analysisLine(analysis: AnalysisNotification): string {
   const name = decodeURIComponent(uri.split("/").at(-1) ?? uri);
   const text = `version ${version ?? "?"}, generation ${generation}, stage ${stage ?? "none"}, findings ${findings}`;
   return `analysis of ${name}: ${state}, ${text}, ${seconds} s, ${cause}`;
+}
+
+/** What is told once of an interpreter in which no model can run. */
+function torchIn(path = ""): string {
+  return `torch in ${path}`;
 }
 
 function strategy(): ImportStrategy {

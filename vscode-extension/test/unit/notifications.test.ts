@@ -22,6 +22,13 @@ test("a problem is told once, until it is mended", () => {
   expect(state.shown.length).toBe(2);
 });
 
+test("what the user has learned in another way is known", () => {
+  notifications.told("torch");
+  expect(notifications.isTold("torch")).toBe(true);
+  notifications.mended("torch");
+  expect(notifications.isTold("torch")).toBe(false);
+});
+
 test("every error leads to the output and says who speaks", () => {
   notifications.error("daemon", "it is gone", { title: "Restart", run: () => undefined });
   expect(state.shown).toEqual([{ level: "error", message: "Inductor Debug: it is gone", actions: ["Restart", "Show Output"] }]);

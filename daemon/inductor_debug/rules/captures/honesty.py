@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 
 from inductor_debug_schema import Basis, Blame, Finding, Related, Severity, Stage
 
@@ -42,7 +43,8 @@ def honest(findings: list[Finding], basis: Basis) -> list[Finding]:
 
 def remark_on(basis: Basis) -> str:
     """What findings of an inferred target rest on, in words."""
-    since = f", kept since {basis.kept_since}" if basis.kept_since else ""
+    kept = datetime.fromisoformat(basis.kept_since).astimezone() if basis.kept_since else None
+    since = f", kept since {kept:%Y-%m-%d %H:%M}" if kept is not None else ""
     return f"inputs inferred: {basis.signature}{since}"
 
 

@@ -14,7 +14,7 @@ class EagerFallbackRule(RunRule):
         The target was compiled and called, and operations of this function ran outside of every captured graph.
         Dynamo gave the function up: because it cannot go on after a graph break in it, because it was compiled more
         often than the limit allows, or because it is excluded from compilation. The finding stands at the first
-        such operation and counts all of them. Every analysis with the mock stage looks for it, but does not say it
+        such operation and counts all of them. Every check that captures looks for it, but does not say it
         again where a `graph-break` or `recompile` finding says that this function runs eagerly, nor where nothing at
         all was captured; `--type guards` lists every such function."""
     why = """
