@@ -10,8 +10,9 @@ import argparse
 import warnings
 from dataclasses import replace
 
-from inductor_debug_schema import Finding, JobRequest, Location, Position, Range, Related, Severity, Stage
+from inductor_debug_schema import Finding, JobRequest, Location, Position, Range, Related, Severity, Stage, UnknownName
 
+from inductor_debug.capture.attributes.missing import MissingAttribute
 from inductor_debug.capture.broken_libraries import broken_library
 from inductor_debug.capture.containment import refusal_of
 from inductor_debug.capture.directives import name_range
@@ -120,6 +121,19 @@ def main_findings(followed: Followed, request: JobRequest, sources: SourceMap) -
     if words:
         found.append(Finding("not-checked", Severity.INFORMATION, words, here.path, here.range, Stage.LOAD))
     return found
+
+
+def missing_finding(missing: MissingAttribute, path: str, sources: SourceMap) -> Finding:
+    """An attribute that a method of the file reads and nothing sets."""
+    node, text = missing.node, sources.text(path)
+    line, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    start, stop = node.col_offset, node.end_col_offset or node.col_offset
+    if text is not None:
+        start, stop = text.character(line, start), text.character(end, stop)
+    message = f"`{missing.owner}` has no `{node.attr}`: nothing sets it."
+    place = Range(Position(line, start), Position(end, stop))
+    finding = Finding("missing-attribute", Severity.WARNING, message, path, place, Stage.LOAD)
+    return with_unknown_name(finding, UnknownName(node.attr, missing.owner, missing.nearest))
 
 
 def complaint_finding(complaint: Complaint) -> Finding:

@@ -39,12 +39,14 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
 from inductor_debug.capture.aot import run_aot
+from inductor_debug.capture.attributes.missing import missing_attributes
 from inductor_debug.capture.building import BuildError
 from inductor_debug.capture.expression_facts import ExpressionReader
 from inductor_debug.capture.faults import (
     complaint_finding,
     definition_finding,
     main_findings,
+    missing_finding,
     raised_finding,
     syntax_fault,
 )
@@ -72,6 +74,7 @@ from inductor_debug.capture.seeding import seed_host
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
+from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 from inductor_debug.capture.workshop import Load, Workshop, real_bound
 from inductor_debug.rules.captures.judging import Capture, Run, findings_of, merged, told_by
@@ -151,6 +154,7 @@ class _Session:
                     self._run_stage(stage, item, load)
                     if item.refused is not None and stage is self._request.stages[0]:
                         self._take_parts(item, running, load)
+            self._findings += self._missing_attributes(load)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
 
     def _load(self) -> Load:
@@ -171,6 +175,18 @@ class _Session:
         modules = [*preloadable(load.modules), *(_HEAVY[stage] for stage in self._request.stages if stage in _HEAVY)]
         self._emit(Loaded(found, dependencies, modules, seconds, notes))
         return load
+
+    def _missing_attributes(self, load: Load) -> list[Finding]:
+        """What methods read of their object and nothing sets, but for what was raised there."""
+        if load.error is not None or load.module is None:
+            return []
+        path = self._request.path
+        others = tuple(module for module in load.modules.own.values() if module is not load.module)
+        tree, root = tree_of(self._request.text), self._request.project_root
+        missing = missing_attributes(tree, load.module, path, root, others)
+        raised = {place.start for told in self._told.values() for _, file, place in told if file == path}
+        found = (missing_finding(item, path, self._sources) for item in missing)
+        return [finding for finding in found if finding.range.start not in raised]
 
     def _run_stage(self, stage: Stage, item: _Running, load: Load) -> None:
         started = time.perf_counter()

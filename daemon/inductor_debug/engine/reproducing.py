@@ -25,6 +25,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "unused-ignore": _FILE,
     "not-checked": "it is about what did not run",
     "fixed-size": "the model runs; what is wrong is that it does so with one size only",
+    "missing-attribute": "it is about what did not run",
     "unusable-default": "the model runs where the argument is given",
     "syntax-error": _FILE,
     "configuration": _FILE,

@@ -77,7 +77,7 @@ class Surroundings:
     @cached_property
     def names(self) -> Names:
         """What the file may define or set later than it has been executed."""
-        return Names(self.tree)
+        return Names(self.tree, self.module)
 
     def place(self) -> Place:
         """Where the file is, for what refusals rest on."""

@@ -21,6 +21,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "capture-error": conflicts.fixes,
     "mixed-dtypes": conflicts.fixes,
     "graph-break": causes.fixes,
+    "missing-attribute": conflicts.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

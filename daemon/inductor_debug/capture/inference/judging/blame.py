@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.trial import user_frames
@@ -32,9 +32,6 @@ _ALIKE = 0.75
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PRECISIONS = frozenset(("double", "half", "bfloat16", "set_default_dtype"))
 _CONTAINERS = (list, dict, set, str)
-_REGISTERING = frozenset(
-    ("setattr", "register_buffer", "register_parameter", "register_module", "add_module", "__setattr__")
-)
 
 
 @dataclass
@@ -42,6 +39,7 @@ class Names:
     """What the analysed file may define or set later than it has been executed."""
 
     tree: ast.Module
+    module: ModuleType
 
     @cached_property
     def later(self) -> frozenset[str]:
@@ -56,9 +54,9 @@ class Names:
         return any(_called(call) in _PRECISIONS for call in calls)
 
     @cached_property
-    def attributes(self) -> frozenset[str]:
-        """Attributes that some code of the file sets on some object."""
-        return frozenset(_set_in(self.tree))
+    def attributes(self) -> Attributes:
+        """What objects of its classes may have."""
+        return Attributes(self.tree, self.module)
 
 
 def is_evident(error: BaseException, names: Names, guess: Guess | None, *, invented: bool) -> bool:
@@ -108,47 +106,18 @@ def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: b
         return False
     if isinstance(owner, nn.Module):
         ours = invented and type(owner).__module__.startswith("torch.nn")
-        return not ours and name not in names.attributes and name not in _set_by_classes(type(owner))
+        known = names.attributes.of(type(owner))
+        return not ours and not known.anything and name not in known.names
     if isinstance(owner, torch.Tensor):
         # A name that is far from any of a tensor's, or that lists have, asks for another kind of object.
         if any(hasattr(kind, name) for kind in _CONTAINERS):
             return False
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
-        return name not in names.attributes and name not in names.later
+        return name not in names.attributes.from_outside.others and name not in names.later
     if not plain or invented:
         return False
     return type(owner) in (tuple, list, dict, torch.Size) or (type(owner) in (int, float, bool) and is_computed(error))
-
-
-def _set_by_classes(kind: type) -> frozenset[str]:
-    """Attributes that the code of a class and its bases sets, as far as there is text of them."""
-    found: set[str] = set()
-    for base in kind.__mro__:
-        if base.__module__.partition(".")[0] in ("torch", "builtins"):
-            continue
-        if "__getattr__" in vars(base):
-            return _Everything()
-        try:
-            found.update(_set_in(ast.parse(inspect.cleandoc("\n" + inspect.getsource(base)))))
-        except (OSError, TypeError, SyntaxError, ValueError):
-            continue
-    return frozenset(found)
-
-
-class _Everything(frozenset[str]):
-    """Has every name: a class that answers for attributes itself."""
-
-    def __contains__(self, item: object) -> bool:
-        return True
-
-
-def _set_in(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.Call) and _called(node) in _REGISTERING:
-            yield from (text for item in node.args if isinstance(text := getattr(item, "value", None), str))
 
 
 def _called(node: ast.Call) -> str:
