@@ -102,6 +102,19 @@ async def test_unsaved_text_that_does_not_parse_shows_where_and_keeps_what_was_k
     assert (last.state, brief(last.report)) == (DONE, ["dtype 3:19-22"])
 
 
+async def test_unsaved_top_level_code_is_not_run_and_what_needs_no_run_is_told(desk: Desk) -> None:
+    right = "class Net(nn.Module):\n    def forward(self, x):\n        return self.fc(x)\n"
+    wrong = right.replace("(self, x)", "(x)")
+    await desk.opened(right)
+    desk.type(wrong)
+    update = await desk.told(lambda update: len(update.report.findings) > 0)
+    assert (update.state, brief(update.report)) == (STALE, ["capture-error 1:8-15"])
+    desk.type(right)
+    last = await desk.settled()
+    assert (last.state, brief(last.report)) == (DONE, [])
+    assert desk.ran == [right]
+
+
 async def test_saved_text_that_does_not_parse_keeps_what_was_known_too(desk: Desk) -> None:
     first = await desk.opened()
     desk.save("\n" + body("x + BAD +"))

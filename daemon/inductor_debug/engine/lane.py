@@ -30,6 +30,7 @@ from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import stage_of
 from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import configuration_finding, internal_finding
+from inductor_debug.engine.evident import evident_faults
 from inductor_debug.engine.expressions import ExpressionStore
 from inductor_debug.engine.files import read_source
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
@@ -40,7 +41,7 @@ from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.scheduling import Debounce
 from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, words
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
-from inductor_debug.engine.syntax import SyntaxFault, unparsed
+from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, unparsed
 
 _LOG = logging.getLogger(__name__)
 
@@ -282,6 +283,14 @@ class Lane:
             self._when_quiet(self.gate.generation, self._runner.report(alone, settings).findings)
         else:
             self._wait(NOT_SAVED if self.document.saved is None else TOP_LEVEL_CHANGED)
+            self._tell_evident(settings)
+
+    def _tell_evident(self, settings: Settings) -> None:
+        """Tells what needs no run, of a text that may not run."""
+        path, text = self.document.path, self.document.text
+        if len(text) <= LARGEST_PARSED and (faults := evident_faults(text, path)):
+            told = self._runner.judged(Results(path, text), faults, settings)
+            self._when_quiet(self.gate.generation, told)
 
     def _wait(self, cause: str) -> None:
         self._begin(cause)
