@@ -106,6 +106,18 @@ def without_modes() -> contextlib.AbstractContextManager[Any]:
     return _disable_current_modes()
 
 
+def for_symbols() -> contextlib.AbstractContextManager[Any]:
+    """Has operators that C++ makes of others made in Python, as compilers do: some (`istft`) refuse symbolic sizes.
+
+    Private: `torch._dispatch.python`, read in torch 2.11 to 2.13; without it they are made as ever.
+    """
+    try:
+        from torch._dispatch.python import enable_python_dispatcher
+    except ImportError:
+        return contextlib.nullcontext()
+    return enable_python_dispatcher()
+
+
 def is_fake(value: Any) -> bool:
     """Whether `value` is a tensor without storage."""
     return isinstance(value, FakeTensor)

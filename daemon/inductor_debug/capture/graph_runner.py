@@ -21,6 +21,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo_positions import stack_of_node
+from inductor_debug.capture.fake_mode import for_symbols
 from inductor_debug.capture.graph_breaks import frames_of
 from inductor_debug.capture.modules import NodeModules
 from inductor_debug.capture.origins import OriginTable
@@ -110,7 +111,7 @@ class GraphRunner:
             mode = next((example.fake_mode for example in examples if isinstance(example, FakeTensor)), None)
             environment = getattr(mode, "shape_env", None)
             silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
-            with mode or contextlib.nullcontext(), silent, self._recorder:
+            with mode or contextlib.nullcontext(), silent, for_symbols(), self._recorder:
                 made = self.run(graph_module, examples)
             for symbolic, actual in zip(pytree.tree_leaves(made), pytree.tree_leaves(result), strict=False):
                 self.alias(actual, symbolic)
