@@ -21,6 +21,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.aot_recording import LoweringRunner
 from inductor_debug.capture.dynamo_positions import strip
+from inductor_debug.capture.fake_mode import for_symbols
 from inductor_debug.capture.graph_arguments import named_by_source
 from inductor_debug.capture.graph_runner import GraphRunner, NodeAttribution
 from inductor_debug.capture.origins import OriginTable
@@ -46,7 +47,7 @@ def record_graph(graph_module: GraphModule) -> GraphRecording:
         recorder: CompiledRecorder, attribution: NodeAttribution, origins: OriginTable, examples: list[Any]
     ) -> None:
         runner = GraphRunner(recorder, attribution, origins)
-        with _examples_mode(examples), recorder:
+        with _examples_mode(examples), for_symbols(), recorder:
             runner.run(graph_module, examples)
 
     return _recorded(graph_module, run)
