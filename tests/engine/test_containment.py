@@ -38,11 +38,21 @@ async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Worker
     await pool.close()
 
 
-async def findings_of(pool: WorkerPool, folder: Path, text: str, allow: tuple[str, ...] = ()) -> list[Finding]:
+async def findings_of(
+    pool: WorkerPool, folder: Path, text: str, allow: tuple[str, ...] = (), *, follow_main: bool = False
+) -> list[Finding]:
     (folder / "model.py").write_text(text)
     events: list[Event] = []
     request = JobRequest(
-        1, str(folder / "model.py"), text, str(folder), [Stage.PREVIEW], {"name": "x"}, infer=False, allow=list(allow)
+        1,
+        str(folder / "model.py"),
+        text,
+        str(folder),
+        [Stage.PREVIEW],
+        {"name": "x"},
+        infer=False,
+        allow=list(allow),
+        follow_main=follow_main,
     )
     end = await pool.run(request, events.append, timeout=120)
     assert end.outcome is Outcome.FINISHED, end
@@ -115,6 +125,32 @@ async def test_torch_save_writes_where_it_may_and_there_are_values(pool: WorkerP
     assert await findings_of(pool, tmp_path, text, ("write",)) == []
     assert torch.load(tmp_path / "made") == {"epoch": 3}
     assert not (tmp_path / "fake").exists()
+
+
+MAIN = """
+if __name__ == "__main__":
+    import os, pathlib
+    os.makedirs("runs/first")
+    pathlib.Path("logs").mkdir()
+    with open("log.txt", "w") as log:
+        log.write("begins")
+    Net()(torch.ones(2, 4))
+    {more}
+"""
+
+
+async def test_what_a_main_program_writes_goes_nowhere(pool: WorkerPool, tmp_path: Path) -> None:
+    text = at_load(MAIN.format(more="os.remove('model.py')"))
+    found = await findings_of(pool, tmp_path, text, follow_main=True)
+    assert [finding.rule for finding in found] == ["environment", "not-checked"], found
+    assert [path.name for path in tmp_path.iterdir()] == ["model.py"]
+
+
+@pytest.mark.parametrize("deed", ["import urllib.request as u; u.urlopen('http://localhost:9')", "os.system('true')"])
+async def test_a_main_program_starts_and_fetches_nothing(pool: WorkerPool, tmp_path: Path, deed: str) -> None:
+    found = await findings_of(pool, tmp_path, at_load(MAIN.format(more=deed)), follow_main=True)
+    assert found[0].rule == "environment"
+    assert "which a check does not do" in found[0].message
 
 
 HARMLESS = {

@@ -25,6 +25,8 @@ from inductor_debug.capture import foreign
 from inductor_debug.capture.loading import is_installed, is_standard
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STAND_INS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry") + os.sep
+"""What user code calls in place of Python's own functions there: it is still the user's code that does it."""
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _COMPILERS = tuple(
     _TORCH + name + os.sep for name in ("_inductor", "_dynamo", "_functorch", "_logging", "compiler", "_export")
@@ -161,7 +163,7 @@ def _is_users(frame: FrameType | None, deed: Deed) -> bool:
     foreign = False
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_OURS):
+        if file.startswith(_OURS) and not file.startswith(_STAND_INS):
             return foreign
         if file.startswith(_COMPILERS) or _TRITON in file:
             return False
@@ -169,7 +171,7 @@ def _is_users(frame: FrameType | None, deed: Deed) -> bool:
             if deed is Deed.SUBPROCESS and frame.f_code.co_name == "<module>":
                 return False
             foreign = True
-        elif not file.startswith("<frozen") and not is_standard(file):
+        elif not file.startswith(("<frozen", _STAND_INS)) and not is_standard(file):
             return True
         frame = frame.f_back
     return True

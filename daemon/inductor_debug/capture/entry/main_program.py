@@ -23,6 +23,7 @@ from inductor_debug.capture import foreign
 from inductor_debug.capture.entry.data_loading import in_this_process
 from inductor_debug.capture.entry.module_calls import ModuleCalls
 from inductor_debug.capture.entry.plausible_values import PlausibleValues
+from inductor_debug.capture.entry.written_nowhere import written_nowhere
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.inference.guards import TooLongError, at_most
 from inductor_debug.capture.interception import Interceptor, LoadStopped
@@ -77,6 +78,7 @@ class MainProgram:
         with contextlib.ExitStack() as stack:
             stack.enter_context(calls.watching())
             stack.enter_context(in_this_process())
+            stack.enter_context(written_nowhere())
             stack.enter_context(_stopped_from_any_thread(interceptor))
             if fake:
                 stack.enter_context(PlausibleValues(lambda: interceptor.running))
