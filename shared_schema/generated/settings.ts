@@ -27,4 +27,5 @@ export const SWITCHES = [
   "codeLens",
   "hover",
   "inlayHints",
+  "notRun",
 ] as const;

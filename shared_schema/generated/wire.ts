@@ -351,6 +351,11 @@ export interface GraphNode {
 }
 
 /**
+ * What was so in the run that left code out, of the block's `subject`.
+ */
+export type Held = "none" | "present" | "false" | "true" | "empty" | "not-raised" | "other-case" | "ended" | "not-called";
+
+/**
  * An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule.
  */
 export interface IdleIgnore {
@@ -796,7 +801,8 @@ export interface TargetFound {
  * One target and how far its analysis came; `line` is the zero-based line that offers it.
  *
  * `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
- * in a user's sentence what it lacks, and is empty where it lacks nothing.
+ * in a user's sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out
+ * where it was seen to its end, in the order of the text.
  */
 export interface TargetReport {
   readonly name: string;
@@ -805,6 +811,7 @@ export interface TargetReport {
   readonly inferred?: Inferred | null;
   readonly checked?: Checked;
   readonly why?: string;
+  readonly untaken?: readonly UntakenBlock[];
 }
 
 /**
@@ -1025,10 +1032,32 @@ export interface UnknownName {
 }
 
 /**
+ * Code that no target of the file ran, in a function that this target reached.
+ *
+ * `subject` is source text: the condition, what a loop goes through, an exception's or a method's name; empty where
+ * there is nothing to name. `parameter` says that it is a parameter of the target's own call, for which other inputs
+ * would do.
+ */
+export interface UntakenBlock {
+  readonly range: Range;
+  readonly subject: string;
+  readonly held: Held;
+  readonly parameter?: boolean;
+}
+
+/**
+ * What a target's run left out of the functions that it reached, and no other target of the file ran.
+ */
+export interface UntakenSeen {
+  readonly target: string;
+  readonly blocks: readonly UntakenBlock[];
+}
+
+/**
  * Dtypes that the accelerator, or the rest of the model, does not have (`float64`, `complex128`).
  */
 export interface UnwantedDtype {
   readonly unwanted_dtypes: readonly string[];
 }
 
-export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted | TensorsSeen;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted | TensorsSeen | UntakenSeen;

@@ -67,6 +67,7 @@ from inductor_debug_schema.jobs import (
     TargetFound,
     TargetSetting,
     Task,
+    UntakenSeen,
 )
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
 from inductor_debug_schema.tensors import (
@@ -83,6 +84,7 @@ from inductor_debug_schema.tensors import (
     TimelineStorage,
     TimelineTensor,
 )
+from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
     "EVENT_TYPES",
@@ -115,6 +117,7 @@ __all__ = [
     "GraphKind",
     "GraphNode",
     "IdleIgnore",
+    "Held",
     "InferenceHint",
     "Inferred",
     "JobRequest",
@@ -165,6 +168,8 @@ __all__ = [
     "TimelineTensor",
     "TraceStep",
     "UnknownName",
+    "UntakenBlock",
+    "UntakenSeen",
     "UnwantedDtype",
     "WireError",
     "from_wire",

@@ -12,6 +12,7 @@ from typing import Union
 
 from inductor_debug_schema.facts import Facts
 from inductor_debug_schema.positions import Location, Range, Related
+from inductor_debug_schema.untaken import UntakenBlock
 
 
 class Severity(str, Enum):
@@ -79,9 +80,9 @@ class Checked(str, Enum):
     """How much of a target was looked at."""
 
     YES = "yes"
-    """The deepest stage that was asked for saw all of its run."""
+    """The deepest stage that was asked for saw all of its run, and the run took every branch."""
     PARTLY = "partly"
-    """Some of its run was seen; what comes after is not known to be good."""
+    """Some of its run was seen, or the run did not take every branch; what is left is not known to be good."""
     NO = "no"
     """None of its run was seen: that nothing was found in it means nothing."""
 
@@ -178,7 +179,8 @@ class TargetReport:
     """One target and how far its analysis came; `line` is the zero-based line that offers it.
 
     `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
-    in a user's sentence what it lacks, and is empty where it lacks nothing.
+    in a user's sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out
+    where it was seen to its end, in the order of the text.
     """
 
     name: str
@@ -187,6 +189,7 @@ class TargetReport:
     inferred: Inferred | None = None
     checked: Checked = Checked.NO
     why: str = ""
+    untaken: list[UntakenBlock] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 A job is one file at one generation. Events arrive in the order in which they happen: `Loaded` first, then one
 `StageFinished` for each target and stage, followed by `InferenceHint`, `ExpressionsSeen` and `TensorsSeen` where there
-are any; then `Finished`. A worker that dies says nothing more; the supervisor tells.
+are any; after the previews of all targets `UntakenSeen` for each; then `Finished`. A worker that dies says nothing
+more; the supervisor tells.
 
 Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and `Answered`
 as they go, and `Finished` at the end.
@@ -20,6 +21,7 @@ from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
 from inductor_debug_schema.tensors import TensorsSeen
+from inductor_debug_schema.untaken import UntakenBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,14 @@ class StageFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class UntakenSeen:
+    """What a target's run left out of the functions that it reached, and no other target of the file ran."""
+
+    target: str
+    blocks: list[UntakenBlock]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The job is over. `findings` are those of no target: syntax and import errors, a module that raises."""
 
@@ -221,6 +231,7 @@ Event = Union[
     StageCaptured,
     ExpressionsSeen,
     TensorsSeen,
+    UntakenSeen,
     InferenceHint,
     Progressed,
     ArtifactMade,

@@ -306,6 +306,12 @@ SETTINGS = (
         scope=_RESOURCE,
     ),
     Setting(
+        "not_run",
+        SettingKind.SWITCH,
+        "Dim code that the check did not run (branches not taken, methods not called), with why in its hover.",
+        scope=_RESOURCE,
+    ),
+    Setting(
         "show_notifications",
         SettingKind.CHOICE,
         "Which pop-up messages may appear.",

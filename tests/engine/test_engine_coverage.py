@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, body
-from inductor_debug.engine.merge import Results
+from inductor_debug.engine.merge import Carried, Results
 from inductor_debug_schema import (
     Checked,
+    Event,
     FileStatus,
     Finding,
     Finished,
+    Held,
     Inferred,
     Loaded,
     Location,
@@ -24,6 +26,9 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetFound,
+    TargetReport,
+    UntakenBlock,
+    UntakenSeen,
 )
 
 PATH = "/p/model.py"
@@ -131,6 +136,43 @@ def test_a_run_that_breaks_off_leaves_what_it_had_not_come_to_unchecked() -> Non
         ("Net", Checked.PARTLY, "Stopped after 120 s."),
         ("Late", Checked.NO, "Stopped after 120 s."),
     ]
+
+
+LEFT_OUT = UntakenBlock(Range(Position(1, 4), Position(1, 9)), "mask", Held.NONE)
+
+
+def test_a_run_that_left_code_out_is_checked_partly_unless_it_ended_early_anyway() -> None:
+    def report(*events: Event) -> TargetReport:
+        results = Results(PATH, "", (Stage.PREVIEW, Stage.MOCK))
+        for event in (Loaded([TargetFound("Net", 0, "")], [], [], 0.0), *events):
+            results.accept(event)
+        results.accept(Finished(FileStatus.CLEAN))
+        return results.report([]).targets[0]
+
+    left = UntakenSeen("Net", [LEFT_OUT])
+    whole = report(preview(DONE), left, mock(DONE))
+    assert (whole.checked, whole.why, whole.untaken) == (Checked.PARTLY, "1 branch not taken: line 2", [LEFT_OUT])
+    assert (
+        report(preview(DONE, ops=1), left, mock(FAILED)).why == "its capture by torch.compile was not seen to its end"
+    )
+    assert report(preview(DONE), UntakenSeen("Net", []), mock(DONE)).checked is Checked.YES
+
+
+def test_what_was_left_out_stays_at_its_text_until_a_run_tells_anew() -> None:
+    old, new = "a\n    b + c\nd\n", "a\nnew\n    b + c\nd\n"
+    results = Results(PATH, old, (Stage.PREVIEW,))
+    for event in (Loaded([TargetFound("Net", 0, "")], [], [], 0.0), preview(DONE), UntakenSeen("Net", [LEFT_OUT])):
+        results.accept(event)
+    results.accept(Finished(FileStatus.CLEAN))
+    carried = Carried.of(results).moved_to(new)
+
+    running = Results(PATH, new, (Stage.PREVIEW,))
+    running.accept(Loaded([TargetFound("Net", 0, "")], [], [], 0.0))
+    running.accept(preview(DONE))
+    [target] = running.targets(carried)
+    assert [block.range.start.line for block in target.untaken] == [2]
+
+    assert Carried.of(results).moved_to("a\nd\n").targets[0].untaken == []
 
 
 async def test_a_check_and_an_editor_are_told_the_same(desk: Desk, tmp_path: Path) -> None:

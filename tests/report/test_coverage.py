@@ -19,7 +19,17 @@ from inductor_debug.report.sarif import SarifReport
 from inductor_debug.report.sources import Sources
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text import TextReport
-from inductor_debug_schema import Checked, FileStatus, Inferred, Severity, StageState
+from inductor_debug_schema import (
+    Checked,
+    FileStatus,
+    Held,
+    Inferred,
+    Position,
+    Range,
+    Severity,
+    StageState,
+    UntakenBlock,
+)
 from report_samples import checked, finding, places, result, span, target
 
 DATA = Path(__file__).parent.parent / "data"
@@ -185,3 +195,47 @@ def test_hostile_reasons_stay_text(model: Path, tmp_path: Path) -> None:
     ElementTree.fromstring(JunitReport(places(tmp_path), Sources()).end(outcome))
     lines = GithubReport(places(tmp_path), Sources(), {}).end(outcome).splitlines()
     assert [line.startswith("::") for line in lines] == [True, False, False]
+
+
+LEFT_OUT = [
+    UntakenBlock(span(1, 4, 8), "mask", Held.NONE, parameter=True),
+    UntakenBlock(Range(Position(4, 0), Position(5, 8)), "generate", Held.NOT_CALLED),
+]
+IN_PART = dataclasses.replace(
+    target("Good", 0, coverage=Checked.PARTLY, why="1 branch not taken: line 2; `generate` not called"),
+    untaken=LEFT_OUT,
+)
+
+
+def test_branches_not_taken_are_named_in_a_line_and_listed_when_asked_for(model: Path) -> None:
+    outcome = result(checked(model, targets=[IN_PART]))
+    last = "0 of 1 class checked; partly checked: Good (1 branch not taken: line 2; `generate` not called)"
+    assert text_of(outcome).splitlines()[-1] == last
+    assert "did not run" not in text_of(outcome)
+    assert [line.strip() for line in text_of(outcome, verbose=True).splitlines() if "did not run" in line] == [
+        "line 2 did not run: `mask` is None",
+        "lines 5-6 did not run: `generate` is not called",
+    ]
+    assert outcome.exit_code() is ExitCode.CLEAN
+
+
+def test_json_and_sarif_say_where_code_was_left_out_and_why(model: Path, tmp_path: Path) -> None:
+    outcome = result(checked(model, targets=[IN_PART]))
+    [block, _] = JsonReport(places(tmp_path, *outcome.files)).document(outcome)["files"][0]["targets"][0]["untaken"]
+    assert (block["subject"], block["held"], block["parameter"]) == ("mask", "none", True)
+    assert block["range"]["start"] == {"line": 1, "character": 4}
+
+    log = SarifReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).document(outcome)
+    schema = json.loads((DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(log)
+    [notification] = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    regions = [place["physicalLocation"]["region"] for place in notification["locations"]]
+    assert regions == [{"startLine": 1}, {"startLine": 2, "endLine": 2}, {"startLine": 5, "endLine": 6}]
+    assert notification["locations"][1]["message"]["text"] == "line 2 did not run: `mask` is None"
+
+
+def test_github_spends_no_annotation_on_branches(model: Path, tmp_path: Path) -> None:
+    outcome = result(checked(model, targets=[IN_PART]))
+    text = GithubReport(places(tmp_path, *outcome.files), Sources(), {}).end(outcome)
+    assert "::notice" not in text
+    assert "partly checked: Good" in text

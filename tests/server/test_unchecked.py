@@ -1,4 +1,4 @@
-"""What was not checked is a hint at the class's name, with inputs to begin with, and never a finding."""
+"""What was not checked is a hint at the class's name, or dimmed code, with inputs to begin with; never a finding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug_schema import Checked, Inferred, Severity, TargetReport
+from inductor_debug_schema import (
+    Checked,
+    Held,
+    Inferred,
+    Position,
+    Range,
+    Severity,
+    TargetReport,
+    UntakenBlock,
+)
 from server_harness import AnalysisState, Editor, finding
 
 Make = Callable[..., Awaitable[Editor]]
@@ -41,8 +50,8 @@ async def desk(make_editor: Make, *targets: TargetReport, text: str = TEXT, **mo
     return editor, uri
 
 
-async def quick_fixes(editor: Editor, uri: str, line: int = 5) -> list[dict[str, Any]]:
-    place = {"line": line, "character": 8}
+async def quick_fixes(editor: Editor, uri: str, line: int = 5, character: int = 8) -> list[dict[str, Any]]:
+    place = {"line": line, "character": character}
     params = {
         "textDocument": {"uri": uri},
         "range": {"start": place, "end": place},
@@ -113,3 +122,85 @@ async def test_where_a_finding_says_why_there_is_no_hint_beside_it(make_editor: 
     raised = finding(MODEL, rule="capture-error", severity=Severity.ERROR, target="Décoder")
     editor.engine.done(uri, [raised], [LACKING])
     assert [item["code"] for item in editor.published(uri)[-1]["diagnostics"]] == ["capture-error"]
+
+
+DIMMING: dict[str, Any] = {
+    **ABLE,
+    "textDocument": {
+        **ABLE["textDocument"],
+        "publishDiagnostics": {"dataSupport": True, "tagSupport": {"valueSet": [1]}},
+    },
+}
+BRANCHY = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, mask=None):
+        if mask is not None:
+            x = x * mask
+        if self.training:
+            x = x + 1
+        return x
+"""
+GIVEN = "# inductor-debug: inputs=(torch.randn(2, 8),)"
+IN_PART = TargetReport(
+    "Model",
+    2,
+    [],
+    Inferred(signature="x f32[2, 8]", directive=GIVEN),
+    Checked.PARTLY,
+    "2 branches not taken: lines 6, 8",
+    [
+        UntakenBlock(Range(Position(5, 12), Position(5, 24)), "mask", Held.NONE, parameter=True),
+        UntakenBlock(Range(Position(7, 12), Position(7, 21)), "self.training", Held.FALSE),
+    ],
+)
+
+
+async def branchy(make_editor: Make, capabilities: dict[str, Any] = DIMMING, **more: Any) -> tuple[Editor, str]:
+    editor = await make_editor(capabilities)
+    await editor.start(**more)
+    uri = editor.open(MODEL, BRANCHY, version=3)
+    editor.engine.done(uri, [], [IN_PART])
+    return editor, uri
+
+
+async def test_code_that_did_not_run_is_dimmed_and_says_why(make_editor: Make) -> None:
+    editor, uri = await branchy(make_editor)
+    first, second = editor.published(uri)[-1]["diagnostics"]
+    assert [(each["code"], each["severity"], each["tags"]) for each in (first, second)] == [("not-run", 4, [1])] * 2
+    assert (
+        first["message"] == "This did not run: `mask` is None. Give `mask` in the inputs of Model to have it checked."
+    )
+    assert second["message"] == "This did not run: `self.training` is false."
+    assert first["range"] == {"start": {"line": 5, "character": 12}, "end": {"line": 5, "character": 24}}
+
+
+async def test_only_where_other_inputs_would_do_a_quick_fix_sets_them(make_editor: Make) -> None:
+    editor, uri = await branchy(make_editor)
+    first, *others = await quick_fixes(editor, uri, 5, 14)
+    assert first["title"] == f"Set example inputs of Model: {GIVEN}"
+    assert [action["title"] for action in others] == ["Silence not-run here", "Explain not-run"]
+    assert [action["title"] for action in await quick_fixes(editor, uri, 7, 14)] == [
+        "Silence not-run here",
+        "Explain not-run",
+    ]
+
+
+async def test_dimmed_code_keeps_its_place_while_somebody_types(make_editor: Make) -> None:
+    editor, uri = await branchy(make_editor)
+    editor.change(uri, 4, {"text": f"# more\n{BRANCHY}"})
+    editor.engine.tell(uri, AnalysisState.RUNNING, [finding(MODEL)], ended=(), targets=[])
+    editor.engine.tell(uri, AnalysisState.STALE, [finding(MODEL)])
+    dimmed = [item for item in editor.published(uri)[-1]["diagnostics"] if item["code"] == "not-run"]
+    assert [item["range"]["start"]["line"] for item in dimmed] == [6, 8]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "options"), [(ABLE, {}), (DIMMING, {"notRun": False})], ids=["cannot", "switched off"]
+)
+async def test_nothing_is_dimmed_where_an_editor_cannot_or_somebody_does_not_want_it(
+    make_editor: Make, capabilities: dict[str, Any], options: dict[str, Any]
+) -> None:
+    editor, uri = await branchy(make_editor, capabilities, options=options)
+    assert editor.published(uri)[-1]["diagnostics"] == []

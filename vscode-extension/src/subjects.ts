@@ -22,7 +22,7 @@ export interface FindingSubject {
 
 /** Rules about files and settings: nothing runs, so there is nothing to reproduce (`server/repro_commands.py` has the same). */
 const NOTHING_TO_RUN = new Set([
-  "", "unused-ignore", "not-checked", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment", "internal-error", "timeout",
+  "", "unused-ignore", "not-checked", "not-run", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment", "internal-error", "timeout",
 ]);
 
 /** The target that is meant: the one given, the only one of the file, or the one that the user picks. The user learns why there is none. */

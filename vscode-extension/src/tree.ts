@@ -14,8 +14,8 @@ import * as words from "./words.js";
 
 const { t } = vscode.l10n;
 const VIEW = "inductorDebug.targets";
-/** The rule of the hints about what did not run (`server/unchecked.py`). */
-const NOT_CHECKED = "not-checked";
+/** The rules of the hints about what did not run (`server/unchecked.py`). */
+const NOT_CHECKED = new Set(["not-checked", "not-run"]);
 
 /** A row of the view. */
 export type Node =
@@ -91,7 +91,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
     for (const target of analysis.targets) for (const stage of target.stages ?? []) shown.add(`${target.name} ${stage.stage}`);
     return this.analyses.findings(analysis.uri).filter((finding) => {
       const { target = "", stage = "" } = dataOf(finding);
-      return ruleNameOf(finding) !== NOT_CHECKED && !shown.has(`${target} ${stage}`); // targets themselves say so
+      return !NOT_CHECKED.has(ruleNameOf(finding)) && !shown.has(`${target} ${stage}`); // targets themselves say so
     });
   }
 

@@ -31,10 +31,11 @@ from inductor_debug.capture.misspellings import unknown_name
 from inductor_debug.capture.modules import ModulePath, Snapshot
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.quiet import quiet
-from inductor_debug.capture.recorder import Recorder, StackAttribution
+from inductor_debug.capture.recorder import Recorder, StackAttribution, UntracedRecorder
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Ending, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.untaken.watching import instructions_of
 from inductor_debug.rules.ops import Frame
 
 __all__ = ["StageOutcome", "run_preview"]
@@ -50,7 +51,12 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
     recorded.
     """
-    recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
+    with instructions_of(target.location.path) as ran:
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
+    if isinstance(error, RecursionError):
+        # Whoever watches needs the stack, too: only a run without shows where the code itself came to its end.
+        ran = None
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
     ending = _explain(error, recorder, target, sources)
     report = StageReport(
         stage=Stage.PREVIEW,
@@ -62,7 +68,7 @@ def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         at=ending.at,
     )
     unfinished = frozenset() if error is None else places_of(frames_of_error(error, sources))
-    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
+    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished, ran=ran)
 
 
 def _run(
@@ -80,7 +86,7 @@ def _run(
     origins = OriginTable.of_target(target)
     path = ModulePath(target.module)
     attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
-    recorder = Recorder(attribution, origins, watched=watched)
+    recorder = UntracedRecorder(attribution, origins, watched=watched)
     log = CallLog(recorder, lambda frame: sources.stack(frame, _call.__code__)) if watched else None
     error: BaseException | None = None
     ambient = target.fake_mode or contextlib.nullcontext()

@@ -23,6 +23,7 @@ from inductor_debug.capture.liveness.lifetimes import LifetimeWatch
 from inductor_debug.capture.metadata import TensorTable, size
 from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.schemas import OperatorInfo, operator_info, plain
+from inductor_debug.capture.untaken.watching import unwatched
 from inductor_debug.rules.ops import Frame, Op, Recording, TensorArgument, TensorMeta
 
 _PLAIN_TYPES = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor})
@@ -252,6 +253,17 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for meta in metas:
             self._made.add(meta.value)
         return metas
+
+
+class UntracedRecorder(Recorder):  # type: ignore[no-untyped-call]
+    """A recorder for code whose instructions are watched: what it does below an operation is not the file's."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Records one operation; the bodies of higher-order ones are code to watch."""
+        if isinstance(func, HigherOrderOperator):
+            return super().__torch_dispatch__(func, types, args, kwargs)
+        with unwatched():
+            return super().__torch_dispatch__(func, types, args, kwargs)
 
 
 class CompiledRecorder(Recorder):  # type: ignore[no-untyped-call]

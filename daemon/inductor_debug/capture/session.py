@@ -35,6 +35,7 @@ from inductor_debug_schema import (
     StageStarted,
     StageState,
     TensorsSeen,
+    UntakenSeen,
 )
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
@@ -76,6 +77,7 @@ from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
 from inductor_debug.capture.syntax import tree_of
 from inductor_debug.capture.target import BuildMode, BuiltTarget
+from inductor_debug.capture.untaken.untaken import RunsOfFile
 from inductor_debug.capture.workshop import Load, Workshop, real_bound
 from inductor_debug.rules.captures.judging import Capture, Run, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
@@ -143,6 +145,7 @@ class _Session:
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
         self._runs: list[Run] = []
         self._others: list[Run] = []
+        self._entered = RunsOfFile(request.path)
 
     def run(self) -> None:
         with self._workshop.open():
@@ -154,8 +157,15 @@ class _Session:
                     self._run_stage(stage, item, load)
                     if item.refused is not None and stage is self._request.stages[0]:
                         self._take_parts(item, running, load)
+                if stage is Stage.PREVIEW and not only:
+                    self._emit_untaken()
             self._findings += self._missing_attributes(load)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
+
+    def _emit_untaken(self) -> None:
+        """Tells what each target left out that none of them ran, now that all have."""
+        for name, blocks in self._entered.untaken(self._sources).items():
+            self._emit(UntakenSeen(name, blocks))
 
     def _load(self) -> Load:
         started = time.perf_counter()
@@ -353,6 +363,8 @@ class _Session:
                 outcome = runner(target, self._sources)
         except BaseException as error:
             outcome = self._interrupted(stage, target, error)
+        if stage is Stage.PREVIEW:
+            self._entered.add(target, outcome.ran, whole=outcome.report.state is StageState.DONE)
         self._recordings.append(outcome.recording)
         self._unfinished |= outcome.unfinished
         told = judge_with_causes(

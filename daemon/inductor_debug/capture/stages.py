@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location, Shortfall, StageReport
 
 from inductor_debug.capture.node_facts.record import Causes
+from inductor_debug.capture.untaken.watching import Ran
 from inductor_debug.rules.ops import Recording
 from inductor_debug.rules.statistics import KernelCost
 
@@ -45,7 +46,7 @@ class StageOutcome:
     the document of the captured graphs, given which operations caused which findings; it is called only where
     somebody wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where
     that is not `recording`, at the same time. `extras` are further artifacts. `unfinished` are the places of the
-    expressions that an exception went through: they gave nothing.
+    expressions that an exception went through: they gave nothing. `ran` is what ran of the file, if it was watched.
     """
 
     recording: Recording
@@ -56,3 +57,4 @@ class StageOutcome:
     measured: Callable[[], Measured] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
     unfinished: frozenset[Location] = frozenset()
+    ran: Ran | None = None

@@ -1,9 +1,10 @@
-"""The syntax tree of a text, parsed once for all who look at it. Nobody may change the tree."""
+"""The syntax tree of a text, parsed once for all who look at it, and the text of nodes. Nobody may change the tree."""
 
 from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 
 
@@ -19,3 +20,14 @@ def tree_of(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes: what runs the text warns about them
         return ast.parse(text.removeprefix("\ufeff"))
+
+
+def text_of(lines: Sequence[str], node: ast.expr | ast.stmt | ast.pattern) -> str:
+    """What stands at a node's place, in one line with single spaces; the columns of the tree count UTF-8."""
+    assert node.end_lineno is not None
+    taken = [line.encode("utf-8", "surrogatepass") for line in lines[node.lineno - 1 : node.end_lineno]]
+    if not taken:
+        return ""
+    taken[-1] = taken[-1][: node.end_col_offset]
+    taken[0] = taken[0][node.col_offset :]
+    return " ".join(b"\n".join(taken).decode("utf-8", "replace").split())

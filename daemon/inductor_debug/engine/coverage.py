@@ -20,9 +20,11 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetReport,
+    UntakenBlock,
 )
 
 from inductor_debug.engine.notebooks.reading import line_in_words
+from inductor_debug.rules.untaken_words import summary_of
 
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
@@ -65,6 +67,7 @@ def coverage_of(
     path: str,
     inferred: Inferred | None = None,
     broke_off: str | None = None,
+    untaken: Sequence[UntakenBlock] = (),
 ) -> Coverage:
     """Sums up one target.
 
@@ -75,10 +78,11 @@ def coverage_of(
         path: the file that offers it.
         inferred: what was inferred for it.
         broke_off: why the run as a whole is over before its time, if it is.
+        untaken: what its run left out.
     """
     deepest = reports.get(asked[-1]) if asked else None
     if deepest is not None and deepest.state is StageState.DONE:
-        return Coverage(Checked.YES)
+        return Coverage(Checked.PARTLY if untaken else Checked.YES, summary_of(untaken))
     seen = any(report.state is StageState.DONE or report.ops for report in reports.values())
     short = next((report for report in reversed(list(reports.values())) if report.state is not StageState.DONE), None)
     if short is None:

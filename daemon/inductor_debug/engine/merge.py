@@ -32,10 +32,12 @@ from inductor_debug_schema import (
     TargetReport,
     TensorsSeen,
     TensorTimeline,
+    UntakenBlock,
+    UntakenSeen,
 )
 
 from inductor_debug.engine.coverage import coverage_of
-from inductor_debug.engine.moving import moved_facts
+from inductor_debug.engine.moving import moved_blocks, moved_facts
 from inductor_debug.engine.texts import difference
 
 Part = tuple[str, Stage]
@@ -70,6 +72,7 @@ class Results:
     expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
     timelines: dict[str, TensorTimeline] = field(default_factory=dict)
     inferred: dict[str, Inferred] = field(default_factory=dict)
+    untaken: dict[str, list[UntakenBlock]] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
     dependencies: list[str] = field(default_factory=list)
@@ -104,6 +107,8 @@ class Results:
             self.captures[event.target, event.stage] = event
         elif isinstance(event, TensorsSeen):
             self.timelines[event.target] = event.timeline
+        elif isinstance(event, UntakenSeen):
+            self.untaken[event.target] = event.blocks
         elif isinstance(event, Answered):
             self.answers.append(event)
         elif isinstance(event, ArtifactMade):
@@ -144,7 +149,7 @@ class Results:
 
     def _target(self, name: str, line: int) -> TargetReport:
         reports = {stage: self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports}
-        inferred = self.inferred.get(name)
+        inferred, untaken = self.inferred.get(name), self.untaken.get(name, [])
         coverage = coverage_of(
             reports,
             self.asked if self.status is not None and self.asked else list(reports),
@@ -152,8 +157,9 @@ class Results:
             path=self.path,
             inferred=inferred,
             broke_off=None if self.reason is None else self.reason.message.splitlines()[0],
+            untaken=untaken,
         )
-        return TargetReport(name, line, list(reports.values()), inferred, coverage.checked, coverage.why)
+        return TargetReport(name, line, list(reports.values()), inferred, coverage.checked, coverage.why, untaken)
 
     def findings(self, carried: Carried | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""
@@ -294,7 +300,8 @@ def _since(before: TargetReport | None, now: TargetReport) -> TargetReport:
     if not now.stages:
         return dataclasses.replace(before, line=now.line)
     stages = {report.stage: report for report in (*before.stages, *now.stages)}
-    return dataclasses.replace(now, stages=[stages[stage] for stage in _STAGES if stage in stages])
+    untaken = now.untaken or before.untaken
+    return dataclasses.replace(now, stages=[stages[stage] for stage in _STAGES if stage in stages], untaken=untaken)
 
 
 def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:
@@ -321,4 +328,7 @@ def moved_targets(targets: Iterable[TargetReport], old: str, new: str) -> list[T
     edit = difference(old, new)
     if not edit.hunks:
         return list(targets)
-    return [dataclasses.replace(target, line=edit.moved_line(target.line)) for target in targets]
+    return [
+        dataclasses.replace(target, line=edit.moved_line(target.line), untaken=list(moved_blocks(target.untaken, edit)))
+        for target in targets
+    ]

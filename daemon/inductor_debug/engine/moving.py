@@ -1,11 +1,12 @@
-"""Moves the places inside of findings' facts along with an edit, whatever dataclasses those are."""
+"""Moves places along with an edit: those in the facts of findings, of whatever dataclasses, and blocks of code."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar, cast
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import Location, UntakenBlock
 
 from inductor_debug.engine.texts import Edit
 
@@ -15,6 +16,14 @@ T = TypeVar("T")
 def moved_facts(facts: T, path: str, edit: Edit) -> T:
     """The facts with every place in the file at `path` where it is after the edit; a place that is gone stays."""
     return cast(T, _moved(facts, path, edit))
+
+
+def moved_blocks(blocks: Iterable[UntakenBlock], edit: Edit) -> Iterator[UntakenBlock]:
+    """The blocks where they are after the edit, without those whose text is gone."""
+    for block in blocks:
+        moved = edit.moved(block.range)
+        if moved is not None:
+            yield dataclasses.replace(block, range=moved)
 
 
 def _moved(value: Any, path: str, edit: Edit) -> Any:

@@ -18,7 +18,7 @@ from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source
 
 UNUSED_IGNORE_RULE = "unused-ignore"
-BESIDE_RULES = frozenset({"numerics", "not-checked"})
+BESIDE_RULES = frozenset({"numerics", "not-checked", "not-run"})
 """Rules of orders and of the editor: no analysis finds them, so it cannot tell whether a comment silences something."""
 
 

@@ -24,6 +24,7 @@ _PROCESS = "it is about the process that ran the file, whose operations went wit
 NOT_CUT_OUT: dict[str, str] = {
     "unused-ignore": _FILE,
     "not-checked": "it is about what did not run",
+    "not-run": "it is about what did not run",
     "fixed-size": "the model runs; what is wrong is that it does so with one size only",
     "missing-attribute": "it is about what did not run",
     "unusable-default": "the model runs where the argument is given",

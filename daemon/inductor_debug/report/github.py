@@ -120,8 +120,9 @@ class GithubReport:
 
 
 def _uncovered(result: CheckResult) -> list[tuple[CheckedFile, TargetReport]]:
-    """What was not checked to its end, what was not at all first."""
-    found = [(file, target) for file in result.files for target in file.report.targets if remark(target)]
+    """What was not checked to its end, what was not at all first; of branches not taken the coverage line tells."""
+    targets = [(file, target) for file in result.files for target in file.report.targets]
+    found = [(file, target) for file, target in targets if remark(target) and not target.untaken]
     return sorted(found, key=lambda item: item[1].checked is not Checked.NO)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from inductor_debug_schema import Checked, Finding, Range, Related, Severity
+from inductor_debug_schema import Checked, Finding, Range, Related, Severity, UntakenBlock
 
 from inductor_debug.engine.coverage import remark
 from inductor_debug.engine.selection.selection import words
@@ -21,6 +21,7 @@ from inductor_debug.report.model import CheckedFile, CheckResult, SkippedFile, i
 from inductor_debug.report.places import Places, file_uri
 from inductor_debug.report.sources import Sources
 from inductor_debug.rules.registry import Page
+from inductor_debug.rules.untaken_words import sentence_of
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -192,6 +193,15 @@ class SarifReport:
             for rule, message in causes
         ]
 
+    def _untaken(self, file: CheckedFile, block: UntakenBlock) -> dict[str, Any]:
+        return {
+            "physicalLocation": {
+                "artifactLocation": self._artifact(file.path),
+                "region": {"startLine": block.range.start.line + 1, "endLine": block.range.end.line + 1},
+            },
+            "message": {"text": sentence_of(block)},
+        }
+
     def _uncovered(self, file: CheckedFile) -> list[dict[str, Any]]:
         return [
             {
@@ -204,7 +214,8 @@ class SarifReport:
                             "artifactLocation": self._artifact(file.path),
                             "region": {"startLine": target.line + 1},
                         }
-                    }
+                    },
+                    *(self._untaken(file, block) for block in target.untaken),
                 ],
             }
             for target in file.report.targets

@@ -28,6 +28,7 @@ from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.break_words import details_of
 from inductor_debug.rules.stage_names import stage_name
+from inductor_debug.rules.untaken_words import sentence_of
 
 _FEW = 4
 """Related places shown without `--verbose`."""
@@ -201,6 +202,11 @@ class TextReport:
             self._styler.paint(f"  {printable(f'{target.name} {remark(target)}')}", Role.WARNING)
             for target in file.report.targets
             if remark(target)
+        ]
+        lines += [
+            self._styler.paint(f"    {printable(sentence_of(block))}", Role.FAINT)
+            for target in file.report.targets
+            for block in target.untaken
         ]
         return "\n".join(lines) + "\n"
 

@@ -30,6 +30,7 @@ class Client:
     related_information: bool = False
     code_description: bool = False
     diagnostic_data: bool = False
+    unnecessary_tag: bool = False
     work_done_progress: bool = False
     configuration: bool = False
     watches_files: bool = False
@@ -56,6 +57,7 @@ class Client:
                 _at(published, "code_description_support") or _at(pulled, "code_description_support")
             ),
             diagnostic_data=bool(_at(published, "data_support") or _at(pulled, "data_support")),
+            unnecessary_tag=_dims(published) or _dims(pulled),
             work_done_progress=bool(_at(capabilities, "window", "work_done_progress")),
             configuration=bool(_at(capabilities, "workspace", "configuration")),
             watches_files=bool(
@@ -86,3 +88,8 @@ def _at(value: Any, *names: str) -> Any:
             return None
         value = getattr(value, name, None)
     return value
+
+
+def _dims(diagnostics: Any) -> bool:
+    """Whether the client dims what a diagnostic's tag calls unnecessary."""
+    return types.DiagnosticTag.Unnecessary in (_at(diagnostics, "tag_support", "value_set") or ())

@@ -32,6 +32,8 @@ _SEVERITIES = {
     Severity.HINT: types.DiagnosticSeverity.Hint,
 }
 
+_DIMMED = frozenset({"not-run"})
+"""Rules about code that editors show dimmed."""
 UriOf = Callable[[str], str]
 """The URI for an absolute path: the client's own spelling where the document is open."""
 
@@ -88,6 +90,7 @@ def _diagnostic(
         message=_shortened(finding.message, longest_message),
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.rule in _DIMMED else None,
         code_description=types.CodeDescription(href=link) if link else None,
         source=SOURCE,
         related_information=[

@@ -1,22 +1,26 @@
-"""What the last analysis did not check, as hints at the classes' names, with the comment that would have them checked.
+"""What the last analysis did not check, as hints, with the comment that would have it checked.
 
-A hint is beside the findings: it says nothing of the model, fails no build and is in no report. It stands at the
-class's name in the present text, until the next analysis has ended. Severity and ignore comments are the engine's
-policy, asked anew each time. Nothing here analyses or sends anything.
+A hint is beside the findings: it says nothing of the model and fails no build. Of a class that was not checked to its
+end it stands at the class's name; of one whose run left code out, at that code, which editors dim. It stays in the
+present text until the next analysis has ended. Severity and ignore comments are the engine's policy, asked anew each
+time. Nothing here analyses or sends anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Checked, Finding, Position, Range, Severity, Stage, TargetReport
+from inductor_debug_schema import Checked, Finding, Position, Range, Severity, Stage, TargetReport, UntakenBlock
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.coverage import ENDING_RULES, remark
 from inductor_debug.engine.fixes.edits import TextEdit
+from inductor_debug.engine.merge import moved_targets
 from inductor_debug.engine.settings import ConfigurationError
 from inductor_debug.engine.texts import line_range, split_lines, utf16_length
+from inductor_debug.rules.untaken_words import reason_of
 from inductor_debug.server.outline import Definition
 
 if TYPE_CHECKING:
@@ -24,53 +28,93 @@ if TYPE_CHECKING:
     from inductor_debug.server.server import Server
 
 RULE = "not-checked"
+NOT_RUN = "not-run"
 _DIRECTIVE = "# inductor-debug:"
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Targets that were not checked whole, with places in `text`."""
+
+    text: str
+    targets: list[TargetReport]
+
+
 class Unchecked:
-    """The targets of every open document that were not checked to their end, and no finding says why."""
+    """The targets of every open document that were not checked whole, and no finding says why."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._known: dict[str, list[TargetReport]] = {}
+        self._known: dict[str, _Known] = {}
 
     def hear(self, update: AnalysisUpdate) -> None:
         """Takes in how an analysis has ended; while one runs, what was known before stays."""
-        if update.state in (AnalysisState.DONE, AnalysisState.FAILED):
+        document = self._server.documents.get(update.uri)
+        if document is not None and update.state in (AnalysisState.DONE, AnalysisState.FAILED):
             told = {finding.target for finding in update.report.findings if finding.rule in ENDING_RULES}
-            self._known[update.uri] = [
+            targets = [
                 target
                 for target in update.report.targets
                 if target.checked is not Checked.YES and target.name not in told
             ]
+            self._known[update.uri] = _Known(document.text, targets)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""
         self._known.pop(uri, None)
 
     def findings(self, uri: str) -> list[Finding]:
-        """A hint for each such target, as policy has it."""
+        """The hints, as policy has them."""
         document = self._server.documents.get(uri)
-        targets = self._known.get(uri)
-        if document is None or not targets:
+        found = [hint for hint, _ in self._hints(uri)]
+        if document is None or not found:
             return []
-        found = [_hint(target, document) for target in targets]
         try:
             return self._server.engine.judged(document.path, found, document.text)
         except ConfigurationError:
             return found
 
     def directives(self, uri: str, hints: list[Finding]) -> Iterator[tuple[Finding, TextEdit | None]]:
-        """For each hint the edit that puts a directive above its class: the inputs that came furthest, to be mended.
+        """For each hint that other inputs would mend the edit that puts a directive above its class.
 
-        The edit is None where nothing is known to begin with, or the class has a directive already.
+        The directive has the inputs that came furthest, or that ran, to be changed. The edit is None where nothing is
+        known to begin with, or the class has a directive already.
         """
         document = self._server.documents[uri]
-        targets = {target.name: target for target in self._known.get(uri, ())}
+        settable = {(hint.target, hint.range): target for hint, target in self._hints(uri) if target is not None}
         for hint in hints:
-            target = targets.get(hint.target)
+            target = settable.get((hint.target, hint.range))
             if target is not None:
                 yield hint, _insertion(target, document)
+
+    def _hints(self, uri: str) -> Iterator[tuple[Finding, TargetReport | None]]:
+        """Each hint, and the target for which other inputs would mend it, where some would."""
+        document, known = self._server.documents.get(uri), self._known.get(uri)
+        if document is None or known is None:
+            return
+        # To an editor that cannot dim code a hint on every branch would be a nuisance.
+        dims = self._server.client.unnecessary_tag and self._server.configuration.shows("notRun", document.path)
+        told = set[Range]()
+        for target in moved_targets(known.targets, known.text, document.text):
+            if not target.untaken:
+                yield _hint(target, document), target
+            for block in target.untaken if dims else ():
+                if block.range not in told:
+                    told.add(block.range)
+                    yield _not_run(target, block, document), target if block.parameter else None
+
+
+def _not_run(target: TargetReport, block: UntakenBlock, document: Document) -> Finding:
+    advice = f" Give `{block.subject}` in the inputs of {target.name} to have it checked." if block.parameter else ""
+    return Finding(
+        rule=NOT_RUN,
+        severity=Severity.HINT,
+        message=f"This did not run: {reason_of(block)}.{advice}",
+        path=document.path,
+        range=block.range,
+        stage=Stage.LOAD,
+        target=target.name,
+    )
 
 
 def _hint(target: TargetReport, document: Document) -> Finding:

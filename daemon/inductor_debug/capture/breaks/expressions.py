@@ -10,6 +10,7 @@ from inductor_debug_schema import BreakCause, Location
 
 from inductor_debug.capture.call_expressions import location_of, node_at
 from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.syntax import text_of
 
 _LONGEST = 60
 _RECEIVER = frozenset({BreakCause.METHOD, BreakCause.NUMPY, BreakCause.VALUE, BreakCause.AUTOGRAD, BreakCause.HOOK})
@@ -64,18 +65,7 @@ def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause) -> ast.expr | No
 
 def _text(lines: Sequence[str], node: ast.expr | ast.stmt) -> str:
     """The source of an expression in one line; the arguments of a long call are left out."""
-    text = _source(lines, node)
+    text = text_of(lines, node)
     if len(text) > _LONGEST and isinstance(node, ast.Call):
-        text = f"{_source(lines, node.func)}(…)"
+        text = f"{text_of(lines, node.func)}(…)"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _source(lines: Sequence[str], node: ast.expr | ast.stmt) -> str:
-    """What stands at a node's place, with single spaces; the columns of the tree count UTF-8."""
-    assert node.end_lineno is not None
-    taken = [line.encode("utf-8", "surrogatepass") for line in lines[node.lineno - 1 : node.end_lineno]]
-    if not taken:
-        return ""
-    taken[-1] = taken[-1][: node.end_col_offset]
-    taken[0] = taken[0][node.col_offset :]
-    return " ".join(b"\n".join(taken).decode("utf-8", "replace").split())
