@@ -28,4 +28,5 @@ export const SWITCHES = [
   "hover",
   "inlayHints",
   "notRun",
+  "heat",
 ] as const;

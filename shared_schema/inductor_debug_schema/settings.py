@@ -312,6 +312,13 @@ SETTINGS = (
         scope=_RESOURCE,
     ),
     Setting(
+        "heat",
+        SettingKind.SWITCH,
+        "Show heat on lines: errors that are larger than was to be expected, or what a graph draws as heat.",
+        "Signs in the gutter say the level without colour.",
+        scope="window",
+    ),
+    Setting(
         "show_notifications",
         SettingKind.CHOICE,
         "Which pop-up messages may appear.",

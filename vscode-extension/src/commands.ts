@@ -20,11 +20,12 @@ export function activate(context: Context): void {
 }
 
 async function checkFile(context: Context): Promise<void> {
-  if (vscode.window.activeNotebookEditor) {
+  const page = context.activePages.about;
+  if (!page && vscode.window.activeNotebookEditor) {
     await vscode.commands.executeCommand("inductorDebug.checkNotebook");
     return;
   }
-  const document = vscode.window.activeTextEditor?.document;
+  const document = page ? await vscode.workspace.openTextDocument(vscode.Uri.parse(page.uri)) : vscode.window.activeTextEditor?.document;
   if (document?.languageId !== "python") {
     context.notifications.answer(t("Open the Python file to check first."));
     return;

@@ -7,9 +7,11 @@
 import type * as vscode from "vscode";
 
 import type { Analyses } from "./analyses.js";
+import type { Overlays } from "./heat/overlays.js";
 import type { InterpreterService } from "./interpreter/service.js";
 import type { Comparisons } from "./kernelDiff/comparisons.js";
 import type { Notifications } from "./notifications.js";
+import type { ActivePages } from "./pages/active.js";
 import type { OrderPages } from "./pages/orderPages.js";
 import type { Session } from "./server/session.js";
 
@@ -22,6 +24,8 @@ export interface Services {
   readonly session: Session;
   readonly analyses: Analyses;
   readonly comparisons: Comparisons;
+  readonly overlays: Overlays;
+  readonly activePages: ActivePages;
 }
 
 export interface Context extends Services {

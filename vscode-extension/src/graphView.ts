@@ -6,6 +6,7 @@
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
+import { linkOf } from "./graph/links.js";
 import { GraphPanel, type Subject } from "./graph/panel.js";
 import { Texts } from "./graph/texts.js";
 import { targetOf } from "./subjects.js";
@@ -17,20 +18,39 @@ export function activate(context: Context): void {
   const { storageUri, globalStorageUri } = context.extension;
   const texts = new Texts(vscode.Uri.joinPath(storageUri ?? globalStorageUri, "texts").fsPath);
   const open = new Map<string, GraphPanel>();
-  const show = (subject: Subject, panel: vscode.WebviewPanel): void => {
+  const show = (subject: Subject, panel: vscode.WebviewPanel): GraphPanel => {
     const key = keyOf(subject);
     panel.title = t("Graph: {0}", subject.target);
-    open.set(key, new GraphPanel(context, panel, subject, texts, () => open.delete(key)));
+    const made = new GraphPanel(context, panel, subject, texts, () => open.delete(key));
+    open.set(key, made);
+    return made;
+  };
+  const shown = (subject: Subject): GraphPanel => {
+    const known = open.get(keyOf(subject));
+    known?.show();
+    return known ?? show(subject, vscode.window.createWebviewPanel(VIEW, subject.target, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }));
   };
   context.extension.subscriptions.push(
     texts,
     { dispose: () => { for (const panel of [...open.values()]) panel.dispose(); } },
     vscode.commands.registerCommand("inductorDebug.showGraph", async (given?: unknown, target?: unknown) => {
       const subject = await targetOf(context, t("Show Graph"), given, target);
-      if (!subject) return;
-      const known = open.get(keyOf(subject));
-      if (known) known.show();
-      else show(subject, vscode.window.createWebviewPanel(VIEW, subject.target, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }));
+      if (subject) shown(subject);
+    }),
+    vscode.window.registerUriHandler({
+      handleUri: async ({ path, query }) => {
+        const link = linkOf(path, query);
+        const uri = link && vscode.Uri.file(link.file);
+        const here = uri && vscode.workspace.getWorkspaceFolder(uri); // what is opened is run: a link must not choose any file
+        const document = here && (await Promise.resolve(vscode.workspace.openTextDocument(uri)).catch(() => undefined));
+        if (!link || !document) {
+          context.notifications.answer(t("This link leads to no file here: {0}", link?.file ?? path));
+          return;
+        }
+        await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+        const panel = shown({ uri: document.uri.toString(), target: link.target });
+        if (link.graph !== undefined && link.node !== undefined) panel.goTo(link.graph, link.node);
+      },
     }),
     vscode.window.registerWebviewPanelSerializer(VIEW, {
       deserializeWebviewPanel: async (panel, state: unknown) => {

@@ -27,7 +27,8 @@ const NOTHING_TO_RUN = new Set([
 
 /** The target that is meant: the one given, the only one of the file, or the one that the user picks. The user learns why there is none. */
 export async function targetOf(context: Context, title: string, given: unknown, name?: unknown): Promise<Subject | undefined> {
-  const said = { ...saidIn(given), ...(typeof name === "string" ? { target: name } : {}) };
+  const page = given === undefined ? context.activePages.about : undefined; // of which the palette's commands are, while it has the focus
+  const said: Said = { ...page, ...saidIn(given), ...(typeof name === "string" ? { target: name } : {}) };
   const document = await documentOf(context, title, said.uri);
   if (!document) return undefined;
   const uri = document.uri.toString();
@@ -149,7 +150,8 @@ function ofRow({ analysis, target, finding }: Row): Said {
 }
 
 async function documentOf(context: Context, title: string, given: string | undefined): Promise<vscode.TextDocument | undefined> {
-  const uri = given === undefined ? vscode.window.activeTextEditor?.document.uri : vscode.Uri.parse(given);
+  const shown = given ?? context.activePages.about?.uri;
+  const uri = shown === undefined ? vscode.window.activeTextEditor?.document.uri : vscode.Uri.parse(shown);
   const opened = uri && vscode.workspace.openTextDocument(uri);
   const document = await Promise.resolve(opened).catch(() => undefined); // the file is gone
   if (document?.languageId === "python" && !document.isUntitled && document.uri.scheme === "file") return document;

@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
+import { type Depth, DEPTHS } from "../../webview/shared/messages.js";
 import type { Services } from "../context.js";
 
 const { t } = vscode.l10n;
@@ -27,8 +28,7 @@ interface Answer {
 /** The files of one capture. */
 export interface Capture {
   readonly files: readonly string[];
-  /** Whether the kernels are among them. */
-  readonly complete: boolean;
+  readonly depth: Depth;
   /** The version of the document that it is of. */
   readonly version: number;
   readonly notes: readonly string[];
@@ -37,18 +37,22 @@ export interface Capture {
 /** Nothing came of it; the message says why. */
 export class CaptureError extends Error {}
 
-/** @throws CaptureError, or `vscode.CancellationError` where the user has had enough. */
+/**
+ * What the check has captured of the file as it is now is taken where there is no need for more, unless it is to be `fresh`.
+ *
+ * @throws CaptureError, or `vscode.CancellationError` where the user has had enough.
+ */
 export async function capture(
-  context: Services, uri: vscode.Uri, target: string, complete: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
+  context: Services, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
-  const stages = complete ? ["mock", "aot", "inductor"] : ["mock", "aot"];
-  const answer = await context.session.perform<Answer>("inductorDebug.graph", { uri: uri.toString(), target, stages }, token, report);
+  const stages = ["mock", "aot", "inductor"].slice(0, DEPTHS.indexOf(depth) + 1);
+  const answer = await context.session.perform<Answer>("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
   if (!answer) throw new CaptureError(t("The daemon is not running."));
   const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
   const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];
   if (files.length === 0) throw new CaptureError(answer.reason ?? notes[0] ?? t("No graph was captured."));
-  return { files, complete, version, notes };
+  return { files, depth, version, notes };
 }
 
 /** Their contents; files that are gone are left out. */

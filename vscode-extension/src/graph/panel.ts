@@ -5,15 +5,18 @@ import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { ToHost, ToPage } from "../../webview/shared/messages.js";
+import type { Depth, ToHost, ToPage } from "../../webview/shared/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { isOutdated } from "../analyses.js";
 import type { Context } from "../context.js";
+import { measuredIn } from "../heat/measured.js";
+import { keyOf } from "../kernelDiff/comparisons.js";
 import { messageOf } from "../orders.js";
 import { PageTab } from "../pages/tab.js";
 import { SessionState } from "../server/state.js";
 import { type Capture, capture, CaptureError, contentsOf } from "./captures.js";
 import { findingsFor } from "./findings.js";
+import { linkText } from "./links.js";
 import type { Texts } from "./texts.js";
 
 const { t } = vscode.l10n;
@@ -31,7 +34,10 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private before: Capture | undefined;
   private running: vscode.CancellationTokenSource | undefined;
   private wanted = false;
+  /** How deep captures go: as deep as somebody has asked for. */
+  private wish: Depth = "check";
   private state: PageState = { kind: "shown", note: "" };
+  private awaited: { readonly graph: string; readonly node: string } | undefined;
   private readonly uri: vscode.Uri;
 
   constructor(
@@ -41,11 +47,12 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     private readonly texts: Texts,
     closed: () => void,
   ) {
-    super(context, panel, "graph", subject, closed);
+    super(context, panel, "graph", subject, closed, () => subject);
     this.uri = vscode.Uri.parse(subject.uri);
     this.disposables.push(
       panel.onDidChangeViewState(() => { this.refreshIfWanted(); }),
       context.analyses.onDidChange((changed) => { if (changed?.toString() === this.uri.toString()) this.analysed(); }),
+      context.comparisons.onDidChange(() => { this.sendMeasured(); }),
       context.session.onDidChangeState((state) => { if (state === SessionState.Running) this.captureFirst(); }),
       vscode.workspace.onDidSaveTextDocument((document) => { if (document.uri.toString() === this.uri.toString()) this.saved(); }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections, kind }) => {
@@ -60,8 +67,14 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     this.panel.reveal();
   }
 
+  /** Shows a node, as soon as its graph is there. */
+  goTo(graph: string, node: string): void {
+    this.awaited = { graph, node };
+    this.sendAwaited();
+  }
+
   /** Captures, shows how far it is, and sends what came of it. A capture that is running is given up for the new one. */
-  async capture(complete: boolean): Promise<void> {
+  async capture(depth: Depth, fresh = false): Promise<void> {
     this.running?.cancel();
     const running = new vscode.CancellationTokenSource();
     this.running = running;
@@ -70,7 +83,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     const since = Date.now();
     this.tell({ kind: "loading", what, since });
     try {
-      const made = await capture(this.context, this.uri, this.subject.target, complete, running.token, (step, percentage) => {
+      const made = await capture(this.context, this.uri, this.subject.target, depth, fresh, running.token, (step, percentage) => {
         if (this.running === running) this.tell({ kind: "loading", what, step, percentage, since });
       });
       if (this.running !== running) return;
@@ -93,12 +106,14 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
 
   override dispose(): void {
     this.running?.cancel();
+    this.context.overlays.set(this, undefined);
     super.dispose();
   }
 
   protected override async filled(): Promise<void> {
     await this.sendAll();
     await this.send({ type: "state", state: this.state });
+    this.sendAwaited();
     this.captureFirst();
   }
 
@@ -111,11 +126,21 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
         await this.save(message.name, message.content);
         return;
       case "capture":
-        await this.capture(message.complete);
+        this.wish = message.depth;
+        await this.capture(message.depth, message.fresh);
         return;
       case "retry":
-        await this.capture(this.now?.complete ?? false);
+        await this.capture(this.wish);
         return;
+      case "heat":
+        this.context.overlays.set(this, message.metric && { target: this.subject.target, metric: message.metric, lines: message.lines });
+        return;
+      case "copyLink": {
+        const { uriScheme, clipboard } = vscode.env;
+        await clipboard.writeText(linkText(uriScheme, this.context.extension.extension.id, { file: this.uri.fsPath, target: this.subject.target, graph: message.graph, node: message.node }));
+        this.say(t("Copied a link to {0}", message.node));
+        return;
+      }
       case "cancel":
         this.running?.cancel();
     }
@@ -124,7 +149,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   /** There is nothing to show yet. After a restart of VS Code the page is there before the daemon. */
   private captureFirst(): void {
     if (!this.ready || this.now || this.running) return;
-    if (this.context.session.state === SessionState.Running) void this.capture(false);
+    if (this.context.session.state === SessionState.Running) void this.capture(this.wish);
     else this.tell({ kind: "empty", why: t("Waiting for the daemon…") });
   }
 
@@ -133,9 +158,21 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     if (now && this.ready) {
       const [newest, older] = await Promise.all([contentsOf(now.files), contentsOf(before?.files ?? [])]);
       if (newest.length === 0 && this.now === now) this.now = undefined; // its files were cleaned away
-      else void this.send({ type: "documents", now: newest, before: older, complete: now.complete });
+      else void this.send({ type: "documents", now: newest, before: older, depth: now.depth });
     }
     this.sendFindings();
+    this.sendMeasured();
+  }
+
+  private sendAwaited(): void {
+    if (!this.ready || !this.awaited) return;
+    void this.send({ type: "goTo", ...this.awaited });
+    this.awaited = undefined;
+  }
+
+  private sendMeasured(): void {
+    const found = this.context.comparisons.all().find(({ subject }) => keyOf(subject) === keyOf(this.subject));
+    void this.send({ type: "measured", measured: found && measuredIn(found.document) });
   }
 
   private sendFindings(): void {
@@ -156,7 +193,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private refreshIfWanted(): void {
     const analysis = this.context.analyses.get(this.uri);
     if (!this.wanted || !this.panel.visible || (analysis && isOutdated(analysis))) return;
-    void this.capture(this.now?.complete ?? false);
+    void this.capture(this.wish);
   }
 
   private async save(name: string, content: string | Uint8Array): Promise<void> {

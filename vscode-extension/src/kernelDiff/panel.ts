@@ -30,7 +30,7 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
     private readonly compareAgain: () => unknown,
     closed: () => void,
   ) {
-    super(context, panel, "kerneldiff", kept, closed);
+    super(context, panel, "kerneldiff", kept, closed, () => kept.subject);
     panel.title = t("KernelDiff: {0}", kept.subject.target);
   }
 

@@ -12,6 +12,7 @@ import type { Services } from "../context.js";
 import { carryOutIn, messageOf, type Order, type Outcome } from "../orders.js";
 import { revealPlace } from "../places.js";
 import { COPY_TEXT, GO_TO_PLACE, type Place } from "../reportHtml.js";
+import type { About } from "./active.js";
 import { PageTab } from "./tab.js";
 
 const VIEW = "inductorDebug.report";
@@ -66,9 +67,10 @@ class OrderPage extends PageTab<Heard, ToPage> {
   private replaced = false;
   private running: vscode.CancellationTokenSource | undefined;
   private again: () => unknown = () => undefined;
+  private about: About | undefined;
 
   constructor(context: Services, panel: vscode.WebviewPanel, closed: () => void) {
-    super(context, panel, "order", null, closed, [GO_TO_PLACE, COPY_TEXT]);
+    super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, COPY_TEXT]);
   }
 
   show(title: string): void {
@@ -82,6 +84,8 @@ class OrderPage extends PageTab<Heard, ToPage> {
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     this.again = () => this.carryOut(wanted);
+    const { uri, target } = order.argument;
+    this.about = typeof uri === "string" ? { uri, ...(typeof target === "string" ? { target } : {}) } : undefined;
     this.begin();
     const mine = (): boolean => this.running === running;
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };

@@ -9,6 +9,7 @@ import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { Services } from "../context.js";
 import { messageOf } from "../orders.js";
 import { revealPlace } from "../places.js";
+import type { About } from "./active.js";
 import { type Page, pageOf } from "./page.js";
 
 /** What every page says beside its own. */
@@ -18,12 +19,13 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
   protected ready = false;
   protected readonly disposables: vscode.Disposable[] = [];
 
-  /** `kept` is what VS Code keeps of the tab over a restart; `commands` are those that its links may run. */
-  constructor(protected readonly context: Services, protected readonly panel: vscode.WebviewPanel, private readonly page: Page, private readonly kept: unknown, private readonly closed: () => void, commands: readonly string[] = []) {
+  /** `kept` is what VS Code keeps of the tab over a restart; `about` says what it is of; `commands` are those that its links may run. */
+  constructor(protected readonly context: Services, protected readonly panel: vscode.WebviewPanel, private readonly page: Page, private readonly kept: unknown, private readonly closed: () => void, about: () => About | undefined, commands: readonly string[] = []) {
     const { extensionUri } = context.extension;
     panel.webview.options = { enableScripts: true, enableCommandUris: commands, localResourceRoots: [vscode.Uri.joinPath(extensionUri, "out")] };
     panel.iconPath = vscode.Uri.joinPath(extensionUri, "media", "view.svg");
     this.disposables.push(
+      context.activePages.add(panel, about),
       panel.webview.onDidReceiveMessage((message: FromPage | Common) => {
         this.receive(message).catch((error: unknown) => { context.notifications.answer(`${panel.title}: ${messageOf(error)}`); });
       }),

@@ -2,10 +2,11 @@
 
 import { expect, test } from "vitest";
 
-import type { GraphNode } from "../../../shared_schema/generated/wire.js";
-import { categoriesIn, COLOURS, dtypeColour, kernelColour, kernelsOf } from "../../webview/graph/model/colours.js";
-import { findingsOf, unplaced } from "../../webview/graph/model/findings.js";
-import type { GraphTable } from "../../webview/graph/model/table.js";
+import type { GraphNode, Mark } from "../../../shared_schema/generated/wire.js";
+import { COLOURS, dtypeColour, kernelColour, kernelsOf, kindOf, kindsIn } from "../../webview/graph/model/colours.js";
+import { findingsOf, type NodeFinding, unplaced } from "../../webview/graph/model/findings.js";
+import { libraryOf } from "../../webview/graph/model/library.js";
+import { type GraphTable, nameOf } from "../../webview/graph/model/table.js";
 import { document, graph, place, read } from "./graphDocuments.js";
 
 function table(nodes: readonly GraphNode[]): GraphTable {
@@ -30,22 +31,51 @@ test("kernels that follow each other differ in colour; a node without one has no
 });
 
 test("a legend has the kinds of operations that there are", () => {
-  expect(categoriesIn(table([
-    { name: "x", op: "placeholder", role: "input" }, { name: "a", op: "aten.relu.default" }, { name: "b", op: "aten.mm.default" }, { name: "c", op: "aten.mm.default" },
-    { name: "d", op: "Reduction + Pointwise" },
-  ]))).toEqual(["product", "reduction", "other"]);
+  const some = table([
+    { name: "x", op: "placeholder", role: "input" }, { name: "a", op: "aten.relu.default", kind: "elementwise" }, { name: "b", op: "aten.mm.default", kind: "product" },
+    { name: "c", op: "aten.mm.default", kind: "product" }, { name: "d", op: "Reduction + Pointwise", kind: "reduction" },
+  ]);
+  expect(kindsIn(some)).toEqual(["product", "reduction", "elementwise"]);
+  expect([0, 1].map((node) => kindOf(some, node))).toEqual([undefined, "elementwise"]);
 });
 
-const FINDING = { rule: "dtype", severity: "error", message: "float64 is not supported", place: place(3), op: "aten._to_copy.default" } as const;
+const FINDING: NodeFinding = { rule: "dtype", severity: "error", message: "float64 is not supported", place: place(3), op: "aten._to_copy.default", also: [] };
 
-test("a finding is at what the compiler has made of its operation, not at all that it has put at the same expression", () => {
-  const nodes = ["prims.convert_element_type.default", "aten.div.Tensor", "aten.amax.default"].map((op, index) => ({ name: `n${index}`, op, place: place(3) }));
-  expect([...findingsOf(table(nodes), [FINDING]).keys()]).toEqual([0]);
-  expect([...findingsOf(table(nodes.slice(1)), [FINDING]).keys()]).toEqual([0, 1]);
+/** A library model: all of it stands at one expression of the user's. */
+const FX = graph(["double", "sin", "float", "relu"].map((name) => ({ name, op: `Tensor.${name}`, place: place(3) })), "0", "fx");
+const FORWARD = graph([
+  { name: "_to_copy", op: "aten._to_copy.default", origins: ["double"] }, { name: "sin", op: "aten.sin.default", origins: ["sin"] },
+  { name: "_to_copy_1", op: "aten._to_copy.default", origins: ["float"] }, { name: "relu", op: "aten.relu.default", origins: ["relu"] },
+].map((node) => ({ ...node, place: place(3) })), "0.forward", "forward", "0");
+
+function marked(marks: readonly Mark[], finding: NodeFinding, id: string): string[] {
+  const library = libraryOf([read(document([FX, FORWARD], { marks }))]);
+  const entry = library.entries.find((one) => one.id === id)!;
+  return [...findingsOf(library, entry, [finding]).keys()].map((node) => nameOf(entry.table, node));
+}
+
+test("a finding is at the nodes that the daemon has named, not at all that stand at its expression", () => {
+  const marks = [{ rule: "dtype", place: place(3), graph: "0", nodes: ["double"] }, { rule: "dtype", place: place(3), graph: "0.forward", nodes: ["_to_copy"] }, { rule: "layout", place: place(3), graph: "0", nodes: ["relu"] }];
+  expect([marked(marks, FINDING, "now/0"), marked(marks, FINDING, "now/0.forward")]).toEqual([["double"], ["_to_copy"]]);
+});
+
+test("in a graph that it was not named in, it is at what the named nodes became", () => {
+  expect(marked([{ rule: "dtype", place: place(3), graph: "0", nodes: ["double"] }], FINDING, "now/0.forward")).toEqual(["_to_copy"]);
+  expect(marked([{ rule: "dtype", place: place(3), graph: "0.forward", nodes: ["relu"] }], FINDING, "now/0")).toEqual(["relu"]);
+});
+
+test("what is told once for several places is marked at all of them", () => {
+  const marks = [{ rule: "dtype", place: place(9), graph: "0", nodes: ["sin"] }];
+  expect(marked(marks, FINDING, "now/0")).toEqual([]);
+  expect(marked(marks, { ...FINDING, also: [place(9)] }, "now/0")).toEqual(["sin"]);
+});
+
+test("a finding about no operation is at the value of its expression alone", () => {
+  expect(marked([], { ...FINDING, rule: "graph-break", op: null }, "now/0")).toEqual(["relu"]);
 });
 
 test("findings that are at no node are told apart: what stopped a capture, for one", () => {
-  const some = table([{ name: "n", op: "aten.relu.default", place: place(3) }]);
+  const library = libraryOf([read(document([FX], { marks: [{ rule: "dtype", place: place(3), graph: "0", nodes: ["double"] }] }))]);
   const stopped = { ...FINDING, rule: "timeout", op: null, place: place(0, 0, 0) };
-  expect(unplaced([some], [FINDING, stopped])).toEqual([stopped]);
+  expect(unplaced(library, [FINDING, stopped])).toEqual([stopped]);
 });

@@ -3,10 +3,9 @@
 import { describe, expect, test } from "vitest";
 
 import type { GraphNode } from "../../../shared_schema/generated/wire.js";
-import { findingsOf } from "../../webview/graph/model/findings.js";
 import { fold } from "../../webview/graph/model/fold.js";
 import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
-import { categoryOf, labelOf, titleOf } from "../../webview/graph/model/labels.js";
+import { labelOf, titleOf } from "../../webview/graph/model/labels.js";
 import { layoutOf, Memory, type Sizes } from "../../webview/graph/model/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
 import { openUpTo } from "../../webview/graph/model/opening.js";
@@ -272,26 +271,18 @@ describe("findings and search", () => {
     op("c", ["b"], "head", { place: place(4, 8, 20) }),
   ];
   const one = table(nodes);
-  const finding = { rule: "dtype", severity: "error", message: "float64", place: place(3, 4, 30), op: "aten._to_copy.default" } as const;
-
-  test("a finding is at the operation that it names, otherwise at all of its expression", () => {
-    expect([...findingsOf(one, [finding]).keys()]).toEqual([1]);
-    expect([...findingsOf(one, [{ ...finding, op: null }]).keys()]).toEqual([0, 1]);
-    expect(findingsOf(one, [{ ...finding, place: place(9) }]).size).toBe(0);
-    const nested = table([...nodes, op("d", [], "", { place: place(3, 4, 30) })]);
-    expect([...findingsOf(nested, [{ ...finding, op: "aten.other.default" }]).keys()]).toEqual([3]);
-  });
+  const finding = { rule: "dtype", severity: "error", message: "float64", place: place(3, 4, 30), op: "aten._to_copy.default", also: [] } as const;
 
   test.each([
     [{ text: "ENCODER relu" }, [0]],
-    [{ text: "f64" }, []],
+    [{ text: "f64" }, [1]],
     [{ text: "float64" }, [1]],
     [{ text: "head" }, [2]],
     [{ dtypes: new Set(["f64"]) }, [1]],
     [{ rules: new Set(["dtype"]) }, [1]],
     [{ rules: new Set(["dtype"]), text: "head" }, []],
   ])("%j finds %j", (filter, found) => {
-    expect(matchesOf(one, { ...NO_FILTER, ...filter }, findingsOf(one, [finding]))).toEqual(found);
+    expect(matchesOf(one, { ...NO_FILTER, ...filter }, new Map([[1, [finding]]]))).toEqual(found);
   });
 
   test("no filter is no filter", () => {
@@ -312,18 +303,4 @@ test.each([
 
 test.each([[-1, ""], [0, "0 B"], [1023, "1023 B"], [1536, "1.5 KiB"], [3 * 1024 * 1024, "3 MiB"]])("%i bytes are %j", (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
-});
-
-test.each([
-  ["aten.convolution.default", "product"],
-  ["torch.conv2d", "product"],
-  ["aten.addmm.default", "product"],
-  ["aten._scaled_dot_product_flash_attention_for_cpu.default", "product"],
-  ["prims.convert_element_type.default", "conversion"],
-  ["aten._to_copy.default", "conversion"],
-  ["aten._softmax.default", "reduction"],
-  ["aten.permute.default", "shape"],
-  ["aten.relu.default", "other"],
-])("%s is drawn as %s", (name, category) => {
-  expect(categoryOf(name)).toBe(category);
 });

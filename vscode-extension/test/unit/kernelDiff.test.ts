@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { afterEdit, type HeatLine, heatOf, LEVELS } from "../../src/heatLines.js";
+import { afterEdit, type HeatLine, heatOf } from "../../src/heat/lines.js";
 import { type Ask, Comparisons } from "../../src/kernelDiff/comparisons.js";
 import { optionsIn } from "../../src/kernelDiff.js";
-import { colourOf } from "../../webview/kerneldiff/colours.js";
 import type { BlameRow, DiffDocument, NodeError, NodeRow, OutputResult, Piece } from "../../webview/kerneldiff/document.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";
@@ -50,11 +49,6 @@ test.each([
   ["a negative size", encode({ format: "inductor-debug-diff-maps", schema: 1, outputs: [{ shape: [-2], bins: [-2], steps: [1], cells: new Uint8Array(4) }] })],
 ])("%s is refused", (_what, content) => {
   expect(() => readMaps(content)).toThrow(MapsError);
-});
-
-test("colours go from dark to bright", () => {
-  const brightness = [-1, 0, 0.2, 0.5, 0.9, 1, 2].map((part) => colourOf(part).reduce((all, channel) => all + channel, 0));
-  expect([...brightness].sort((left, right) => left - right)).toEqual(brightness);
 });
 
 const PATH = "/work/model.py";
@@ -130,19 +124,19 @@ test("places and types in words", () => {
   expect([relativeOf(null), relativeOf(error(null)), relativeOf(error(0.5))]).toEqual([-1, Infinity, 0.5]);
 });
 
-test("lines are as hot as the logarithm of their largest error", () => {
+test("lines are as hot as their error is a multiple of the one to expect", () => {
   const nodes = [
-    node("a", 1, { isolated: error(1e-6) }), node("b", 2, { isolated: error(1e-3) }), node("c", 2, { isolated: error(1e-5) }),
-    node("d", 3, { isolated: error(1) }), node("e", 4, { isolated: error(null, null, true) }), node("f", 5, { isolated: error(0) }), node("g", null, { isolated: error(1) }),
+    node("a", 1, { isolated: error(1e-6, 0.8) }), node("b", 2, { isolated: error(1e-3, 20) }), node("c", 2, { isolated: error(1e-5, 2) }),
+    node("d", 3, { isolated: error(1, "inf") }), node("e", 4, { isolated: error(null, null, true) }), node("f", 5, { isolated: error(0.5) }), node("g", null, { isolated: error(1, 9) }),
   ];
   const heat = heatOf(diff(nodes), PATH);
-  expect(heat.lines.map(({ line, level, op }) => [line, level, op])).toEqual([[1, 0, "aten.a"], [2, 2, "aten.b"], [3, LEVELS - 1, "aten.d"], [4, LEVELS - 1, "aten.e"]]);
-  expect(heat).toMatchObject({ low: 1e-6, high: 1, own: true });
-  expect(heatOf(diff(nodes), "/other.py").lines).toEqual([]);
-  expect(heatOf(diff([node("a", 1, { accumulated: error(0.5) })]), PATH)).toMatchObject({ own: false, lines: [{ line: 1, level: LEVELS - 1 }] });
+  expect(heat.map(({ line, level, op, amount }) => [line, level, op, amount])).toEqual([[1, 0, "aten.a", "0.8×"], [2, 3, "aten.b", "20×"], [3, 4, "aten.d", "∞"], [4, 4, "aten.e", "∞"]]);
+  expect(heatOf(diff(nodes), "/other.py")).toEqual([]);
+  expect(heatOf(diff([node("a", 1, { accumulated: error(0.5, 5) })]), PATH)).toMatchObject([{ line: 1, level: 2 }]);
+  expect(heatOf({ ...diff(nodes), verdict: "pass" }, PATH).map(({ level }) => level)).toEqual([0, 1, 1, 1]);
 });
 
-const HOT: HeatLine[] = [2, 5, 9].map((line) => ({ line, error: 1, op: "", module: "", level: 0 }));
+const HOT: HeatLine[] = [2, 5, 9].map((line) => ({ line, amount: "1×", op: "", module: "", level: 0 }));
 
 test.each<[string, [number, number, number, number, string], number[]]>([
   ["typing in a hot line cools it", [5, 3, 5, 3, "x"], [2, 9]],

@@ -4,6 +4,7 @@ import type * as vscode from "vscode";
 import { expect, test } from "vitest";
 
 import type { Context } from "../../src/context.js";
+import { ActivePages } from "../../src/pages/active.js";
 import { PageTab } from "../../src/pages/tab.js";
 import { Uri } from "./vscode.js";
 
@@ -23,8 +24,8 @@ test("a page is filled when it is ready, and a click that leads nowhere is told"
   let say: (message: unknown) => void = () => undefined;
   const webview = { asWebviewUri: (uri: unknown) => uri, cspSource: "self", postMessage: (message: unknown) => Promise.resolve(sent.push(message)), onDidReceiveMessage: (heard: typeof say) => { say = heard; } };
   const panel = { title: "Graph: Net", webview, onDidDispose: () => undefined } as unknown as vscode.WebviewPanel;
-  const context = { extension: { extensionUri: Uri.file("/extension") }, notifications: { answer: (text: string) => told.push(text) } } as unknown as Context;
-  new Page(context, panel, "graph", {}, () => undefined);
+  const context = { activePages: new ActivePages(), extension: { extensionUri: Uri.file("/extension") }, notifications: { answer: (text: string) => told.push(text) } } as unknown as Context;
+  new Page(context, panel, "graph", {}, () => undefined, () => ({ uri: "file:///model.py" }));
   say({ type: "ready" });
   say({ type: "ask" });
   await new Promise(setImmediate);

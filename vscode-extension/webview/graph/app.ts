@@ -9,25 +9,26 @@ import type { ToPage } from "../shared/messages.js";
 import { t } from "../shared/words.js";
 import { Comparing } from "./comparing.js";
 import { exportAs, pressed, switchTheme, toggleSide } from "./controls.js";
-import { readAll, textsOf, textsOfSources } from "./documents.js";
+import { textsOfSources } from "./documents.js";
 import { Following } from "./following.js";
+import { Heating } from "./heating.js";
 import type { Host } from "./host.js";
+import { Loading } from "./loading.js";
 import { type NodeFinding, unplaced } from "./model/findings.js";
 import type { Item } from "./model/hierarchy.js";
 import { type Entry, type Library, libraryOf } from "./model/library.js";
 import { partnerOf } from "./model/partner.js";
 import { dtypesIn, type Filter, NO_FILTER, rulesIn } from "./model/search.js";
-import { placeOf } from "./model/table.js";
-import { keep, restore } from "./remembered.js";
+import { nameOf, placeOf } from "./model/table.js";
+import { keep } from "./remembered.js";
 import { makeCode, showTexts } from "./texts.js";
 import type { Text } from "./view/codeView.js";
 import { Details, type Remarks } from "./view/details.js";
 import { Layouts } from "./view/layouts.js";
 import { Legend } from "./view/legend.js";
-import { inOrder, tabsOf } from "./view/names.js";
 import { Outline } from "./view/outline.js";
 import { Pane } from "./view/pane.js";
-import { fillHeader, TEXTS } from "./view/paneHeader.js";
+import { fillHeader, LOWERED, TEXTS } from "./view/paneHeader.js";
 import { Scene } from "./view/scene.js";
 import { Standing } from "./view/standing.js";
 import { TextsPane } from "./view/textsPane.js";
@@ -47,9 +48,10 @@ export class App {
   readonly comparison = new Comparing();
   private filter: Filter = NO_FILTER;
   private findings: readonly NodeFinding[] = [];
-  remarks: Remarks = { library: this.library, findings: [] };
+  remarks: Remarks = { library: this.library, findings: [], ranking: () => undefined };
   sources: readonly Text[] = [];
-  private kernelsLoaded = true;
+  readonly loading = new Loading(this);
+  readonly heating = new Heating(this);
   readonly following = new Following(this);
   private theme = readTheme();
   private readonly layouts = new Layouts();
@@ -66,7 +68,7 @@ export class App {
       tab: (id) => { this.active = 0; void this.show(0, id); },
       filter: (filter) => { this.setFilter(filter); },
       step: (direction) => { this.step(direction); },
-      colour: (colouring) => { for (const { drawing } of this.panes) { drawing.colouring = colouring; drawing.refresh(); } this.redraw(); },
+      colour: (colouring) => { this.heating.choose(colouring); },
       foldAll: () => { this.change((scene) => { scene.foldAll(); }); },
       unfoldAll: () => { this.change((scene) => { if (!scene.unfoldAll()) this.say(t("Not everything is unfolded: it would be too much to read.")); }); },
       zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
@@ -76,7 +78,7 @@ export class App {
       outline: () => { toggleSide(this.main, this.outline.element, "outline"); },
       details: () => { toggleSide(this.main, this.details.element, "details"); },
       save: (kind) => { void exportAs(this, kind, this.theme); },
-      refresh: inCode ? (): void => { host.send({ type: "capture", complete: this.kernelsLoaded }); } : undefined,
+      refresh: inCode ? (): void => { host.send({ type: "capture", depth: this.loading.depth, fresh: true }); } : undefined,
       theme: inCode ? undefined : switchTheme,
     });
     this.panes = [this.makePane(0), this.makePane(1)];
@@ -91,6 +93,7 @@ export class App {
       reveal: (place) => { this.following.reveal(place, true); },
       kernel: (name) => { void this.following.showKernel(name); },
       go: (entry, nodes) => { void this.following.goTo(entry, nodes); },
+      link: (entry, node) => { host.send({ type: "copyLink", graph: entry.table.name, node: nameOf(entry.table, node) }); },
     });
     this.panes[1].element.hidden = true;
     this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element), this.texts.element), this.details.element);
@@ -109,10 +112,16 @@ export class App {
   hear(message: ToPage): void {
     switch (message.type) {
       case "documents":
-        void this.load(message.now, message.before, message.complete);
+        void this.loading.load(message.now, message.before, message.depth);
         return;
       case "findings":
         this.setFindings(message.findings);
+        return;
+      case "measured":
+        this.heating.measure(message.measured);
+        return;
+      case "goTo":
+        void this.following.goToNamed(message.graph, message.node);
         return;
       case "cursor":
         this.following.cursor(message.path, message.line, message.character);
@@ -122,36 +131,24 @@ export class App {
     }
   }
 
-  /** Takes documents in. A file that cannot be read is told and left out. */
-  async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], complete = true): Promise<void> {
-    const shown = this.panes.map((pane) => pane.scene?.entry.id);
-    const [texts0, texts1] = this.panes.map((pane) => pane.showsText);
-    const { library, problems } = readAll(now, before);
+  /** Other graphs take the place of those that were there; what was open in one stays open. */
+  setLibrary(library: Library): void {
     this.library = library;
-    this.kernelsLoaded = complete;
     this.remark();
     this.comparison.current = undefined;
     const folds = new Map([...this.scenes].map(([id, scene]) => [id, scene.openPaths()]));
     for (const scene of this.scenes.values()) scene.close();
     this.scenes.clear();
-    for (const entry of this.library.entries) {
+    for (const entry of library.entries) {
       const open = folds.get(entry.id);
       if (open) this.sceneOf(entry).openByPaths(open);
     }
-    const texts = [...textsOf(library), ...this.sources];
-    for (const { code } of [...this.panes, this.texts]) code.setTexts(texts);
-    const entries = inOrder(this.library.entries);
-    const first = entries.find(({ id }) => id === shown[0]) ?? entries.find(({ table }) => table.kind === "forward") ?? entries[0];
-    this.main.hidden = first === undefined;
-    this.standing.show(first ? undefined : { kind: "empty", why: problems[0] ?? t("There is no graph to show.") });
-    const trouble = problems[0] ?? this.remarks.findings.find(({ severity }) => severity === "error")?.message;
-    if (trouble !== undefined) this.say(trouble);
-    if (!first) return;
-    await this.show(0, first.id);
-    if (this.split) await this.show(1, entries.find(({ id }) => id === shown[1])?.id ?? partnerOf(this.library, first)?.id ?? TEXTS);
-    if (texts0) await this.show(0, TEXTS);
-    if (texts1 && this.split) await this.show(1, TEXTS);
-    await restore(this, this.host);
+  }
+
+  /** There is something to show now, or nothing, and why. */
+  filled(nothing: string | undefined): void {
+    this.main.hidden = nothing !== undefined;
+    this.standing.show(nothing === undefined ? undefined : { kind: "empty", why: nothing });
   }
 
   setFindings(findings: readonly NodeFinding[]): void {
@@ -171,12 +168,16 @@ export class App {
     const pane = this.panes[at];
     const entry = this.library.entries.find((one) => one.id === id);
     if (!pane) return;
+    if (id === LOWERED) {
+      this.loading.askForForward();
+      return;
+    }
     if (entry) {
       const scene = this.sceneOf(entry);
       if (!scene.layout) await scene.update();
       pane.showScene(scene);
     } else {
-      this.askForKernels();
+      this.loading.askFor("kernels");
       pane.showText();
     }
     this.updateComparison();
@@ -203,11 +204,6 @@ export class App {
     this.redraw();
     for (const { drawing } of this.panes) drawing.startAgain();
     this.following.again();
-  }
-
-  /** Kernels take seconds, so they come when somebody wants to see them. */
-  askForKernels(): void {
-    if (!this.kernelsLoaded) this.host.send({ type: "capture", complete: true });
   }
 
   setComparing(comparing: boolean): void {
@@ -250,14 +246,13 @@ export class App {
   }
 
   /** What is not about a node in particular. */
-  private remark(): void {
-    this.remarks = { library: this.library, findings: unplaced(this.library.entries.map(({ table }) => table), this.findings) };
+  remark(): void {
+    this.remarks = { ranking: (scene) => this.heating.ranking(scene), library: this.library, findings: unplaced(this.library, this.findings) };
   }
 
   redraw(): void {
     const { scene } = this.pane;
-    const texts = !this.kernelsLoaded || this.library.kernels.length + this.library.listings.length + this.sources.length > 0;
-    this.toolbar.setTabs(this.library.target, tabsOf(this.library, texts ? TEXTS : undefined), this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
+    this.toolbar.setTabs(this.library.target, this.loading.tabs, this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
     this.legend.show(this.pane.showsText ? undefined : scene?.entry.table, this.pane.drawing.colouring, this.theme);
     if (scene) {
       this.toolbar.setFilters(this.filter, rulesIn(scene.findings), dtypesIn(scene.entry.table));
@@ -303,9 +298,10 @@ export class App {
   private sceneOf(entry: Entry): Scene {
     let scene = this.scenes.get(entry.id);
     if (!scene) {
-      scene = new Scene(entry, this.theme, (skeleton) => this.layouts.open(skeleton));
+      scene = new Scene(this.library, entry, this.theme, (skeleton) => this.layouts.open(skeleton));
       scene.setFindings(this.findings);
       scene.setFilter(this.filter);
+      scene.setOverlay(this.heating.overlayOf(entry));
       this.scenes.set(entry.id, scene);
     }
     return scene;

@@ -1,11 +1,12 @@
 /** What follows what: a selection lights up the other panes and the editor, the editor's cursor lights up nodes. */
 
 import type { Kernel, Location, Position } from "../../../shared_schema/generated/wire.js";
+import type { Depth } from "../shared/messages.js";
 import { t } from "../shared/words.js";
 import type { App } from "./app.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
 import { type Entry, nodesAt, relatedTo, relatedToKernel, type Selection } from "./model/library.js";
-import { placeOf } from "./model/table.js";
+import { indexOfNames, placeOf } from "./model/table.js";
 import { textsOnShow } from "./texts.js";
 import { pathBeside, titleOfEntry } from "./view/names.js";
 import { TEXTS } from "./view/paneHeader.js";
@@ -13,6 +14,7 @@ import type { Scene } from "./view/scene.js";
 
 export class Following {
   private revealed: Location | undefined;
+  private awaited: { readonly graph: string; readonly node: string } | undefined;
 
   constructor(private readonly app: App) {}
 
@@ -106,6 +108,28 @@ export class Following {
     if (first !== undefined) await app.goTo(at, first);
   }
 
+  /** Shows a node of the newer save by its name and its graph's; where the graph is not there yet, once it has come. */
+  async goToNamed(graph: string, node: string): Promise<void> {
+    const { app } = this;
+    this.awaited = { graph, node };
+    if (app.library.entries.length > 0) await this.goToAwaited();
+  }
+
+  /** Graphs have come: the node that was asked for may be among them. */
+  async goToAwaited(): Promise<void> {
+    const { app, awaited } = this;
+    if (!awaited) return;
+    const entry = app.library.entries.find(({ save, table }) => save === "now" && table.name === awaited.graph);
+    const node = entry && indexOfNames(entry.table).get(awaited.node);
+    if (entry && node !== undefined) {
+      this.awaited = undefined;
+      await this.goTo(entry, new Set([node]));
+    } else if (!app.loading.askFor(awaited.graph.includes(".") ? depthOf(awaited.graph) : "check")) {
+      this.awaited = undefined;
+      app.say(t("There is no node {0} any more.", awaited.node));
+    }
+  }
+
   private async showSource(place: Location): Promise<void> {
     if (!this.app.split) await this.app.setSplit(true);
     await this.app.show(1, TEXTS);
@@ -135,4 +159,9 @@ function stubOf({ hierarchy, selected }: Scene): Set<number> {
 
 function keyOf({ path, range: { start } }: Location): string {
   return `${path}:${start.line}:${start.character}`;
+}
+
+/** How deep one has to capture for a graph of this name. */
+function depthOf(graph: string): Depth {
+  return /\.(?:post_grad|ir)$/u.test(graph) ? "kernels" : "lowered";
 }

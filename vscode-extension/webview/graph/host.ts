@@ -35,11 +35,20 @@ function vsCode(api: VsCode): Host {
 function browser(): Host {
   return {
     kind: "browser",
-    send: (message) => { if (message.type === "save") download(message.name, message.content); },
+    send: (message) => {
+      if (message.type === "save") download(message.name, message.content);
+      else if (message.type === "copyLink") copyLink(message.graph, message.node);
+    },
     listen: () => undefined,
     read: () => undefined,
     write: () => undefined,
   };
+}
+
+/** The page's own address with the node behind it; it stands in the address line as well, for browsers that let no page copy. */
+function copyLink(graph: string, node: string): void {
+  location.hash = new URLSearchParams({ graph, node }).toString();
+  if ("clipboard" in navigator) navigator.clipboard.writeText(location.href).catch(() => undefined);
 }
 
 function download(name: string, content: string | Uint8Array): void {

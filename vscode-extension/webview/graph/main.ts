@@ -39,13 +39,16 @@ function start(): void {
 async function showOwn(app: App): Promise<void> {
   const text = document.getElementById("data")?.textContent.trim() ?? "";
   if (!/^[\w+/]+=*$/u.test(text)) {
-    await app.load([], []);
+    await app.loading.load([], [], "kernels");
     return;
   }
   const { documents, findings, sources = {} } = JSON.parse(new TextDecoder().decode(bytes(text))) as Own;
   app.setSources(sources);
-  app.setFindings(findings.map(({ rule, severity, message, path, range, op }) => ({ rule, severity, message, op: op ?? null, place: { path, range } })));
-  await app.load(documents.map(bytes), []);
+  app.setFindings(findings.map(({ rule, severity, message, path, range, op, related = [] }) => ({ rule, severity, message, op: op ?? null, place: { path, range }, also: related })));
+  await app.loading.load(documents.map(bytes), [], "kernels");
+  const said = new URLSearchParams(location.hash.slice(1));
+  const [graph, node] = [said.get("graph"), said.get("node")];
+  if (graph !== null && node !== null) await app.following.goToNamed(graph, node);
 }
 
 function bytes(base64: string): ArrayBuffer {

@@ -16,7 +16,7 @@ export function makeCode(app: App): CodeView {
 
 /** Shows or hides the pane for texts beside the graphs. */
 export function showTexts(app: App, shown: boolean): void {
-  if (shown) app.askForKernels();
+  if (shown) app.loading.askFor("kernels");
   app.texts.show(shown);
   app.toolbar.setTexts(shown);
   app.following.again();

@@ -2,6 +2,8 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
+import { ERROR_RANGES, errorLevel, type Level } from "../shared/heat.js";
+import { levelSign } from "../shared/heatView.js";
 import { StateView } from "../shared/stateView.js";
 import { t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
@@ -11,7 +13,7 @@ import { heatmap } from "./heatmap.js";
 import { keepingPlaces } from "./keepingPlaces.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
-import { blameGroups, type Column, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { blameGroups, type Column, multipleOf, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { facts, worst } from "./parts.js";
 import { type Header, table } from "./table.js";
 
@@ -41,6 +43,7 @@ export class App {
       reveal: (place) => { this.select(place); },
     });
     document.body.append(this.state.element, this.main);
+    new MutationObserver(() => { keepingPlaces(this.main, () => { this.draw(); }); }).observe(document.body, { attributes: true, attributeFilter: ["class"] }); // another theme
   }
 
   hear(message: ToPage): void {
@@ -196,7 +199,7 @@ export class App {
     this.details.replaceChildren();
     if (!result) return;
     const map = this.maps.find(({ name }) => name === result.name);
-    const where = map ? heatmap(map) : element("p", { class: "pale" }, t("There is no map of the errors of this result."));
+    const where = map ? heatmap(map, expectedOf(result)) : element("p", { class: "pale" }, t("There is no map of the errors of this result."));
     this.details.append(
       element("h2", {}, t("Errors of {0}", result.name)),
       result.why === "" ? "" : element("p", { class: "why" }, result.why),
@@ -231,15 +234,17 @@ export class App {
       { title: t("Module") },
       header("order", "#", t("The order of the graph")),
     ];
+    const passes = this.document?.verdict === "pass";
     const rows = sorted(ranked, column, descending).map(({ row, order, blame }) => ({
       style: blame === undefined ? undefined : "blamed",
       cells: [
         blame === undefined ? "" : String(blame + 1), element("span", { title: row.node }, opText(row.op)), this.link(row),
-        errorCell(row.isolated), short(row.isolated?.anchored_ratio), errorCell(row.accumulated), short(row.growth), short(row.replaced),
+        errorCell(row.isolated), multipleCell(row.isolated, passes), errorCell(row.accumulated), short(row.growth), short(row.replaced),
         row.module, String(order + 1),
       ],
     }));
-    this.nodes.replaceChildren(table(t("Operations with their errors"), headers, rows));
+    const legend = ERROR_RANGES.map((range, level) => element("span", {}, levelSign(level as Level), ` ${range}`));
+    this.nodes.replaceChildren(element("p", { class: "legend" }, t("Own error, as a multiple of the error to expect:"), ...legend), table(t("Operations with their errors"), headers, rows));
   }
 
   private link(placed: Placed): Node {
@@ -277,4 +282,16 @@ function mark(kind: string, text: string): HTMLElement {
 
 function errorCell(error: NodeRow["isolated"]): string {
   return error ? short(error.invalid ? "inf" : (error.relative ?? "inf")) : "–";
+}
+
+/** How many times the error to expect, with the sign of its level. */
+function multipleCell(error: NodeRow["isolated"], passes: boolean): string | Node {
+  const multiple = multipleOf(error);
+  if (multiple === undefined) return "–";
+  return element("span", {}, levelSign(errorLevel(multiple, passes)), ` ${short(multiple)}`);
+}
+
+/** The absolute error that was to be expected of a result; undefined where nobody knows. */
+function expectedOf({ metrics: { max_abs: largest, anchored_ratio: ratio } }: OutputResult): number | undefined {
+  return typeof ratio === "number" && ratio > 0 && largest !== null && largest > 0 ? largest / ratio : undefined;
 }

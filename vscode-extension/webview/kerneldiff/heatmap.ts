@@ -1,19 +1,21 @@
 /**
- * Where one output is wrong: a table of cells in the colours of the absolute error (log scale), with a slider for each dimension before
- * the last two. Pointer and arrow keys say what a cell stands for.
+ * Where one output is wrong: a table of cells in the colours of their errors, as multiples of the error to expect (log scale), with a slider
+ * for each dimension before the last two. Where nobody knows what was to be expected, colours go from the smallest error to the largest. Pointer and arrow keys say what a cell stands for.
  */
 
 import { element } from "../shared/dom.js";
+import { css, ERROR_BOUNDS, ERROR_SCALE, errorPart, partColour } from "../shared/heat.js";
+import { brightness } from "../shared/heatView.js";
 import { t } from "../shared/words.js";
-import { colourOf, POINTS } from "./colours.js";
 import { elementsOf, type ErrorMap, leadingOf, scaleOf, sliceOf, worstSlice } from "./maps.js";
 import { short } from "./model.js";
 
 const WIDEST = 520;
 const TALLEST = 360;
 
-export function heatmap(map: ErrorMap): HTMLElement {
-  return map.cells.length === 0 ? element("p", { class: "pale" }, t("There are no elements.")) : new Heatmap(map).root;
+/** @param expected the absolute error to expect; undefined where nobody knows. */
+export function heatmap(map: ErrorMap, expected: number | undefined): HTMLElement {
+  return map.cells.length === 0 ? element("p", { class: "pale" }, t("There are no elements.")) : new Heatmap(map, expected).root;
 }
 
 class Heatmap {
@@ -23,7 +25,7 @@ class Heatmap {
   private readonly at: number[];
   private cursor: readonly [number, number] = [0, 0];
 
-  constructor(private readonly map: ErrorMap) {
+  constructor(private readonly map: ErrorMap, private readonly expected: number | undefined) {
     this.at = worstSlice(map);
     const sliders = leadingOf(map).flatMap((bins, dimension) => (bins > 1 ? [this.slider(bins, dimension)] : []));
     this.root = element("div", {}, ...sliders, this.canvas, this.said, this.scale());
@@ -71,7 +73,8 @@ class Heatmap {
   private pixel(value: number, scale: { low: number; high: number } | undefined): readonly [number, number, number, number] {
     if (value === Infinity) return [224, 45, 45, 255];
     if (!(value > 0) || !scale) return [128, 128, 128, 40];
-    return [...colourOf(Math.log(value / scale.low) / Math.log(scale.high / scale.low)), 255];
+    const part = this.expected === undefined ? Math.log(value / scale.low) / Math.log(scale.high / scale.low) : errorPart(value / this.expected);
+    return [...partColour(part, brightness()), 255];
   }
 
   private point(event: PointerEvent): void {
@@ -94,7 +97,11 @@ class Heatmap {
     const { length } = this.map.shape;
     const cell = length === 0 ? [] : length === 1 ? [this.cursor[1]] : [...this.at, ...this.cursor];
     const index = cell.map((one, dimension) => elementsOf(this.map, dimension, one)).join(", ");
-    this.said.textContent = `[${index}]: ${value === Infinity ? t("only one side is a finite number") : value > 0 ? short(value) : t("no difference")}`;
+    this.said.textContent = `[${index}]: ${value === Infinity ? t("only one side is a finite number") : value > 0 ? this.amount(value) : t("no difference")}`;
+  }
+
+  private amount(value: number): string {
+    return this.expected === undefined ? short(value) : t("{0}, {1} times the error to expect", short(value), short(value / this.expected));
   }
 
   private scale(): HTMLElement {
@@ -102,9 +109,11 @@ class Heatmap {
     const same = element("span", { class: "key same" }, t("no difference"));
     const invalid = this.map.invalid > 0 && element("span", { class: "key invalid" }, t("only one side is a finite number"));
     if (!scale) return element("p", { class: "legend" }, same, invalid);
-    const stops = POINTS.map((colour) => `rgb(${colour.join(" ")})`).join(", ");
+    const stops = Array.from({ length: 9 }, (_none, at) => css(partColour(at / 8, brightness()))).join(", ");
     const bar = element("span", { class: "scale", "aria-hidden": "true" });
     bar.style.background = `linear-gradient(to right, ${stops})`;
-    return element("p", { class: "legend" }, element("span", {}, short(scale.low)), bar, element("span", {}, t("{0} absolute error", short(scale.high))), same, invalid);
+    const [least, most] = this.expected === undefined ? [short(scale.low), t("{0} absolute error", short(scale.high))] : [`${ERROR_SCALE[0]}×`, t("{0}× the error to expect", ERROR_SCALE[1])];
+    const marks = this.expected !== undefined && element("span", {}, t("suspicious from {0}×, wrong from {1}×", ERROR_BOUNDS[1], ERROR_BOUNDS[2]));
+    return element("p", { class: "legend" }, element("span", {}, least), bar, element("span", {}, most), marks, same, invalid);
   }
 }

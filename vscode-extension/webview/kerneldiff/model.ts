@@ -85,6 +85,13 @@ function valueOf({ row, order }: Ranked, column: Column): number {
   }
 }
 
+/** The error as a multiple of the one to expect; undefined where nobody knows what was to be expected. */
+export function multipleOf(error: NodeError | null): number | undefined {
+  if (!error) return undefined;
+  if (error.invalid || error.anchored_ratio === "inf") return Infinity;
+  return typeof error.anchored_ratio === "number" ? error.anchored_ratio : undefined;
+}
+
 /** -1 for nothing measured, so that it comes last. */
 export function relativeOf(error: NodeError | null): number {
   if (!error) return -1;

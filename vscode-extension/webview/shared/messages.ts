@@ -1,7 +1,9 @@
-/** What the extension and the graph page say to each other. Types only: both sides import this and nothing else of each other. */
+/** What the extension and the graph page say to each other. Both sides import this and little else of each other. */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { Metric } from "../graph/model/colours.js";
 import type { NodeFinding } from "../graph/model/findings.js";
+import type { HotLine, Measured } from "../graph/model/overlay.js";
 import type { FromState, PageState } from "./state.js";
 
 /** A text to open beside the graph, with the lines that come from the user's source. */
@@ -12,16 +14,24 @@ export interface TextToOpen {
   readonly links: readonly { readonly line: number; readonly place: Location }[];
 }
 
+/** How far down the compiler a capture goes: what the check has captured, forward and backward graphs as well, kernels as well. */
+export const DEPTHS = ["check", "lowered", "kernels"] as const;
+export type Depth = (typeof DEPTHS)[number];
+
 /** From the extension. It sends nothing before the page has said `ready`. */
 export type ToPage =
   | {
       readonly type: "documents";
       readonly now: readonly ArrayBuffer[];
       readonly before: readonly ArrayBuffer[];
-      /** Whether the kernels are among them, or can be asked for. */
-      readonly complete: boolean;
+      /** What is deeper can be asked for. */
+      readonly depth: Depth;
     }
   | { readonly type: "findings"; readonly findings: readonly NodeFinding[] }
+  /** What the last comparison of the target has measured; undefined where there is none. */
+  | { readonly type: "measured"; readonly measured: Measured | undefined }
+  /** Show a node, as soon as its graph is there. */
+  | { readonly type: "goTo"; readonly graph: string; readonly node: string }
   | { readonly type: "cursor"; readonly path: string; readonly line: number; readonly character: number }
   /** What goes on, or why there is nothing. */
   | { readonly type: "state"; readonly state: PageState };
@@ -33,6 +43,9 @@ export type ToHost =
   | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean }
   | { readonly type: "openText"; readonly text: TextToOpen }
   | { readonly type: "save"; readonly name: string; readonly content: string | Uint8Array }
-  /** Capture again; `complete` asks for the kernels, too. */
-  | { readonly type: "capture"; readonly complete: boolean }
+  /** Capture; what the check has captured of the file as it is now will do, unless it is to be `fresh`. */
+  | { readonly type: "capture"; readonly depth: Depth; readonly fresh: boolean }
+  /** What the graph on show has of a metric, by line; nothing where colours say something else. */
+  | { readonly type: "heat"; readonly metric: Metric | undefined; readonly lines: readonly HotLine[] }
+  | { readonly type: "copyLink"; readonly graph: string; readonly node: string }
   | FromState;

@@ -3,29 +3,31 @@
  * `view/theme.ts` knows how it looks. Data types and kernels get theirs in a fixed order, so that a picture is the same each time.
  */
 
-import { type Category, categoryOf } from "./labels.js";
+import type { OperationKind } from "../../../../shared_schema/generated/wire.js";
 import { dtypesIn } from "./search.js";
-import { type GraphTable, ROLE_OP, shortType, word } from "./table.js";
+import { type GraphTable, KINDS, shortType, word } from "./table.js";
 
-/** What the colour of a box's edge says. */
-export type Colouring = "operation" | "dtype" | "kernel";
+/** What is measured of nodes, and can be drawn as heat. */
+export type Metric = "bytes" | "flops" | "error";
+/** What the colour of a box says. */
+export type Colouring = "operation" | "dtype" | "kernel" | Metric;
+
+export function isMetric(colouring: Colouring): colouring is Metric {
+  return colouring === "bytes" || colouring === "flops" || colouring === "error";
+}
 
 /** How many colours there are beside the one that says nothing. */
 export const COLOURS = 7;
 
-/** The kinds of operations that have a colour of their own: those that there are in a graph, in this order. */
-export const CATEGORIES: readonly Category[] = ["product", "reduction", "shape", "conversion", "random", "other"];
+/** The kinds of operations that there are in a graph, in the order of `KINDS`. */
+export function kindsIn(table: GraphTable): OperationKind[] {
+  const found = new Set(table.kinds);
+  return KINDS.filter((_kind, code) => found.has(code));
+}
 
-export function categoriesIn(table: GraphTable): Category[] {
-  const found = new Set<Category>();
-  const seen = new Set<number>();
-  table.roles.forEach((role, node) => {
-    const code = table.ops.codes[node] ?? 0;
-    if (role !== ROLE_OP || seen.has(code)) return;
-    seen.add(code);
-    found.add(categoryOf(word(table.ops, node)));
-  });
-  return CATEGORIES.filter((category) => found.has(category));
+/** The kind of a node; undefined where it computes nothing. */
+export function kindOf(table: GraphTable, node: number): OperationKind | undefined {
+  return KINDS[table.kinds[node] ?? -1];
 }
 
 const dtypeRanks = new WeakMap<GraphTable, ReadonlyMap<string, number>>();

@@ -1,8 +1,8 @@
-/** Findings at the nodes that they are about: joined by the expression, and by the operation where the finding names one. */
+/** Findings at the nodes that they are about: those that the daemon has marked. */
 
-import type { Location } from "../../../../shared_schema/generated/wire.js";
-import { categoryOf } from "./labels.js";
-import { type GraphTable, ROLE_OP, word } from "./table.js";
+import type { Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import { type Entry, type Library, relatedTo } from "./library.js";
+import { indexOfNames, ROLE_OP } from "./table.js";
 
 export type Severity = "error" | "warning" | "information" | "hint";
 
@@ -13,31 +13,20 @@ export interface NodeFinding {
   readonly place: Location;
   /** The operation's overload, where the finding is about one. */
   readonly op: string | null;
+  /** Where else the same is told. */
+  readonly also: readonly Location[];
 }
 
 const ORDER: readonly Severity[] = ["error", "warning", "information", "hint"];
 
 /**
- * Findings by node: at the finding's operation, if it is among the nodes of the expression; otherwise at what the compiler has made of it,
- * an operation of the same kind; otherwise at all nodes of the expression itself, and only where it has none at those of the expressions in it.
+ * Findings by node of one graph: at the nodes that the daemon has named for them, or what those became in this graph. A finding that is about
+ * no operation (a graph break, a capture that ended) is at the value of its expression.
  */
-export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]): ReadonlyMap<number, readonly NodeFinding[]> {
-  const nodesOf = new Map<number, number[]>();
-  for (let node = 0; node < table.count; node += 1) {
-    const place = table.placeOf[node] ?? -1;
-    if (place < 0 || table.roles[node] !== ROLE_OP) continue;
-    const known = nodesOf.get(place);
-    if (known) known.push(node);
-    else nodesOf.set(place, [node]);
-  }
+export function findingsOf(library: Library, entry: Entry, findings: readonly NodeFinding[]): ReadonlyMap<number, readonly NodeFinding[]> {
   const found = new Map<number, NodeFinding[]>();
   for (const finding of findings) {
-    const nodes = [...nodesOf].flatMap(([place, all]) => (meets(table.places[place], finding.place) ? all : []));
-    const named = nodes.filter((node) => finding.op !== null && word(table.ops, node) === finding.op);
-    const exact = nodes.filter((node) => isSame(table.places[table.placeOf[node] ?? -1], finding.place));
-    const kind = finding.op === null ? "other" : categoryOf(finding.op);
-    const alike = kind === "other" ? [] : exact.filter((node) => categoryOf(word(table.ops, node)) === kind);
-    for (const node of [named, alike, exact, nodes].find((some) => some.length > 0) ?? []) {
+    for (const node of nodesOf(library, entry, finding)) {
       const known = found.get(node);
       if (known) known.push(finding);
       else found.set(node, [finding]);
@@ -47,23 +36,41 @@ export function findingsOf(table: GraphTable, findings: readonly NodeFinding[]):
   return found;
 }
 
-/** Whether an expression is the finding's or a part of it. */
-function meets(place: Location | undefined, other: Location): boolean {
-  if (place?.path !== other.path) return false;
-  const [inner, outer] = [place.range, other.range];
-  const starts = inner.start.line > outer.start.line || (inner.start.line === outer.start.line && inner.start.character >= outer.start.character);
-  const ends = inner.end.line < outer.end.line || (inner.end.line === outer.end.line && inner.end.character <= outer.end.character);
-  return starts && ends;
+function nodesOf(library: Library, entry: Entry, finding: NodeFinding): Iterable<number> {
+  const places = new Set([finding.place, ...finding.also].map(keyOf));
+  const marks = library.marks[entry.save].filter(({ rule, place }) => rule === finding.rule && places.has(keyOf(place)));
+  const own = marks.filter(({ graph }) => graph === entry.table.name);
+  if (own.length > 0) return new Set(own.flatMap((mark) => named(entry, mark)));
+  const others = library.entries.filter(({ save, table }) => save === entry.save && marks.some(({ graph }) => graph === table.name));
+  for (const other of others) {
+    const nodes = marks.flatMap((mark) => (mark.graph === other.table.name ? named(other, mark) : []));
+    const became = relatedTo(library, other.id, nodes).nodes.get(entry.id);
+    if (became) return became;
+  }
+  return finding.op === null ? valueAt(entry, keyOf(finding.place)) : [];
 }
 
-function isSame(place: Location | undefined, other: Location): boolean {
-  return place !== undefined && meets(place, other) && meets(other, place);
+function named({ table }: Entry, { nodes }: Mark): number[] {
+  const index = indexOfNames(table);
+  return nodes.flatMap((name) => index.get(name) ?? []);
 }
 
-/** Those that are at no expression of any graph: what stopped a capture, or is about the file. */
-export function unplaced(tables: readonly GraphTable[], findings: readonly NodeFinding[]): NodeFinding[] {
-  const places = new Set(tables.flatMap((table) => table.places));
-  return findings.filter((finding) => ![...places].some((place) => meets(place, finding.place)));
+/** The last operation of an expression, which gives its value. */
+function valueAt({ table }: Entry, key: string): number[] {
+  for (let node = table.count - 1; node >= 0; node -= 1) {
+    const place = table.roles[node] === ROLE_OP ? table.places[table.placeOf[node] ?? -1] : undefined;
+    if (place && keyOf(place) === key) return [node];
+  }
+  return [];
+}
+
+function keyOf({ path, range: { start, end } }: Location): string {
+  return `${start.line}:${start.character}-${end.line}:${end.character} ${path}`;
+}
+
+/** Those that are at no node of any graph: what stopped a capture, or is about the file. */
+export function unplaced(library: Library, findings: readonly NodeFinding[]): NodeFinding[] {
+  return findings.filter((finding) => library.entries.every((entry) => findingsOf(library, entry, [finding]).size === 0));
 }
 
 export function worst(findings: readonly NodeFinding[]): Severity | undefined {

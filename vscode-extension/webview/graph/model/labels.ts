@@ -1,6 +1,8 @@
 /** What stands in a box: title, type, the parameters that it reads, badges. Text only; `view/` measures and draws it. */
 
+import type { OperationKind } from "../../../../shared_schema/generated/wire.js";
 import { t } from "../../shared/words.js";
+import { kindOf } from "./colours.js";
 import { type Hierarchy, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
 import { bytesText, type GraphTable, nameOf, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "./table.js";
 
@@ -14,6 +16,8 @@ export interface Label {
 }
 
 const MOST_STUBS = 3;
+/** A kind of operation names a part that has so much of it. */
+const WORTH_NAMING = 0.2;
 
 export function labelOf(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, item: Item): Label {
   const scope = scopeAt(hierarchy, item);
@@ -30,12 +34,25 @@ export function titleOf(hierarchy: Hierarchy, scope: Scope): string {
   if (scope.id === 0) return t("whole graph");
   const outer = hierarchy.scopes[scope.parent]?.path.split(".").at(-1) ?? "";
   const numbered = /^\d+(?:–\d+)?(?:$|\.)/u.test(scope.label) && scope.kind !== "part" && outer !== "";
-  if (scope.kind === "part") return t("part {0}", scope.label);
+  if (scope.kind === "part") return kindsText(hierarchy, scope);
   return numbered ? `${outer}.${scope.label}` : scope.label;
 }
 
+/** What a part of a long module does most: `Elementwise, Layout`. */
+function kindsText(hierarchy: Hierarchy, scope: Scope): string {
+  const { table } = hierarchy;
+  const counts = new Map<OperationKind, number>();
+  const nodes = nodesBelow(hierarchy, table.count + scope.id);
+  for (const node of nodes) {
+    const kind = kindOf(table, node);
+    if (kind) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const most = [...counts].sort((left, right) => right[1] - left[1]).filter(([, count]) => count >= nodes.length * WORTH_NAMING);
+  return most.length === 0 ? t("part {0}", scope.label) : most.slice(0, 2).map(([kind]) => kindText(kind)).join(", ");
+}
+
 function classOf(hierarchy: Hierarchy, modules: Readonly<Record<string, string>>, scope: Scope): string {
-  if (scope.kind === "part") return "";
+  if (scope.kind === "part") return scope.label;
   const first = scope.kind === "repeat" ? scopeAt(hierarchy, firstModule(hierarchy, scope)) : scope;
   return modules[first?.path ?? ""] ?? "";
 }
@@ -75,24 +92,45 @@ export function sentenceOf(hierarchy: Hierarchy, modules: Readonly<Record<string
   return [title, beside, repeated, line, ...stubs].filter((text) => text !== "").join(", ");
 }
 
-export type Category = "product" | "reduction" | "shape" | "conversion" | "random" | "other";
-
-const CATEGORIES: readonly (readonly [Category, RegExp])[] = [
-  ["product", /^(?:.*mm|matmul|.*linear|.*conv(?:olution\w*|\d?d|_transpose\w*)?|.*attention\w*|einsum|dot|mv|__matmul__)$/u],
-  ["reduction", /norm|softmax|Reduction|^(?:sum|mean|var|var_mean|std|a?max|a?min|argmax|argmin|prod|any|all|cumsum|topk|sort|logsumexp)$/u],
-  ["conversion", /^(?:_to_copy|to|convert_element_type|type_as|float|double|half|bfloat16|int|long|bool|type)$/u],
-  ["random", /drop|rand|bernoulli|seed/u],
-  ["shape", /view|reshape|permute|transpose|^t$|expand|slice|select|squeeze|^cat$|stack|split|chunk|unbind|getitem|stride|flatten|contiguous|clone|pad|index|gather|scatter|embedding|repeat|narrow|alias/u],
-];
-
-export function categoryOf(op: string): Category {
-  const short = shortOp(op);
-  return CATEGORIES.find(([, test]) => test.test(short))?.[0] ?? "other";
+/** What people read for a kind of operation. */
+export function kindText(kind: OperationKind): string {
+  switch (kind) {
+    case "product":
+      return t("Matrix products");
+    case "reduction":
+      return t("Reductions");
+    case "elementwise":
+      return t("Elementwise");
+    case "lookup":
+      return t("Lookups");
+    case "layout":
+      return t("Layout");
+    case "conversion":
+      return t("Conversions");
+    case "creation":
+      return t("New tensors");
+    case "random":
+      return t("Random numbers");
+    case "other":
+      return t("Others");
+  }
 }
 
 /** Bytes of all values that are made in a scope. */
 export function bytesBelow(hierarchy: Hierarchy, item: Item): number {
-  let sum = 0;
-  for (const node of nodesBelow(hierarchy, item)) if (hierarchy.table.roles[node] === ROLE_OP) sum += Math.max(0, hierarchy.table.bytes[node] ?? 0);
+  return Math.max(0, sumBelow(hierarchy, item, hierarchy.table.bytes));
+}
+
+/** Floating-point operations of all that is in a scope; -1 where nothing is known of any. */
+export function flopsBelow(hierarchy: Hierarchy, item: Item): number {
+  return sumBelow(hierarchy, item, hierarchy.table.flops);
+}
+
+function sumBelow(hierarchy: Hierarchy, item: Item, values: Float64Array): number {
+  let sum = -1;
+  for (const node of nodesBelow(hierarchy, item)) {
+    const value = hierarchy.table.roles[node] === ROLE_OP ? (values[node] ?? -1) : -1;
+    if (value >= 0) sum = Math.max(0, sum) + value;
+  }
   return sum;
 }

@@ -3,7 +3,7 @@
  * together. A node is followed from graph to graph: `origins` up and down, `forward` across, `kernels` at the end.
  */
 
-import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
+import type { Kernel, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
 import type { Document } from "../../shared/columns.js";
 import { type GraphTable, indexOfNames, namesIn, nameOf, ownName, placeOf, ROLE_OP, row } from "./table.js";
 
@@ -27,6 +27,8 @@ export interface Library {
   readonly kernels: readonly Required<Kernel>[];
   readonly listings: readonly Required<Listing>[];
   readonly notes: readonly string[];
+  /** Which nodes findings are about. */
+  readonly marks: Readonly<Record<Save, readonly Mark[]>>;
 }
 
 /** Documents of one target, stage by stage. A graph that two stages hold is taken from the later one. */
@@ -47,6 +49,7 @@ export function libraryOf(now: readonly Document[], before: readonly Document[] 
     kernels: now.flatMap((document) => document.kernels),
     listings: now.flatMap((document) => document.listings),
     notes: [...new Set(now.flatMap((document) => document.notes))],
+    marks: { now: now.flatMap(({ marks }) => marks), before: before.flatMap(({ marks }) => marks) },
   };
 }
 

@@ -1,10 +1,11 @@
 /** Search and filters over one graph: which nodes match. Linear; strings that repeat are looked at once. */
 
 import type { NodeFinding } from "./findings.js";
-import { type GraphTable, shortType, word, type Words } from "./table.js";
+import { holds, parse, type Term } from "./query.js";
+import { type GraphTable, KINDS, shortType, word, type Words } from "./table.js";
 
 export interface Filter {
-  /** Words, all of which must be in the node's name, op, module, data type, shape or detail; case does not matter. */
+  /** In the language of `query.ts`. */
   readonly text: string;
   readonly rules: ReadonlySet<string>;
   readonly dtypes: ReadonlySet<string>;
@@ -12,30 +13,90 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { text: "", rules: new Set(), dtypes: new Set() };
 
+type Test = (node: number) => boolean;
+type Findings = ReadonlyMap<number, readonly NodeFinding[]>;
+
 function isEmpty(filter: Filter): boolean {
   return filter.text.trim() === "" && filter.rules.size === 0 && filter.dtypes.size === 0;
 }
 
-/** Matching nodes in graph order; undefined where nothing is asked for. */
-export function matchesOf(table: GraphTable, filter: Filter, findings: ReadonlyMap<number, readonly NodeFinding[]>): number[] | undefined {
+/** Matching nodes in graph order; undefined where nothing is asked for. What cannot be understood matches nothing (`parse` says why). */
+export function matchesOf(table: GraphTable, filter: Filter, findings: Findings): number[] | undefined {
   if (isEmpty(filter)) return undefined;
-  const words = filter.text.toLowerCase().split(/\s+/u).filter((text) => text !== "");
-  const tests = words.map((text) => [table.names, table.ops, table.modules, table.shapes, table.details, table.dtypes].map((column) => rowsWith(column, text)));
+  const { terms, problem } = parse(filter.text);
+  if (problem) return [];
+  const tests = terms.map((term) => testOf(table, term, findings));
   const found: number[] = [];
   for (let node = 0; node < table.count; node += 1) {
     if (filter.dtypes.size > 0 && !filter.dtypes.has(shortType(word(table.dtypes, node)))) continue;
     if (filter.rules.size > 0 && !findings.get(node)?.some(({ rule }) => filter.rules.has(rule))) continue;
-    if (tests.every((columns) => columns.some((test) => test(node)))) found.push(node);
+    if (tests.every((test) => test(node))) found.push(node);
   }
   return found;
 }
 
-function rowsWith(column: Words, text: string): (row: number) => boolean {
+function testOf(table: GraphTable, term: Term, findings: Findings): Test {
+  const test = term.is === "amount" ? amountTest(table, term) : textTest(table, term, findings);
+  return term.not ? (node) => !test(node) : test;
+}
+
+function amountTest(table: GraphTable, { quantity, sign, amount }: Extract<Term, { is: "amount" }>): Test {
+  const value = quantity === "elements" ? elementsIn(table) : (node: number): number => table[quantity][node] ?? -1;
+  return (node) => value(node) >= 0 && holds(sign, value(node), amount);
+}
+
+/** How many elements a node's value has; -1 where that is not known. */
+function elementsIn(table: GraphTable): (node: number) => number {
+  const { words, codes } = table.shapes;
+  const known = new Map<number, number>();
+  return (node) => {
+    const code = codes[node] ?? 0;
+    let elements = known.get(code);
+    if (elements === undefined) {
+      const sizes = dimensionsOf(words[code] ?? "");
+      known.set(code, (elements = sizes?.every((size) => /^\d+$/u.test(size)) === true ? sizes.reduce((product, size) => product * Number(size), 1) : -1));
+    }
+    return elements;
+  };
+}
+
+/** The sizes as they are written; undefined where the value is no single tensor. */
+function dimensionsOf(shape: string): string[] | undefined {
+  if (!shape.startsWith("[")) return undefined;
+  return shape === "[]" ? [] : shape.slice(1, -1).split(", ");
+}
+
+function textTest(table: GraphTable, term: Exclude<Term, { is: "amount" }>, findings: Findings): Test {
+  const agrees = (text: string): boolean => (term.is === "pattern" ? term.pattern.test(text) : text.toLowerCase().includes(term.text));
+  const typed = (text: string): boolean => agrees(text) || agrees(shortType(text));
+  switch (term.field) {
+    case "any": {
+      const columns = [...[table.names, table.ops, table.modules, table.shapes, table.details].map((column) => rowsWith(column, agrees)), rowsWith(table.dtypes, typed)];
+      return (node) => columns.some((test) => test(node));
+    }
+    case "op":
+      return rowsWith(table.ops, agrees);
+    case "module":
+      return rowsWith(table.modules, agrees);
+    case "name":
+      return rowsWith(table.names, agrees);
+    case "dtype":
+      return rowsWith(table.dtypes, term.is === "pattern" ? typed : (text) => text !== "" && [shortType(text), text.replace(/^torch\./u, "")].includes(term.text));
+    case "shape":
+      return rowsWith(table.shapes, (text) => (term.is === "text" && /^\d+$/u.test(term.text) ? dimensionsOf(text)?.includes(term.text) === true : agrees(text)));
+    case "kind":
+      return (node) => agrees(KINDS[table.kinds[node] ?? -1] ?? "");
+    case "rule":
+      return (node) => findings.get(node)?.some(({ rule }) => agrees(rule)) === true;
+  }
+}
+
+function rowsWith(column: Words, agrees: (text: string) => boolean): Test {
   const known = new Map<number, boolean>();
   return (row) => {
     const code = column.codes[row] ?? 0;
     let answer = known.get(code);
-    if (answer === undefined) known.set(code, (answer = (column.words[code] ?? "").toLowerCase().includes(text)));
+    if (answer === undefined) known.set(code, (answer = agrees(column.words[code] ?? "")));
     return answer;
   };
 }

@@ -149,6 +149,13 @@ export function shortOp(op: string): string {
   return op.split(".").at(-1) ?? op;
 }
 
+/** `1.5 G` for 1,500,000,000; "" where it is not known. */
+export function countText(count: number): string {
+  if (count < 0) return "";
+  const power = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  return `${Number((count / 1000 ** power).toPrecision(3))} ${["", "K", "M", "G", "T"][power] ?? ""}`.trim();
+}
+
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 export function bytesText(bytes: number): string {

@@ -4,6 +4,8 @@ import type { View } from "./pens.js";
 
 const SMALLEST = 0.0001; // a chain of 50,000 nodes fits into a window
 const LARGEST = 4;
+/** So close that the smallest letters (11 pixels, `pens.ts`) have 9. */
+export const CLOSE_ENOUGH = 9 / 11;
 
 export class Camera {
   x = 0;
@@ -43,11 +45,11 @@ export class Camera {
   start(worldWidth: number, worldHeight: number, width: number, height: number, middle = worldWidth / 2): void {
     const margin = 24;
     const whole = Math.min((width - 2 * margin) / Math.max(1, worldWidth), (height - 2 * margin) / Math.max(1, worldHeight));
-    if (whole >= 0.6) {
+    if (whole >= CLOSE_ENOUGH) {
       this.fit(worldWidth, worldHeight, width, height);
       return;
     }
-    this.zoom = Math.min(1, Math.max(0.6, (width - 2 * margin) / Math.max(1, worldWidth)));
+    this.zoom = Math.min(1, Math.max(CLOSE_ENOUGH, (width - 2 * margin) / Math.max(1, worldWidth)));
     const [seen, edge] = [width / this.zoom, margin / this.zoom];
     this.x = seen >= worldWidth + 2 * edge ? (worldWidth - seen) / 2 : Math.min(worldWidth + edge - seen, Math.max(-edge, middle - seen / 2));
     this.y = -edge;

@@ -4,10 +4,13 @@ import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { button, element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
-import { bytesBelow, titleOf } from "../model/labels.js";
+import { SIGNS } from "../../shared/heat.js";
+import type { Ranking } from "../heating.js";
+import { kindOf } from "../model/colours.js";
+import { bytesBelow, flopsBelow, kindText, titleOf } from "../model/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
-import { bytesText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
+import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
 import { titleOfEntry } from "./names.js";
 import type { Scene } from "./scene.js";
 
@@ -17,6 +20,8 @@ export interface DetailEvents {
   kernel(name: string): void;
   /** Show nodes of another graph. */
   go(entry: Entry, nodes: ReadonlySet<number>): void;
+  /** Copy a link to a node. */
+  link(entry: Entry, node: number): void;
 }
 
 /** What belongs to the selection in other graphs. */
@@ -30,6 +35,8 @@ export interface Elsewhere {
 export interface Remarks {
   readonly library: Library;
   readonly findings: readonly NodeFinding[];
+  /** The expressions that have most of what is drawn as heat. */
+  readonly ranking: (scene: Scene) => Ranking | undefined;
 }
 
 const MOST_LINKS = 12;
@@ -53,7 +60,9 @@ export class Details {
     else this.element.replaceChildren(...this.node(scene, item), ...this.links(elsewhere, kernels));
   }
 
-  private graph({ entry, hierarchy }: Scene, { library, findings }: Remarks): Node[] {
+  private graph(scene: Scene, { library, findings, ranking }: Remarks): Node[] {
+    const { entry, hierarchy } = scene;
+    const ranked = ranking(scene);
     const { entries, notes } = library;
     const { table } = entry;
     const counts = ROLES.map((_role, code) => table.roles.reduce((sum, role) => sum + Number(role === code), 0));
@@ -73,7 +82,9 @@ export class Details {
         [t("Parameters and buffers"), numberText((counts[1] ?? 0) + (counts[2] ?? 0))],
         [t("Made from"), above ? titleOfEntry(library, above) : table.madeFrom],
         [t("Bytes made"), bytesText(bytesBelow(hierarchy, table.count))],
+        [t("FLOPs"), countText(flopsBelow(hierarchy, table.count))],
       ]),
+      ...(ranked ? this.ranked(entry.table, ranked) : []),
       ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]), "counts")] : []),
       ...(findings.length > 0 ? [element("h3", {}, t("Findings at no node")), ...findings.map((finding) => this.finding(finding))] : []),
       ...(notes.length > 0 ? [element("h3", {}, t("Notes")), ...notes.map((note) => element("p", { class: "note" }, note))] : []),
@@ -92,6 +103,7 @@ export class Details {
         [t("Repeated"), scope.times > 1 ? t("{0} identical modules", scope.times) : ""],
         [t("Nodes"), numberText(scope.nodes)],
         [t("Bytes made"), bytesText(bytesBelow(hierarchy, item))],
+        [t("FLOPs"), countText(flopsBelow(hierarchy, item))],
         [t("Findings"), findings.size > 0 ? numberText(findings.size) : ""],
       ]),
     ];
@@ -101,21 +113,40 @@ export class Details {
     const { table } = scene.entry;
     const place = placeOf(table, node);
     const findings = scene.findings.get(node) ?? [];
+    const kind = kindOf(table, node);
     return [
       element("h2", {}, nameOf(table, node)),
       facts([
         [t("Op"), word(table.ops, node)],
         [t("Role"), table.roles[node] === ROLE_OP ? "" : t(ROLES[table.roles[node] ?? 0] ?? "")],
         [t("Value"), typeText(table, node)],
+        [t("Kind"), kind === undefined ? "" : kindText(kind)],
         [t("Bytes"), bytesText(table.bytes[node] ?? -1)],
+        [t("FLOPs"), countText(table.flops[node] ?? -1)],
         [t("Module"), word(table.modules, node)],
         [t("Arguments"), word(table.details, node)],
       ]),
-      ...(place ? [this.source(place)] : []),
+      element("p", { class: "node-links" }, place !== undefined && this.source(place), button(t("Copy link"), t("Copy a link to this node"), () => { this.events.link(scene.entry, node); }, { class: "link" })),
       ...findings.map((finding) => this.finding(finding)),
       ...this.list(table, t("Reads"), [...new Set(row(table.inputs, node))]),
       ...this.list(table, t("Read by"), [...new Set(row(usersOf(table), node))]),
     ];
+  }
+
+  /** The hottest expressions; a click goes to the node, and the editor to the expression. */
+  private ranked(table: GraphTable, { metric, rows }: Ranking): Node[] {
+    const titles = { bytes: t("Most bytes"), flops: t("Most operations"), error: t("Largest errors") };
+    if (rows.length === 0) return [element("h3", {}, titles[metric]), element("p", { class: "note" }, metric === "error" ? t("No operation of this graph was measured.") : t("Nothing is known of this graph."))];
+    const items = rows.map(({ node, title, nodes, place, level, text }) => {
+      const name = place && `${place.path.split(/[\\/]/u).at(-1) ?? ""}:${place.range.start.line + 1}`;
+      return element("li", {},
+        element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[level]),
+        button(title, word(table.ops, node), () => { this.events.select(node); }, { class: "link" }),
+        nodes > 1 && element("span", { class: "times" }, `× ${numberText(nodes)}`),
+        element("span", { class: "amount" }, text),
+        name !== undefined && element("span", { class: "type" }, name));
+    });
+    return [element("h3", {}, titles[metric]), element("ol", { class: "ranking" }, ...items)];
   }
 
   private finding({ severity, rule, message }: NodeFinding): HTMLElement {
@@ -125,7 +156,7 @@ export class Details {
   private source(place: Location): HTMLElement {
     const name = place.path.split(/[\\/]/u).at(-1) ?? place.path;
     const text = t("{0}, line {1}", name, place.range.start.line + 1);
-    return element("p", {}, button(text, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); }, { class: "link" }));
+    return button(text, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); }, { class: "link" });
   }
 
   private list(table: GraphTable, title: string, nodes: readonly number[]): Node[] {

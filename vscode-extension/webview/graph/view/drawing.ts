@@ -8,7 +8,7 @@ import { t } from "../../shared/words.js";
 import type { Colouring } from "../model/colours.js";
 import type { Item } from "../model/hierarchy.js";
 import { HEADER } from "../model/arrange.js";
-import { Camera } from "./camera.js";
+import { Camera, CLOSE_ENOUGH } from "./camera.js";
 import { CanvasPen } from "./canvasPen.js";
 import { Minimap } from "./minimap.js";
 import { headerLeft, headerTop, paint, READABLE } from "./painter.js";
@@ -34,6 +34,7 @@ export class Drawing {
   /** Milliseconds that drawing the last frame took; the benchmark reads it. */
   lastFrame = 0;
   private readonly canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": t("Drawing of the graph. The outline beside it says the same as text.") });
+  private readonly room = element("div", { class: "drawing-room" }, this.canvas);
   private readonly minimap = new Minimap((x, y) => { this.look(x, y); });
   private readonly context = this.canvas.getContext("2d", { alpha: false });
   private scene: Scene | undefined;
@@ -46,8 +47,8 @@ export class Drawing {
     private theme: Theme,
     private readonly events: DrawingEvents,
   ) {
-    this.element.append(this.canvas, this.minimap.element);
-    new ResizeObserver(() => { this.resize(); }).observe(this.element);
+    this.element.append(this.room, this.minimap.element);
+    new ResizeObserver(() => { this.resize(); }).observe(this.room);
     this.listen();
   }
 
@@ -128,8 +129,8 @@ export class Drawing {
     if (!place || !boxes) return;
     const [left, top, width, height] = place;
     const inside = left >= 8 && top >= 8 && left + width <= this.width - 8 && top + Math.min(height, 60) <= this.height - 8;
-    if (inside && !always && this.camera.zoom > 0.3) return;
-    if (this.camera.zoom < 0.5) this.camera.zoom = 0.8;
+    if (inside && !always && this.camera.zoom > READABLE) return;
+    if (this.camera.zoom < CLOSE_ENOUGH) this.camera.zoom = CLOSE_ENOUGH;
     const tall = Math.min(boxes[box * 4 + 3] ?? 0, this.height / this.camera.zoom - 80);
     this.camera.centre((boxes[box * 4] ?? 0) + (boxes[box * 4 + 2] ?? 0) / 2, (boxes[box * 4 + 1] ?? 0) + tall / 2, this.width, this.height);
     this.moved();
@@ -156,7 +157,7 @@ export class Drawing {
   }
 
   private resize(): void {
-    const { clientWidth, clientHeight } = this.element;
+    const { clientWidth, clientHeight } = this.room;
     if (clientWidth === 0 || clientHeight === 0) return;
     if (this.placed) this.camera.pan((clientWidth - this.width) / 2, 0); // what was in the middle stays there
     [this.width, this.height] = [clientWidth, clientHeight];
@@ -183,8 +184,8 @@ export class Drawing {
     const view = camera.view(this.width, this.height);
     paint(pen, scene, theme, view, this.colouring);
     pen.flush();
-    if (this.width >= NARROW) this.minimap.draw(scene, theme, view);
-    else this.minimap.element.hidden = true;
+    if (this.element.clientWidth >= NARROW) this.minimap.draw(scene, theme, view, this.height);
+    else this.minimap.hide();
     this.lastFrame = performance.now() - began;
   }
 

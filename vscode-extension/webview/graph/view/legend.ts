@@ -2,8 +2,9 @@
 
 import { element } from "../../shared/dom.js";
 import { t } from "../../shared/words.js";
-import { categoriesIn, COLOURS, type Colouring, kernelsOf } from "../model/colours.js";
-import type { Category } from "../model/labels.js";
+import { type Brightness, css, ERROR_RANGES, type Level, levelColour, SHARE_RANGES, SIGNS } from "../../shared/heat.js";
+import { COLOURS, type Colouring, kernelsOf, kindsIn } from "../model/colours.js";
+import { kindText } from "../model/labels.js";
 import { dtypesIn } from "../model/search.js";
 import type { GraphTable } from "../model/table.js";
 import type { Theme } from "./theme.js";
@@ -29,10 +30,10 @@ export class Legend {
   }
 }
 
-function entriesOf(table: GraphTable, colouring: Colouring, { categories, palette, pale }: Theme): Entry[] {
+function entriesOf(table: GraphTable, colouring: Colouring, { kinds, palette, pale, brightness }: Theme): Entry[] {
   switch (colouring) {
     case "operation":
-      return categoriesIn(table).map((category) => ({ colour: categories[category], text: categoryText(category) }));
+      return kindsIn(table).map((kind) => ({ colour: kinds[kind], text: kindText(kind) }));
     case "dtype": {
       const dtypes = dtypesIn(table);
       const known = dtypes.slice(0, COLOURS).map(([text], rank) => ({ colour: palette[rank] ?? pale, text }));
@@ -40,22 +41,15 @@ function entriesOf(table: GraphTable, colouring: Colouring, { categories, palett
     }
     case "kernel":
       return [{ colour: "", text: kernelsOf(table).size === 0 ? t("No kernels here: the post-grad graphs have them") : t("One colour for each kernel; colours come again after {0}", COLOURS) }];
+    case "bytes":
+      return [{ colour: "", text: t("Bytes of values, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
+    case "flops":
+      return [{ colour: "", text: t("Floating-point operations, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
+    case "error":
+      return [{ colour: "", text: t("Measured error, as a multiple of the error to expect:") }, ...levels(ERROR_RANGES, brightness)];
   }
 }
 
-function categoryText(category: Category): string {
-  switch (category) {
-    case "product":
-      return t("Products");
-    case "reduction":
-      return t("Reductions");
-    case "shape":
-      return t("Shapes and indices");
-    case "conversion":
-      return t("Conversions");
-    case "random":
-      return t("Random numbers");
-    case "other":
-      return t("Others");
-  }
+function levels(ranges: readonly string[], brightness: Brightness): Entry[] {
+  return ranges.map((range, level) => ({ colour: css(levelColour(level as Level, brightness)), text: `${SIGNS[level] ?? ""} ${range}` }));
 }

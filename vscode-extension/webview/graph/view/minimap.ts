@@ -1,21 +1,26 @@
-/** The whole drawing in a corner, with a frame around what is on the screen; a click or a drag goes there. */
+/**
+ * The whole drawing in a column beside it, with a frame around what is on the screen; a click or a drag goes there. It has room of its own and
+ * covers nothing.
+ */
 
 import { element } from "../../shared/dom.js";
+import { css, levelColour } from "../../shared/heat.js";
 import type { View } from "./pens.js";
 import type { Scene } from "./scene.js";
 import type { Theme } from "./theme.js";
 
-const WIDTH = 120;
-const HEIGHT = 170;
+/** `graph.css` has the same number. */
+const WIDTH = 96;
 /** Pixels of the picture for one of the page. */
 const SHARP = 2;
 
 export class Minimap {
-  readonly element = element("canvas", { class: "minimap", width: WIDTH * SHARP, height: HEIGHT * SHARP, "aria-hidden": "true" });
-  private readonly picture = element("canvas", { width: WIDTH * SHARP, height: HEIGHT * SHARP });
+  readonly element = element("canvas", { class: "minimap", "aria-hidden": "true", hidden: true });
+  private readonly picture = element("canvas");
   private fresh = false;
   private scale = 1;
   private left = 0;
+  private height = 0;
   private readonly pixels = new Map<string, number>();
 
   constructor(goTo: (x: number, y: number) => void) {
@@ -34,17 +39,23 @@ export class Minimap {
     this.fresh = false;
   }
 
-  draw(scene: Scene, theme: Theme, view: View): void {
+  hide(): void {
+    this.element.hidden = true;
+  }
+
+  /** Draws it as high as the drawing beside it; not where all is on the screen anyway. */
+  draw(scene: Scene, theme: Theme, view: View, high: number): void {
     const boxes = scene.layout?.boxes;
     const context = this.element.getContext("2d");
-    if (!boxes || !context) return;
+    if (!boxes || !context || high < 1) return;
     const [width, height] = [boxes[2] ?? 1, boxes[3] ?? 1];
     const whole = view.left <= 0 && view.top <= 0 && view.right >= width && view.bottom >= height;
     this.element.hidden = whole;
     if (whole) return;
+    this.resize(high);
     if (!this.fresh) this.paint(scene, theme, boxes, width, height);
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, WIDTH * SHARP, HEIGHT * SHARP);
+    context.clearRect(0, 0, WIDTH * SHARP, high * SHARP);
     context.drawImage(this.picture, 0, 0);
     context.setTransform(SHARP, 0, 0, SHARP, 0, 0);
     const [x, y] = [this.left + view.left * this.scale, view.top * this.scale];
@@ -52,7 +63,14 @@ export class Minimap {
     context.strokeStyle = theme.accent;
     context.fillStyle = `${theme.accent}22`;
     context.fillRect(x, y, w, Math.max(3, h));
-    context.strokeRect(Math.max(0.5, x), Math.max(0.5, y), Math.min(w, WIDTH - 1 - Math.max(0, x)), Math.max(3, Math.min(h, HEIGHT - 1)));
+    context.strokeRect(Math.max(0.5, x), Math.max(0.5, y), Math.min(w, WIDTH - 1 - Math.max(0, x)), Math.max(3, Math.min(h, high - 1)));
+  }
+
+  private resize(high: number): void {
+    if (this.height === high) return;
+    this.height = high;
+    this.fresh = false;
+    for (const canvas of [this.element, this.picture]) [canvas.width, canvas.height] = [WIDTH * SHARP, high * SHARP];
   }
 
   /** Every box, pixel by pixel: thousands of them are drawn with each fold. What is marked comes last, and is never too small to be seen. */
@@ -60,11 +78,11 @@ export class Minimap {
     const context = this.picture.getContext("2d");
     if (!context) return;
     this.fresh = true;
-    this.scale = Math.min(WIDTH / width, HEIGHT / height);
+    this.scale = Math.min(WIDTH / width, this.height / height);
     this.left = (WIDTH - width * this.scale) / 2;
-    const image = context.createImageData(WIDTH * SHARP, HEIGHT * SHARP);
+    const image = context.createImageData(WIDTH * SHARP, this.height * SHARP);
     const pixels = new Uint32Array(image.data.buffer);
-    const [line, pale, mark] = [theme.line, theme.pale, theme.warning].map((colour) => this.pixelOf(colour));
+    const [line = 0, pale = 0, mark = 0] = [theme.line, theme.pale, theme.warning].map((colour) => this.pixelOf(colour));
     const marked: number[] = [];
     const fill = (box: number, pixel: number): void => {
       const [x, y, w, h] = [boxes[box * 4] ?? 0, boxes[box * 4 + 1] ?? 0, boxes[box * 4 + 2] ?? 0, boxes[box * 4 + 3] ?? 0];
@@ -73,11 +91,12 @@ export class Minimap {
       for (let row = top; row < bottom; row += 1) pixels.fill(pixel, row * WIDTH * SHARP + left, row * WIDTH * SHARP + right);
     };
     for (let box = 1; box < boxes.length / 4; box += 1) {
-      if (scene.visible?.open[box] === 1) fill(box, ((line ?? 0) & 0xffffff) | (0x55 << 24));
-      else if (scene.related.has(box) || scene.matching?.has(box) === true || scene.severities[box] !== undefined || scene.differences[box] !== undefined) marked.push(box);
-      else fill(box, pale ?? 0);
+      const level = scene.heat[box]?.level;
+      if (scene.visible?.open[box] === 1) fill(box, (line & 0xffffff) | (0x55 << 24));
+      else if (scene.isMarked(box)) marked.push(box);
+      else fill(box, level === undefined ? pale : this.pixelOf(css(levelColour(level, theme.brightness))));
     }
-    for (const box of marked) fill(box, mark ?? 0);
+    for (const box of marked) fill(box, mark);
     context.putImageData(image, 0, 0);
   }
 

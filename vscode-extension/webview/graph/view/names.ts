@@ -48,8 +48,9 @@ export function pathBeside(own: string, path: string): string {
   return path.startsWith(folder) ? path.slice(folder.length) : path;
 }
 
-/** A tab for each graph; `texts` is the id of one for kernels and IR, where there are any. */
-export function tabsOf(library: Library, texts: string | undefined): { readonly id: string; readonly title: string }[] {
+/** A tab for each graph; `lowered` and `texts` are the ids of those for what can be had beside them. */
+export function tabsOf(library: Library, lowered: string | undefined, texts: string | undefined): { readonly id: string; readonly title: string }[] {
   const graphs = inOrder(library.entries).map((entry) => ({ id: entry.id, title: titleOfEntry(library, entry) }));
-  return texts === undefined ? graphs : [...graphs, { id: texts, title: t("Kernels and IR") }];
+  const more = [[lowered, t("Forward and backward")], [texts, t("Kernels and IR")]] as const;
+  return [...graphs, ...more.flatMap(([id, title]) => (id === undefined ? [] : [{ id, title }]))];
 }

@@ -1,10 +1,9 @@
 /** Draws a scene with a pen: open scopes, wires, boxes. What is outside of the window is not drawn, what is too small has no text. */
 
 import { ancestorsOf, type Item } from "../model/hierarchy.js";
-import { type Colouring, dtypeColour, kernelColour } from "../model/colours.js";
-import { categoryOf } from "../model/labels.js";
+import { css, inkOn, levelColour, SIGNS } from "../../shared/heat.js";
+import { type Colouring, dtypeColour, isMetric, kernelColour, kindOf } from "../model/colours.js";
 import { HEADER } from "../model/arrange.js";
-import { word } from "../model/table.js";
 import { Coverage } from "./coverage.js";
 import type { Pen, View } from "./pens.js";
 import { differenceColour, type Differences, differenceSigns } from "./differences.js";
@@ -122,8 +121,7 @@ class Painter {
 
   /** Whether a box says something that must not be lost among others, however small it is. */
   isMarked(box: number): boolean {
-    const { related, matching, severities, differences } = this.scene;
-    return box === this.selected || related.has(box) || matching?.has(box) === true || severities[box] !== undefined || differences[box] !== undefined;
+    return box === this.selected || this.scene.isMarked(box);
   }
 
   box(box: number, x: number, y: number, width: number, height: number): void {
@@ -131,7 +129,7 @@ class Painter {
     const item = scene.visible?.items[box] ?? 0;
     if (height * zoom < LOW && !this.isMarked(box)) {
       pen.fade(scene.matching || scene.changes ? 0.45 : 1);
-      pen.box(x, y, Math.max(width, 1 / zoom), Math.max(height, 1 / zoom), 0, scene.scope(item) ? theme.pale : this.colourOf(item), "", 0);
+      pen.box(x, y, Math.max(width, 1 / zoom), Math.max(height, 1 / zoom), 0, this.heatColour(box) ?? (scene.scope(item) ? theme.pale : this.colourOf(item)), "", 0);
       return;
     }
     const scope = scene.scope(item);
@@ -146,17 +144,20 @@ class Painter {
       pen.box(x + 6, y + 6, width, height, radius, theme.box, theme.line, 1);
       pen.box(x + 3, y + 3, width, height, radius, theme.box, theme.line, 1);
     }
-    pen.box(x, y, width, height, radius, theme.box, line, lineWidth);
+    const hot = this.heatColour(box);
+    pen.box(x, y, width, height, radius, hot ?? theme.box, line, lineWidth);
     if (lit) pen.box(x, y, width, height, radius, `${theme.accent}28`, "", 0);
-    if (!scope) pen.box(x + 1, y + (zoom < READABLE ? 1 : 4), zoom < READABLE ? width - 2 : 3, zoom < READABLE ? height - 2 : height - 8, zoom < READABLE ? 0 : 1.5, this.colourOf(item), "", 0);
+    if (!scope && hot === undefined) pen.box(x + 1, y + (zoom < READABLE ? 1 : 4), zoom < READABLE ? width - 2 : 3, zoom < READABLE ? height - 2 : height - 8, zoom < READABLE ? 0 : 1.5, this.colourOf(item), "", 0);
     if (zoom < READABLE) return;
-    this.header(item, x, y, false);
+    const [text, pale] = this.inks(box);
+    this.header(item, x, y, false, text, pale);
     this.badge(box, x + width, y);
+    this.sign(box, x, y);
     if (zoom < DETAILED) return;
     const label = scene.label(item);
     let line0 = y + 18 + 15;
     if (label.line !== "") {
-      pen.text(x + (scope ? 28 : 12), line0, label.line, scope ? "plain" : "mono", theme.pale);
+      pen.text(x + (scope ? 28 : 12), line0, label.line, scope ? "plain" : "mono", pale);
       line0 += 14;
     }
     if (differences) {
@@ -166,29 +167,29 @@ class Painter {
       else pen.text(x + width - 12, y + 18, signs, "title", colour);
     }
     for (const stub of label.stubs) {
-      pen.text(x + 12, line0, stub, "mono", theme.pale);
+      pen.text(x + 12, line0, stub, "mono", pale);
       line0 += 14;
     }
   }
 
-  private header(item: number, x: number, y: number, open: boolean): void {
+  private header(item: number, x: number, y: number, open: boolean, text = this.theme.text, pale = this.theme.pale): void {
     const { pen, scene, theme } = this;
     const scope = scene.scope(item);
     const { title, beside } = scene.label(item);
     let left = x + 12;
     if (scope) {
-      pen.box(x + 9, y + 8, 11, 11, 2, "", theme.pale, 1);
-      pen.wire(x + 14.5, open ? y + 13.5 : y + 11, x + 14.5, open ? y + 13.5 : y + 16, theme.pale, 1.2, false);
-      pen.box(x + 12, y + 13, 5, 1, 0, theme.pale, "", 0);
+      pen.box(x + 9, y + 8, 11, 11, 2, "", pale, 1);
+      pen.wire(x + 14.5, open ? y + 13.5 : y + 11, x + 14.5, open ? y + 13.5 : y + 16, pale, 1.2, false);
+      pen.box(x + 12, y + 13, 5, 1, 0, pale, "", 0);
       left = x + 28;
     }
-    pen.text(left, y + 18, title, "title", theme.text);
+    pen.text(left, y + 18, title, "title", text);
     left += scene.textWidth(title, "title") + 8;
     if (beside !== "") {
-      pen.text(left, y + 18, beside, "plain", theme.pale);
+      pen.text(left, y + 18, beside, "plain", pale);
       left += scene.textWidth(beside, "plain") + 8;
     }
-    if (scope && scope.times > 1) pen.text(left, y + 18, `× ${scope.times}`, "title", theme.accent);
+    if (scope && scope.times > 1) pen.text(left, y + 18, `× ${scope.times}`, "title", text === theme.text ? theme.accent : text);
   }
 
   private badge(box: number, right: number, y: number): void {
@@ -202,6 +203,28 @@ class Painter {
     pen.text(right - width + 11, y + 5, text, "title", theme.background);
   }
 
+  /** The sign of a box's heat, at its other corner. */
+  private sign(box: number, x: number, y: number): void {
+    const { pen, scene, theme } = this;
+    const heat = scene.heat[box];
+    if (!heat || !isMetric(this.colouring)) return;
+    pen.box(x - 7, y - 7, 16, 16, 8, theme.background, theme.pale, 1);
+    pen.text(x + 1 - scene.textWidth(SIGNS[heat.level], "title") / 2, y + 5, SIGNS[heat.level], "title", theme.text);
+  }
+
+  private heatColour(box: number): string | undefined {
+    const heat = isMetric(this.colouring) ? this.scene.heat[box] : undefined;
+    return heat && css(levelColour(heat.level, this.theme.brightness));
+  }
+
+  /** What texts in a box are written in: more and less important ones. */
+  private inks(box: number): readonly [string, string] {
+    const heat = isMetric(this.colouring) ? this.scene.heat[box] : undefined;
+    if (!heat) return [this.theme.text, this.theme.pale];
+    const ink = inkOn(levelColour(heat.level, this.theme.brightness));
+    return [ink, ink];
+  }
+
   private lineOf(box: number, differences: Differences | undefined): string {
     const { scene, theme } = this;
     if (box === this.selected || scene.related.has(box)) return theme.accent;
@@ -211,8 +234,9 @@ class Painter {
 
   private colourOf(node: number): string {
     const { table } = this.scene.entry;
-    const { palette, categories, pale } = this.theme;
-    if (this.colouring === "operation") return table.roles[node] === 4 ? categories[categoryOf(word(table.ops, node))] : pale;
+    const { palette, kinds, pale } = this.theme;
+    if (isMetric(this.colouring)) return pale;
+    if (this.colouring === "operation") return kinds[kindOf(table, node) ?? "other"];
     const colour = this.colouring === "dtype" ? dtypeColour(table, node) : kernelColour(table, node);
     return palette[colour ?? -1] ?? pale;
   }

@@ -9,6 +9,8 @@ import type { Pane } from "./pane.js";
 
 /** Stands for the texts where the id of a graph could stand. */
 export const TEXTS = "texts";
+/** Stands for the graphs of forward and backward while nobody has asked for them. */
+export const LOWERED = "lowered";
 
 export function fillHeader(app: App, pane: Pane, at: number, diff: Diff | undefined): void {
   pane.header.hidden = !app.split;

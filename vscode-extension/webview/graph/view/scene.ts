@@ -4,13 +4,15 @@
  * Everything per box (findings, matches, differences) is counted once when it changes, never while drawing.
  */
 
+import type { Level } from "../../shared/heat.js";
 import type { Change, Diff } from "../model/diff.js";
 import { findingsOf, type NodeFinding, type Severity, worst } from "../model/findings.js";
 import { fold } from "../model/fold.js";
 import { type Hierarchy, isScope, type Item, modulesOf, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
 import { type Label, labelOf, sentenceOf } from "../model/labels.js";
 import type { Layout } from "../model/layout.js";
-import type { Entry } from "../model/library.js";
+import type { Entry, Library } from "../model/library.js";
+import { joined, type Overlay } from "../model/overlay.js";
 import { row, usersOf } from "../model/table.js";
 import { type Filter, matchesOf, NO_FILTER } from "../model/search.js";
 import { eachVisible, type Skeleton, skeletonOf } from "../model/skeleton.js";
@@ -31,6 +33,12 @@ const LONGEST_TEXT = 44;
 const PATIENCE = 8;
 const ORDER: readonly (Severity | undefined)[] = ["error", "warning", "information", "hint"];
 
+/** What a metric is for a box. */
+export interface Heat {
+  readonly level: Level;
+  readonly text: string;
+}
+
 export class Scene {
   readonly hierarchy: Hierarchy;
   open: ReadonlySet<number>;
@@ -46,8 +54,10 @@ export class Scene {
   severities: (Severity | undefined)[] = [];
   counts: number[] = [];
   differences: (Differences | undefined)[] = [];
+  heat: (Heat | undefined)[] = [];
   related = new Set<number>();
   matching: ReadonlySet<number> | undefined;
+  private overlay: Overlay | undefined;
   private relatedNodes: ReadonlySet<number> = new Set();
   private readonly labels = new Map<Item, Label>();
   private readonly sentences = new Map<Item, string>();
@@ -63,6 +73,7 @@ export class Scene {
   private readonly ruler = document.createElement("canvas").getContext("2d");
 
   constructor(
+    private readonly library: Library,
     readonly entry: Entry,
     theme: Theme,
     arrange: (skeleton: Skeleton) => Arranging,
@@ -170,7 +181,7 @@ export class Scene {
   }
 
   setFindings(findings: readonly NodeFinding[]): void {
-    this.findings = findingsOf(this.entry.table, findings);
+    this.findings = findingsOf(this.library, this.entry, findings);
     this.setFilter(this.filter);
   }
 
@@ -178,6 +189,23 @@ export class Scene {
     this.filter = filter;
     this.matches = matchesOf(this.entry.table, filter, this.findings);
     this.recount();
+  }
+
+  /** Draws a metric as heat; undefined for none. */
+  setOverlay(overlay: Overlay | undefined): void {
+    this.overlay = overlay;
+    this.recount();
+  }
+
+  /** What a metric is for a box, a node or a scope. */
+  heatOf(item: Item): Heat | undefined {
+    const value = this.overlay && joined(this.overlay, nodesBelow(this.hierarchy, item));
+    return this.overlay && value !== undefined ? { level: this.overlay.levelOf(value), text: this.overlay.textOf(value) } : undefined;
+  }
+
+  /** Whether a box says something that must not be lost among others, however small it is. */
+  isMarked(box: number): boolean {
+    return this.related.has(box) || this.matching?.has(box) === true || this.severities[box] !== undefined || this.differences[box] !== undefined;
   }
 
   /** Compares: this scene is one side of a diff. Opens the scopes with differences, as far as they can be drawn. */
@@ -238,6 +266,7 @@ export class Scene {
       const severity = worst(all);
       if (this.severities[box] === undefined || ORDER.indexOf(severity) < ORDER.indexOf(this.severities[box])) this.severities[box] = severity;
     }
+    this.heat = this.heatOfBoxes(visible);
     this.matching = this.matches && new Set(this.matches.flatMap((node) => this.readersOf(node).map((seen) => visible.boxOf[seen] ?? -1)));
     this.differences = new Array<Differences | undefined>(total);
     this.changes?.forEach((change, node) => {
@@ -247,6 +276,19 @@ export class Scene {
       this.differences[box] = { ...known, [change]: known[change] + 1 };
     });
     this.setRelated(this.relatedNodes);
+  }
+
+  private heatOfBoxes({ items, boxOf }: Visible): (Heat | undefined)[] {
+    const { overlay } = this;
+    const heat = new Array<Heat | undefined>(items.length);
+    if (!overlay) return heat;
+    const values = new Float64Array(items.length).fill(-1);
+    overlay.values.forEach((value, node) => {
+      const box = boxOf[node] ?? -1;
+      if (box >= 0 && value >= 0) values[box] = (values[box] ?? -1) < 0 ? value : overlay.join(values[box] ?? 0, value);
+    });
+    values.forEach((value, box) => { if (value >= 0) heat[box] = { level: overlay.levelOf(value), text: overlay.textOf(value) }; });
+    return heat;
   }
 
   /** Measures what is on show for the first time; many texts in several goes, so that no frame is late. False where `wanted` says no meanwhile. */

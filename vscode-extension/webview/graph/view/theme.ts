@@ -1,6 +1,8 @@
 /** Colours and fonts, read from the CSS variables of `graph.css` so that the drawing follows VS Code's theme. */
 
-import type { Category } from "../model/labels.js";
+import type { OperationKind } from "../../../../shared_schema/generated/wire.js";
+import type { Brightness } from "../../shared/heat.js";
+import { brightnessOf } from "../../shared/heatView.js";
 
 export interface Theme {
   readonly background: string;
@@ -19,7 +21,9 @@ export interface Theme {
   readonly removed: string;
   readonly changed: string;
   readonly palette: readonly string[];
-  readonly categories: Readonly<Record<Category, string>>;
+  readonly kinds: Readonly<Record<OperationKind, string>>;
+  /** Whether the background is bright. */
+  readonly brightness: Brightness;
   readonly font: string;
   readonly mono: string;
 }
@@ -32,7 +36,11 @@ export function readTheme(): Theme {
     background: value("background"), box: value("box"), scope: value("scope"), line: value("line"), wire: value("wire"), text: value("text"),
     pale: value("pale"), accent: value("accent"), match: value("match"), error: value("error"), warning: value("warning"),
     information: value("information"), added: value("added"), removed: value("removed"), changed: value("changed"), palette,
-    categories: { product: value("blue"), reduction: value("purple"), shape: value("grey"), conversion: value("orange"), random: value("red"), other: value("green") },
+    kinds: {
+      product: value("blue"), reduction: value("purple"), elementwise: value("green"), lookup: value("yellow"), layout: value("grey"), conversion: value("orange"),
+      creation: value("pale"), random: value("red"), other: value("pale"),
+    },
+    brightness: brightnessOf(value("background")),
     font: value("font"), mono: value("mono"),
   };
 }

@@ -3,7 +3,10 @@
 import { button, element, iconButton } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import type { Colouring } from "../model/colours.js";
+import { problemText } from "../model/problems.js";
+import { parse } from "../model/query.js";
 import { type Filter, NO_FILTER } from "../model/search.js";
+import { searchHelp } from "./searchHelp.js";
 
 export type ExportKind = "svg" | "png" | "dot";
 
@@ -33,7 +36,7 @@ export interface Tab {
 
 export class Toolbar {
   readonly element: HTMLElement;
-  readonly search = element("input", { type: "search", placeholder: t("Search"), "aria-label": t("Search nodes by name, operation, module, type"), spellcheck: "false" });
+  readonly search = element("input", { type: "search", placeholder: t("Search"), "aria-label": t("Search nodes by name, operation, module, type or size"), spellcheck: "false" });
   private readonly target = element("strong", { class: "target" });
   private readonly tabs = element("div", { class: "tabs", role: "tablist", "aria-label": t("Graphs") });
   private readonly found = element("span", { class: "found", role: "status" });
@@ -42,14 +45,24 @@ export class Toolbar {
   private readonly splitButton: HTMLButtonElement;
   private readonly textsButton: HTMLButtonElement;
   private filter: Filter = NO_FILTER;
+  private readonly helpButton: HTMLButtonElement;
+  private readonly help = element("div", { class: "menu", hidden: true });
+  private readonly problem = element("p", { class: "search-problem", role: "alert", hidden: true });
+  private readonly colour = element("select", { "aria-label": t("What colours say") });
   private readonly said = new Map<string, string>();
 
   constructor(private readonly events: ToolEvents) {
     this.filterButton = iconButton("filter", t("Filter by rule or data type"), () => { this.toggleMenu(); }, { "aria-expanded": "false" });
     this.splitButton = iconButton("columns", t("Show a second graph beside it, or compare"), () => { events.split(); }, { "aria-pressed": "false" });
     this.textsButton = iconButton("code", t("Show kernels and IR beside the graphs"), () => { events.texts(); }, { "aria-pressed": "false" });
-    const colours: readonly (readonly [Colouring, string])[] = [["operation", t("Colour: operation")], ["dtype", t("Colour: data type")], ["kernel", t("Colour: kernel")]];
-    const colour = element("select", { "aria-label": t("What colours say"), onchange: () => { events.colour(colour.value as Colouring); } }, ...colours.map(([value, text]) => element("option", { value }, text)));
+    this.helpButton = iconButton("help", t("What one can search for"), () => { this.toggleHelp(); }, { "aria-expanded": "false" });
+    this.help.append(searchHelp((example) => { this.searchFor(example); }));
+    const colours: readonly (readonly [Colouring, string])[] = [
+      ["operation", t("Colour: operation")], ["dtype", t("Colour: data type")], ["kernel", t("Colour: kernel")], ["bytes", t("Heat: bytes")], ["flops", t("Heat: FLOPs")], ["error", t("Heat: measured error")],
+    ];
+    this.colour.append(...colours.map(([value, text]) => element("option", { value }, text)));
+    this.colour.addEventListener("change", () => { events.colour(this.colour.value as Colouring); });
+    this.setMeasured(undefined);
     const save = element("select", { class: "save", "aria-label": t("Export"), onchange: () => { events.save(save.value as ExportKind); save.selectedIndex = 0; } },
       element("option", { value: "", disabled: true, selected: true }, t("Export")),
       ...(["svg", "png", "dot"] as const).map((kind) => element("option", { value: kind }, kind.toUpperCase())));
@@ -58,8 +71,8 @@ export class Toolbar {
         events.refresh && iconButton("refresh", t("Capture again"), events.refresh), this.splitButton, this.textsButton, save,
         events.theme && iconButton("theme", t("Light or dark"), events.theme)),
       element("div", { class: "tool-row" }, iconButton("list", t("Outline"), () => { events.outline(); }),
-        element("div", { class: "search" }, this.search, this.found, iconButton("up", t("Previous match"), () => { events.step(-1); }), iconButton("down", t("Next match"), () => { events.step(1); }), this.filterButton, this.menu),
-        colour, element("span", { class: "space" }),
+        element("div", { class: "search" }, this.search, this.found, iconButton("up", t("Previous match"), () => { events.step(-1); }), iconButton("down", t("Next match"), () => { events.step(1); }), this.helpButton, this.filterButton, this.menu, this.help, this.problem),
+        this.colour, element("span", { class: "space" }),
         iconButton("fold", t("Fold all"), () => { events.foldAll(); }), iconButton("unfold", t("Unfold all"), () => { events.unfoldAll(); }),
         iconButton("minus", t("Zoom out"), () => { events.zoom(1 / 1.3); }), iconButton("plus", t("Zoom in"), () => { events.zoom(1.3); }), iconButton("fit", t("Fit to the window"), () => { events.fit(); }),
         iconButton("side", t("Details"), () => { events.details(); })));
@@ -75,6 +88,8 @@ export class Toolbar {
     });
     this.menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { this.toggleMenu(false); this.filterButton.focus(); event.stopPropagation(); } });
     document.addEventListener("pointerdown", (event) => { if (!this.menu.hidden && !this.menu.contains(event.target as Node) && !this.filterButton.contains(event.target as Node)) this.toggleMenu(false); });
+    this.help.addEventListener("keydown", (event) => { if (event.key === "Escape") { this.toggleHelp(false); this.helpButton.focus(); event.stopPropagation(); } });
+    document.addEventListener("pointerdown", (event) => { if (!this.help.hidden && !this.help.contains(event.target as Node) && !this.helpButton.contains(event.target as Node)) this.toggleHelp(false); });
   }
 
   setTabs(target: string, tabs: readonly Tab[], chosen: string): void {
@@ -91,6 +106,18 @@ export class Toolbar {
   /** How many nodes match, and which of them one is at (from 1; 0 for none). */
   setFound(count: number | undefined, at: number): void {
     this.found.textContent = count === undefined ? "" : count === 0 ? t("none") : at > 0 ? t("{0} of {1}", numberText(at), numberText(count)) : numberText(count);
+  }
+
+  setColouring(colouring: Colouring): void {
+    this.colour.value = colouring;
+  }
+
+  /** Errors can be drawn where a comparison has measured some; `backend` is the one that was compared. */
+  setMeasured(backend: string | undefined): void {
+    const option = this.colour.querySelector<HTMLOptionElement>('option[value="error"]');
+    if (!option) return;
+    option.disabled = backend === undefined;
+    option.title = backend === undefined ? t("Compare this target first.") : t("As the comparison with {0} has measured it.", backend);
   }
 
   setSplit(split: boolean): void {
@@ -138,9 +165,26 @@ export class Toolbar {
     this.filterButton.focus();
   }
 
+  private searchFor(text: string): void {
+    this.toggleHelp(false);
+    this.search.value = text;
+    this.search.focus();
+    this.change({ ...this.filter, text });
+  }
+
   private change(filter: Filter): void {
     this.filter = filter;
+    const { problem } = parse(filter.text);
+    this.problem.hidden = problem === undefined;
+    this.problem.textContent = problem ? problemText(problem) : "";
+    this.search.setAttribute("aria-invalid", String(problem !== undefined));
     this.events.filter(filter);
+  }
+
+  private toggleHelp(open = this.help.hidden): void {
+    this.help.hidden = !open;
+    this.helpButton.setAttribute("aria-expanded", String(open));
+    if (open) this.help.querySelector<HTMLElement>("button")?.focus();
   }
 
   private toggleMenu(open = this.menu.hidden): void {
