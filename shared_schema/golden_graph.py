@@ -98,6 +98,7 @@ def _forward() -> Graph:
             origins=["<b>y</b>"],
             seq_nr=7,
             flops=5 << 40,
+            written=4 << 40,
             kind=OperationKind.PRODUCT,
         ),
         GraphNode(

@@ -328,8 +328,8 @@ export type GraphKind = "fx" | "joint" | "forward" | "backward" | "post_grad" | 
  * name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
  * path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
  * graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
- * operations of all runs of the node in its stage, None where a size is a symbol or nobody counted; `kind` is None
- * where it computes nothing.
+ * operations of all runs of the node in its stage, and `written` the bytes that they write (views write none), None
+ * where a size is a symbol or nobody counted; `kind` is None where it computes nothing.
  */
 export interface GraphNode {
   readonly name: string;
@@ -348,6 +348,7 @@ export interface GraphNode {
   readonly kernels?: readonly string[];
   readonly flops?: number | null;
   readonly kind?: OperationKind | null;
+  readonly written?: number | null;
 }
 
 /**

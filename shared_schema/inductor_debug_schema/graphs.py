@@ -82,8 +82,8 @@ class GraphNode:
     name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
     path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
     graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
-    operations of all runs of the node in its stage, None where a size is a symbol or nobody counted; `kind` is None
-    where it computes nothing.
+    operations of all runs of the node in its stage, and `written` the bytes that they write (views write none), None
+    where a size is a symbol or nobody counted; `kind` is None where it computes nothing.
     """
 
     name: str
@@ -102,6 +102,7 @@ class GraphNode:
     kernels: list[str] = field(default_factory=list)
     flops: Union[int, None] = None
     kind: Union[OperationKind, None] = None
+    written: Union[int, None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,9 @@ def test_every_operation_is_called_by_what_it_does_and_counted(tmp_path: Path) -
     assert kinds["placeholder"] is None
     head = next(node for node in fx.nodes if node.shape == [2, 4, 5] and node.kind is OperationKind.PRODUCT)
     assert head.flops == 2 * (2 * 4) * 16 * 5
+    assert head.written == head.bytes == 2 * 4 * 5 * 4
+    views = [node for node in fx.nodes if node.op.rpartition(".")[2] == "__getitem__" or node.written == 0]
+    assert all(node.kind is not OperationKind.PRODUCT for node in views)
 
 
 def test_the_graph_before_autograd_costs_what_the_one_after_it_does(tmp_path: Path) -> None:

@@ -44,9 +44,23 @@ def test_graph_json_is_the_document_of_the_contract(command: Command, write: Wri
     assert (document["schema"], document["target"], document["stage"]) == (1, "Model", "mock")
     (graph,) = document["graphs"]
     assert (graph["name"], graph["kind"]) == ("0", "fx")
-    keys = ("name", "op", "inputs", "shape", "dtype", "bytes", "path", "module", "seq_nr", "kernels", "flops", "kind")
+    keys = (
+        "name",
+        "op",
+        "inputs",
+        "shape",
+        "dtype",
+        "bytes",
+        "path",
+        "module",
+        "seq_nr",
+        "kernels",
+        "flops",
+        "kind",
+        "written",
+    )
     node = graph["nodes"][1]
-    values = ["<y>", "aten.relu.default", ["x"], [4], "float32", 16, "model.py", "", None, [], None, None]
+    values = ["<y>", "aten.relu.default", ["x"], [4], "float32", 16, "model.py", "", None, [], None, None, None]
     assert [node[key] for key in keys] == values
     assert node["range"]["end"] == {"line": 0, "character": 1}
     assert graph["nodes"][0]["path"] is None

@@ -345,7 +345,20 @@ def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model:
     assert "Permission denied" in text
     assert "About dtype." in text
     rules = {attributes["id"] for tag, attributes in seen.tags if tag == "details"}
-    assert {str(attributes["href"]) for tag, attributes in seen.tags if tag == "a"} == {f"#{rule}" for rule in rules}
+    links = [attributes for tag, attributes in seen.tags if tag == "a"]
+    assert {str(link["href"]) for link in links if "data-range" not in link} == {f"#{rule}" for rule in rules}
+
+
+def test_every_place_on_the_page_is_a_link_to_it(outcome: CheckResult, model: Path) -> None:
+    shown = places(model.parent.parent, *outcome.files)
+    seen = Seen(HtmlReport(shown, Sources(), page_of).end(outcome))
+    links = {
+        (attributes["href"], attributes["data-range"]) for _, attributes in seen.tags if "data-range" in attributes
+    }
+    for _, found in outcome.findings():
+        start, end = found.range.start, found.range.end
+        address = f"{shown.uri(found.path)}#L{start.line + 1}"
+        assert (address, f"{start.line}:{start.character}-{end.line}:{end.character}") in links
 
 
 def test_the_page_loads_and_runs_nothing_whatever_names_say(model: Path) -> None:

@@ -71,7 +71,11 @@ def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
     assert sum(isinstance(event, ArtifactMade) for event in events) == 1
     answers = [event.document for event in events if isinstance(event, Answered)]
     assert len(answers) == 1
-    told = [rung for event in events if isinstance(event, PartlyAnswered) for rung in event.document["ladder"]]
+    pieces = [event.document for event in events if isinstance(event, PartlyAnswered)]
+    told = [rung for piece in pieces for rung in piece.get("ladder", ())]
+    planned = [rung["backend"] for piece in pieces for rung in piece.get("planned", ())]
+    climbed = [rung["backend"] for rung in told]
+    assert climbed == planned[: len(climbed)], "what is to be climbed is told before"
     assert told in ([], answers[0]["ladder"]), "rungs are told as they are climbed"
     return answers[0]
 

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import { accelerators } from "./accelerator.js";
-import { type Bisection, bisectionPage, growingPage, guiltyPlace, placeWords, type Rung, rungsIn, verdictWords } from "./bisectPage.js";
+import { type Bisection, bisectionPage, type Climb, climbed, growingPage, guiltyPlace, placeWords, verdictWords } from "./bisectPage.js";
 import type { Context } from "./context.js";
 import { revealPlace } from "./places.js";
 import type { Action } from "./notifications.js";
@@ -31,15 +31,21 @@ async function bisect(context: Context, pages: OrderPages, given: unknown, name:
   const options = subject && (await askForLadder(context));
   if (!subject || !options) return;
   const title = t("Bisection of {0}", subject.target);
-  let ladder: readonly Rung[] = [];
+  let climb: Climb = { planned: [], ladder: [] };
   const answer = await pages.carryOut<Outcome & { readonly bisections: readonly Bisection[] }>({
     key: `${subject.uri}\n${title}`,
     title,
     order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", argument: { ...subject, ...options } },
     content: (made) => (made.bisections.length > 0 ? { html: bisectionPage(made.bisections) } : { nothing: reasonOf(made) }),
     growing: (piece) => {
-      ladder = [...ladder, ...rungsIn(piece)];
-      return growingPage(subject.target, ladder);
+      climb = climbed(climb, piece);
+      return growingPage(subject.target, climb, true);
+    },
+    stopped: () => {
+      const { ladder } = climb;
+      const html = ladder.length > 0 ? growingPage(subject.target, climb, false) : undefined;
+      climb = { planned: [], ladder: [] }; // for another try
+      return html;
     },
   });
   const [first] = answer?.bisections ?? [];

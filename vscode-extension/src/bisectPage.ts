@@ -58,15 +58,27 @@ export function bisectionPage(documents: readonly Bisection[]): string {
   return documents.map(one).join("\n<hr>\n");
 }
 
-/** The page while the ladder is climbed. */
-export function growingPage(target: string, ladder: readonly Rung[]): string {
-  return [heading(1, t("Bisection of {0}", target)), ladderTable(ladder)].join("\n");
+/** A ladder that is being climbed. */
+export interface Climb {
+  /** All rungs that there are to climb; empty while nobody knows. */
+  readonly planned: readonly Pick<Rung, "backend" | "adds">[];
+  readonly ladder: readonly Rung[];
 }
 
-/** The rungs in a piece of an answer (`server/partial_results.py`). */
-export function rungsIn(piece: unknown): readonly Rung[] {
-  const { document } = (piece ?? {}) as { document?: { ladder?: readonly Rung[] } };
-  return document?.ladder ?? [];
+/** The page while the ladder is climbed, or when that has ended early: then nothing `goesOn`. */
+export function growingPage(target: string, { planned, ladder }: Climb, goesOn: boolean): string {
+  const ahead = planned.slice(ladder.length).map(({ backend, adds = "" }, at) => {
+    const running = goesOn && at === 0;
+    const state = running ? `<span class="state-spinner" aria-hidden="true"></span>${plain(t("running…"))}` : plain(goesOn ? t("waiting") : t("not run"));
+    return [code(backend), plain(adds), state, "", ""];
+  });
+  return [heading(1, t("Bisection of {0}", target)), ladderTable(ladder, ahead)].join("\n");
+}
+
+/** The climb with what a piece of an answer adds to it (`server/partial_results.py`). */
+export function climbed({ planned, ladder }: Climb, piece: unknown): Climb {
+  const { document = {} } = (piece ?? {}) as { document?: Partial<Climb> };
+  return { planned: [...planned, ...(document.planned ?? [])], ladder: [...ladder, ...(document.ladder ?? [])] };
 }
 
 /** The place of the guilty expression. */
@@ -87,11 +99,11 @@ function one(document: Bisection): string {
   ].join("\n");
 }
 
-function ladderTable(ladder: readonly Rung[]): string {
+function ladderTable(ladder: readonly Rung[], ahead: readonly (readonly string[])[] = []): string {
   const rows = ladder.map(({ backend, adds = "", state, why, seconds }) => [
     code(backend), plain(adds), stateWords(state), plain(why), seconds === undefined ? "" : plain(words.seconds(seconds)).replace(" ", "&nbsp;"),
   ]);
-  return table([t("Backend"), t("Adds"), t("Result"), t("Why"), t("Time")], rows);
+  return table([t("Backend"), t("Adds"), t("Result"), t("Why"), t("Time")], [...rows, ...ahead]);
 }
 
 function stateWords(state: Rung["state"]): string {

@@ -120,7 +120,7 @@ function meaningOf(metric: Metric): string {
     case "error":
       return t("The largest error on the line, as a multiple of the error to expect in this precision. Nothing is hot in a comparison that passes.");
     case "bytes":
-      return t("Bytes of the values that the line makes, as a part of all in the graph.");
+      return t("Bytes that the line writes, as a part of all in the graph.");
     case "flops":
       return t("Floating-point operations of the line, as a part of all in the graph.");
   }

@@ -9,6 +9,7 @@ import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
 import { messageOf, type Outcome } from "./orders.js";
+import { withLinks } from "./reportHtml.js";
 import { fileOf } from "./subjects.js";
 
 const { t } = vscode.l10n;
@@ -24,12 +25,12 @@ async function report(context: Context, given: unknown): Promise<void> {
   if (!source) return;
   const name = basename(source.fsPath);
   const title = t("Report: {0}", name);
-  const answer = await context.pages.carryOut<Outcome>({
+  const answer = await context.pages.carryOut<Outcome & { readonly root: string }>({
     key: `${source.toString()}\n${title}`,
     title,
     order: { title, command: "inductorDebug.report", argument: { uri: source.toString() } },
-    content: async ({ artifacts: [page], notes }) =>
-      page ? { document: await readFile(page.path, "utf8") } : { nothing: notes[0] ?? t("artifacts are switched off") },
+    content: async ({ artifacts: [page], notes, root }) =>
+      page ? { document: withLinks(await readFile(page.path, "utf8"), root) } : { nothing: notes[0] ?? t("artifacts are switched off") },
   });
   const path = answer?.artifacts[0]?.path;
   if (path !== undefined) context.notifications.answer(t("The report of {0} is there.", name), { title: t("Save…"), run: () => save(context, source, path) });

@@ -3,6 +3,8 @@
  * to a place and copy a text; it runs no script. Pure.
  */
 
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as vscode from "vscode";
 
 const { t } = vscode.l10n;
@@ -60,5 +62,19 @@ export function link(html: string, place: Place): string {
 }
 
 function linkTo(command: string, values: readonly unknown[], html: string): string {
-  return `<a href="command:${command}?${plain(encodeURIComponent(JSON.stringify(values)))}">${html}</a>`;
+  return `<a href="${commandUri(command, values)}">${html}</a>`;
+}
+
+function commandUri(command: string, values: readonly unknown[]): string {
+  return `command:${command}?${plain(encodeURIComponent(JSON.stringify(values)))}`;
+}
+
+/** A report of the daemon's (`report/html_report.py`) whose links to places go to the editor. `root` is where relative ones start. */
+export function withLinks(html: string, root: string): string {
+  return html.replace(/<a href="([^"]*)#L\d+" data-range="(\d+):(\d+)-(\d+):(\d+)">/gu, (_whole, address: string, ...said: string[]) => {
+    const [line = 0, character = 0, endLine = 0, end = 0] = said.slice(0, 4).map(Number);
+    const path = address.startsWith("file:") ? fileURLToPath(address) : join(root, decodeURIComponent(address));
+    const place: Place = { path, range: { start: { line, character }, end: { line: endLine, character: end } } };
+    return `<a href="${commandUri(GO_TO_PLACE, [place])}">`;
+  });
 }

@@ -18,7 +18,7 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
     graphs       [{name, kind, made_from: str,
                    names, ops, details, modules: i4 strings; dtypes: i4 strings or -1;
                    roles: i4, in the order of `NodeRole`; kinds: i4, in the order of `OperationKind`, or -1;
-                   shapes, places: i4 into the tables or -1; bytes, flops: f8 or -1;
+                   shapes, places: i4 into the tables or -1; bytes, flops, written: f8 or -1;
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4}]
@@ -137,6 +137,7 @@ def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
         "places": tables.places([node.place for node in nodes]),
         "bytes": numbers([NONE if node.bytes is None else node.bytes for node in nodes]),
         "flops": numbers([NONE if node.flops is None else node.flops for node in nodes]),
+        "written": numbers([NONE if node.written is None else node.written for node in nodes]),
         "seq_nrs": integers([NONE if node.seq_nr is None else node.seq_nr for node in nodes]),
         **tables.lists("inputs", [node.inputs for node in nodes]),
         **tables.lists("origins", [node.origins for node in nodes]),
@@ -230,6 +231,7 @@ def _read_graph(
         *lists[1:],
         [None if value < 0 else int(value) for value in read_numbers(said["flops"])],
         _chosen(said["kinds"], _KINDS),
+        [None if value < 0 else int(value) for value in read_numbers(said["written"])],
     ]
     if any(len(column) != total for column in columns):
         raise ArtifactError("the columns of a graph differ in length")

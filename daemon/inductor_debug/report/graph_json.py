@@ -62,6 +62,7 @@ def _node(node: GraphNode, places: Places) -> dict[str, Any]:
         "forward": node.forward,
         "kernels": node.kernels,
         "flops": node.flops,
+        "written": node.written,
         "kind": node.kind.value if node.kind is not None else None,
     }
 

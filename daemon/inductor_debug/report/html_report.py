@@ -124,7 +124,7 @@ class HtmlReport:
                 f'<article class="{finding.severity.value}">',
                 f"<h3>{_text(f'{finding.severity.value}: {headline}')} "
                 f'<a href="#{_text(finding.rule)}"><code>{_text(finding.rule)}</code></a></h3>',
-                f'<p class="place">{_text(self._place(finding.path, finding.range))}</p>',
+                f'<p class="place">{self._place(finding.path, finding.range)}</p>',
                 self._excerpt(finding.path, finding.range, "^"),
                 *(f"<p>{_text(line)}</p>" for line in more),
                 *([f'<p class="about">{_text(about)}</p>'] if about else []),
@@ -137,12 +137,16 @@ class HtmlReport:
     def _related(self, related: Related) -> str:
         place = self._place(related.path, related.range)
         return (
-            f'<div class="related"><p>{_text(related.message)} <span class="place">{_text(place)}</span></p>\n'
+            f'<div class="related"><p>{_text(related.message)} <span class="place">{place}</span></p>\n'
             f"{self._excerpt(related.path, related.range, '-')}</div>"
         )
 
     def _place(self, path: str, area: Range) -> str:
-        return self._sources.location(self._places.shown(path), path, area.start)
+        """A link to the file, from the root of the project where it lies in that; an editor goes to `data-range`."""
+        location = self._sources.location(self._places.shown(path), path, area.start)
+        span = f"{area.start.line}:{area.start.character}-{area.end.line}:{area.end.character}"
+        address = f"{self._places.uri(path)}#L{area.start.line + 1}"
+        return f'<a href="{_text(address)}" data-range="{span}">{_text(location)}</a>'
 
     def _excerpt(self, path: str, area: Range, mark: str) -> str:
         gutter = len(str(area.end.line + 1)) + 1

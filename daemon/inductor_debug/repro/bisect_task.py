@@ -56,6 +56,7 @@ def _bisect(opened: OpenFile, offer: Offer) -> list[Finding]:
             lambda climbed: opened.emit(PartlyAnswered(offer.name, {"ladder": [climbed.to_dict()]})),
             opened.loaded.module,
         )
+        opened.emit(PartlyAnswered(offer.name, {"planned": climb.planned}))
         with opened.workshop.traced():
             result = climb.run()
     document = result.to_dict()

@@ -70,6 +70,11 @@ class Climb:
         self._deadline = time.perf_counter() + wishes.time_limit
         self._gradients = target.training if wishes.gradients is None else wishes.gradients
 
+    @property
+    def planned(self) -> list[dict[str, str]]:
+        """All rungs, `{backend, adds}` each, in the order in which they are climbed."""
+        return [{"backend": rung.backend, "adds": rung.adds} for rung in self._rungs]
+
     def run(self) -> Bisection:
         """Climbs every rung, then looks into the first that went wrong."""
         result = Bisection(self._target.name)

@@ -33,7 +33,8 @@ async def bisect(server: Server, arguments: Sequence[Any], token: Token | None =
     """Bisects: `{uri, target?, reference?, backends?, accelerator?, seed?, gradients?, passes?, inject?}` in.
 
     The result has the outcome of the order and, in `bisections`, the contract's document of each target. With
-    `partialResultToken`, rungs are told as they are climbed (`partial_results`).
+    `partialResultToken`, the rungs to climb are told first (`planned`), and then each as it was climbed
+    (`partial_results`).
     """
     options = options_of(arguments)
     said = {name: options[name] for name in _TYPES if options.get(name) is not None}

@@ -24,6 +24,7 @@ _MEDIA_TYPES = {"html": "text/html", "json": "application/json"}
 async def report(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
     """Checks: `{uri, format?}` in, the outcome with a reference to the report out; `format` is "html" or "json".
 
+    Links in the report are relative to `root`, the project's.
     What runs is the text of the open document where that may run, else the file on disk.
     """
     options = options_of(arguments)
@@ -36,8 +37,9 @@ async def report(server: Server, arguments: Sequence[Any], token: Token | None =
     path = performed.report.path
     made = ArtifactMade(ArtifactKind.REPORTS, "report", f".{form}", _MEDIA_TYPES[form], text.encode())
     kept = server.engine.keep(path, [made])
+    root = server.configuration.settings_for(path).project_root
     answer = outcome(options, performed.report, performed)
-    return {**answer, "notes": [*answer["notes"], *kept.notes], "artifacts": references(kept.references)}
+    return {**answer, "notes": [*answer["notes"], *kept.notes], "artifacts": references(kept.references), "root": root}
 
 
 def _rendered(server: Server, performed: Performed, form: str, moment: datetime, seconds: float) -> str:

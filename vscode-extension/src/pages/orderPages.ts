@@ -28,6 +28,8 @@ export interface PageOrder<T> {
   readonly content: (answer: T) => Content | Promise<Content>;
   /** What to show of it while it goes on. */
   readonly growing?: (piece: unknown) => string | undefined;
+  /** What stays of that where the order did not come to its end. */
+  readonly stopped?: () => string | undefined;
 }
 
 export class OrderPages implements vscode.Disposable {
@@ -95,7 +97,11 @@ class OrderPage extends PageTab<Heard, ToPage> {
     };
     try {
       const answer = await carryOutIn<T>(this.context, tell, { ...order, piece }, running.token);
-      if (!answer || !mine()) return undefined;
+      if (!mine()) return undefined;
+      if (!answer) {
+        this.fill(wanted.stopped?.() ?? "");
+        return undefined;
+      }
       return this.take(order.title, await content(answer)) ? answer : undefined;
     } catch (error) {
       tell({ kind: "failed", what: order.title, why: messageOf(error) });

@@ -71,7 +71,7 @@ export function transformer(layers: number, { width = 768, lastType = "float32",
   ];
   const op = (node: Partial<GraphNode> & { name: string; op: string; inputs: readonly string[] }): void => {
     const kind = KIND_OF[node.op.split(".")[1] ?? ""] ?? "elementwise";
-    nodes.push({ shape, dtype: "float32", bytes: size, role: "op", kind, flops: kind === "product" ? 2 * 8 * 128 * width * width : 0, ...node });
+    nodes.push({ shape, dtype: "float32", bytes: size, role: "op", kind, written: kind === "layout" ? 0 : size, flops: kind === "product" ? 2 * 8 * 128 * width * width : 0, ...node });
   };
   nodes.push({ name: "table", op: "placeholder", role: "parameter", shape: [30_000, width], dtype: "float32", bytes: 30_000 * width * 4, detail: "embedding.weight" });
   op({ name: "mask", op: "aten.where.self", inputs: ["mask_in"], place: place(9) });
@@ -126,6 +126,7 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
     places: integers(nodes.map((node) => (node.place ? places.code(node.place) : -1))),
     bytes: floats(nodes.map((node) => node.bytes ?? -1)),
     flops: floats(nodes.map((node) => node.flops ?? -1)),
+    written: floats(nodes.map((node) => node.written ?? -1)),
     kinds: integers(nodes.map(({ kind }) => (kind ? KINDS.indexOf(kind) : -1))),
     seq_nrs: integers(nodes.map((node) => node.seq_nr ?? -1)),
     ...lists("inputs", nodes.map((node) => node.inputs ?? [])),

@@ -8,16 +8,18 @@ import { document, graph, place, read, transformer } from "./graphDocuments.js";
 
 const [TABLE] = read(document([graph([
   { name: "x", op: "placeholder", role: "input", bytes: 1 << 30 },
-  { name: "a", op: "aten.mm.default", inputs: ["x"], bytes: 600, flops: 4000, place: place(3), module: "one" },
-  { name: "b", op: "aten.mm.default", inputs: ["a"], bytes: 300, flops: 4000, place: place(3), module: "two" },
-  { name: "c", op: "aten.relu.default", inputs: ["b"], bytes: 100, flops: 0, place: place(4) },
+  { name: "a", op: "aten.mm.default", inputs: ["x"], written: 600, flops: 4000, place: place(3), module: "layers.0.two" },
+  { name: "b", op: "aten.mm.default", inputs: ["a"], written: 300, flops: 4000, place: place(3), module: "layers.1.two" },
+  { name: "c", op: "aten.relu.default", inputs: ["b"], written: 100, flops: 0, place: place(4) },
   { name: "d", op: "aten.add.Tensor", inputs: ["c"], place: place(4, 30) },
-  { name: "e", op: "aten.neg.default", inputs: ["d"], bytes: 50, flops: 2000 },
+  { name: "e", op: "aten.neg.default", inputs: ["d"], written: 50, flops: 2000 },
 ])])).graphs;
 
 test("expressions are ranked with all that they come to, in every layer that runs them", () => {
   const overlay = overlayOf(TABLE!, "flops");
-  expect(largest(TABLE!, overlay, 10).map(({ node, title, nodes, value }) => [nameOf(TABLE!, node), title, nodes, value])).toEqual([["a", "mm", 2, 8000], ["e", "neg", 1, 2000]]);
+  expect(largest(TABLE!, overlay, 10).map(({ node, title, module, nodes, value }) => [nameOf(TABLE!, node), title, module, nodes, value])).toEqual([
+    ["a", "mm", "layers.*.two", 2, 8000], ["e", "neg", "", 1, 2000],
+  ]);
   expect(largest(TABLE!, overlay, 1)).toHaveLength(1);
   expect([overlay.levelOf(8000), overlay.levelOf(0), overlay.textOf(8000)]).toEqual([4, 0, "8 K (80 %)"]);
 });
@@ -29,7 +31,7 @@ test("inputs are no work, what is not known is no zero, and lines have the sum o
 });
 
 test("errors are those of the expression in the module that was measured; of several, the largest", () => {
-  const measured = { backend: "spyre", passes: false, errors: [{ place: place(3), module: "one", multiple: 2 }, { place: place(3), module: "two", multiple: 300 }, { place: place(4), module: "other", multiple: Infinity }] };
+  const measured = { backend: "spyre", passes: false, errors: [{ place: place(3), module: "layers.0.two", multiple: 2 }, { place: place(3), module: "layers.1.two", multiple: 300 }, { place: place(4), module: "other", multiple: Infinity }] };
   const overlay = overlayOf(TABLE!, "error", measured);
   expect([...overlay.values]).toEqual([-1, 2, 300, Infinity, -1, -1]);
   expect([1, 2, 3].map((node) => overlay.levelOf(overlay.values[node]!))).toEqual([1, 4, 4]);

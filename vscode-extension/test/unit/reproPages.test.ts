@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { type Bisection, bisectionPage, verdictWords } from "../../src/bisectPage.js";
-import { code, commandLine, link, plain } from "../../src/reportHtml.js";
+import { type Bisection, bisectionPage, climbed, growingPage, verdictWords } from "../../src/bisectPage.js";
+import { code, commandLine, link, plain, withLinks } from "../../src/reportHtml.js";
 import { type Transfer, transfersIn, transfersPage } from "../../src/transfersPage.js";
 import { bytes } from "../../src/words.js";
 
@@ -99,4 +99,25 @@ describe("text never becomes markup", () => {
 
 test.each([[0, "0 B"], [1023, "1023 B"], [1024, "1 KiB"], [1536, "1.5 KiB"], [300 * 1024, "300 KiB"], [5 * 2 ** 30, "5 GiB"], [2 ** 41, "2048 GiB"]])("%i bytes", (count, text) => {
   expect(bytes(count)).toBe(text);
+});
+
+test("a ladder that is being climbed shows what is done, what runs and what waits, and when it ends early what was not run", () => {
+  const planned = ["eager", "dynamo", "inductor"].map((backend) => ({ backend, adds: `<${backend}>` }));
+  const first = climbed({ planned: [], ladder: [] }, { document: { planned } });
+  const second = climbed(first, { document: { ladder: [{ backend: "eager", state: "ok", why: "", seconds: 1 }] } });
+  const rows = (html: string): string[] => [...html.matchAll(/<tr><th scope="row">.*?<\/tr>/gu)].map(([row]) => row.replace(/<[^>]+>/gu, " ").replace(/\s+/gu, " ").trim());
+  expect(rows(growingPage("Net", first, true))).toEqual(["eager &lt;eager&gt; running…", "dynamo &lt;dynamo&gt; waiting", "inductor &lt;inductor&gt; waiting"]);
+  expect(rows(growingPage("Net", second, true))).toEqual(["eager pass 1.0&nbsp;s", "dynamo &lt;dynamo&gt; running…", "inductor &lt;inductor&gt; waiting"]);
+  expect(rows(growingPage("Net", second, false)).slice(1)).toEqual(["dynamo &lt;dynamo&gt; not run", "inductor &lt;inductor&gt; not run"]);
+  expect(climbed(first, undefined)).toEqual(first);
+});
+
+test("places in a report are links into the editor, nothing else is", () => {
+  const place = '<p class="place"><a href="models/my%20net.py#L12" data-range="11:4-11:9">models/my net.py:12:5</a></p>';
+  const page = withLinks(`${place}<a href="#dtype">dtype</a><a href="file:///lib/x.py#L1" data-range="0:0-0:1">x</a>`, "/work");
+  const [first, second, third] = [...page.matchAll(/href="([^"]*)"/gu)].map(([, href]) => href ?? "");
+  const said = (href: string): unknown => JSON.parse(decodeURIComponent(href.replace(/^command:inductorDebug\.goToPlace\?/u, "")));
+  expect(said(first ?? "")).toEqual([{ path: "/work/models/my net.py", range: { start: { line: 11, character: 4 }, end: { line: 11, character: 9 } } }]);
+  expect(second).toBe("#dtype");
+  expect(said(third ?? "")).toMatchObject([{ path: "/lib/x.py" }]);
 });

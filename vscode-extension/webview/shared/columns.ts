@@ -82,10 +82,10 @@ function readGraph(said: Said, tables: Tables): GraphTable {
   const lists = (name: string): Lists => readLists(said[`${name}_at`], column(said[name], strings.length), count);
   const places = column(said["places"], tables.places.length);
   const sizes = numbers(said["bytes"]);
-  const flops = numbers(said["flops"]);
+  const [flops, written] = [numbers(said["flops"]), numbers(said["written"])];
   const roles = column(said["roles"], ROLES.length);
   const kinds = column(said["kinds"], KINDS.length);
-  if ([places, sizes, flops, roles, kinds].some((one) => one.length !== count)) throw damaged();
+  if ([places, sizes, flops, written, roles, kinds].some((one) => one.length !== count)) throw damaged();
   return {
     name: text(said["name"]),
     kind: text(said["kind"]) as GraphKind,
@@ -106,6 +106,7 @@ function readGraph(said: Said, tables: Tables): GraphTable {
     forward: lists("forward"),
     kernels: lists("kernels"),
     flops,
+    written,
     kinds: Int8Array.from(kinds),
   };
 }

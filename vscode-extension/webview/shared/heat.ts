@@ -2,8 +2,8 @@
  * One scale for everything that is drawn hot or cold, in the gutter, in graphs, in their minimap and in comparisons: five levels, each with
  * a colour and a sign, so that colour is never alone. Pure; no words, so that both sides can use it.
  *
- * Colours are those of cividis, which looks the same to people who do not tell red from green. The hottest stands out most: it is the
- * darkest in light themes and the brightest in dark ones.
+ * Colours are those of magma: even steps for the eye, that people who do not tell red from green, or see no colours, can tell as well. The
+ * hottest stands out most: it is the darkest in light themes and the brightest in dark ones. The coldest is hardly to be seen.
  */
 
 export const LEVELS = 5;
@@ -14,8 +14,8 @@ export const SIGNS = ["○", "◔", "◑", "◕", "●"] as const;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** Cividis, from few points. */
-const POINTS: readonly Colour[] = [[0, 34, 78], [67, 78, 108], [125, 124, 120], [188, 174, 108], [254, 232, 56]];
+/** Magma, from few points. */
+const POINTS: readonly Colour[] = [[0, 0, 4], [81, 18, 124], [183, 55, 121], [252, 137, 97], [252, 253, 191]];
 
 /** The colour of a part between 0 and 1, from dark to bright. */
 export function colourOf(part: number): Colour {
@@ -28,9 +28,12 @@ export function colourOf(part: number): Colour {
 
 export type Brightness = "light" | "dark";
 
+/** The places of the levels among the colours, by the kind of theme. */
+const PARTS: Readonly<Record<Brightness, readonly number[]>> = { light: [0.99, 0.86, 0.66, 0.46, 0.2], dark: [0.06, 0.26, 0.48, 0.7, 0.94] };
+
 /** The colour of a level in themes of either kind. */
 export function levelColour(level: Level, theme: Brightness): Colour {
-  return partColour(level / (LEVELS - 1), theme);
+  return colourOf(PARTS[theme][level] ?? 0);
 }
 
 export function css(colour: Colour, alpha = 1): string {

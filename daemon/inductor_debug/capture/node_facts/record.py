@@ -6,6 +6,7 @@ graph that nothing was recorded of (Dynamo's, where AOTAutograd's was) learns it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,9 +25,10 @@ Causes = Mapping[tuple[str, Location], Iterable[int]]
 
 @dataclass
 class _Work:
-    """What a node ran. `flops` is None where the size of an operation is a symbol."""
+    """What a node ran. `flops` and `written` (bytes) are None where a size is a symbol."""
 
     flops: int | None = 0
+    written: int | None = 0
     kinds: set[OperationKind] = field(default_factory=set)
 
 
@@ -80,10 +82,28 @@ def _count(work: _Work, op: Op) -> None:
     if kind is not None:
         work.kinds.add(kind)
     try:
-        if work.flops is not None:
-            work.flops += flops_of(op)
+        work.flops = _sum(work.flops, flops_of(op))
     except (UnknownSizeError, IndexError):
         work.flops = None
+    work.written = _sum(work.written, _written(op))
+
+
+def _written(op: Op) -> int | None:
+    """Bytes that an operation writes: those of its results, but for what lies in the memory of its inputs unchanged."""
+    taken = {meta.storage for meta in op.inputs}
+    elements = 0
+    for meta in op.outputs:
+        if meta.storage in taken and not op.mutates:
+            continue
+        sizes = [size for size in meta.shape if isinstance(size, int)]
+        if len(sizes) != len(meta.shape):
+            return None
+        elements += math.prod(sizes) * meta.element_bytes
+    return elements
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def _has_work(graph: Graph) -> bool:
@@ -99,7 +119,7 @@ def _from_later(graph: Graph, made: Graph) -> Graph:
         known = work.setdefault(row.origins[0], _Work())
         known.kinds.add(row.kind)
         if row.op not in PICKS:
-            known.flops = None if known.flops is None or row.flops is None else known.flops + row.flops
+            known.flops, known.written = _sum(known.flops, row.flops), _sum(known.written, row.written)
     return replace(graph, nodes=[_with_work(row, work.get(row.name)) for row in graph.nodes])
 
 
@@ -114,7 +134,7 @@ def _with_work(row: GraphNode, work: _Work | None) -> GraphNode:
     if row.role is not NodeRole.OP:
         return row
     kind = (heaviest(work.kinds) if work is not None else None) or row.kind or kind_of(row.op)
-    flops = work.flops if work is not None else row.flops
+    flops, written = (work.flops, work.written) if work is not None else (row.flops, row.written)
     return GraphNode(
         row.name,
         row.op,
@@ -132,4 +152,5 @@ def _with_work(row: GraphNode, work: _Work | None) -> GraphNode:
         row.kernels,
         flops,
         kind,
+        written,
     )

@@ -116,9 +116,9 @@ export function kindText(kind: OperationKind): string {
   }
 }
 
-/** Bytes of all values that are made in a scope. */
-export function bytesBelow(hierarchy: Hierarchy, item: Item): number {
-  return Math.max(0, sumBelow(hierarchy, item, hierarchy.table.bytes));
+/** Bytes that all in a scope writes; -1 where nothing is known of any. */
+export function writtenBelow(hierarchy: Hierarchy, item: Item): number {
+  return sumBelow(hierarchy, item, hierarchy.table.written);
 }
 
 /** Floating-point operations of all that is in a scope; -1 where nothing is known of any. */

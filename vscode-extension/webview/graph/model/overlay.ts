@@ -36,7 +36,7 @@ export function overlayOf(table: GraphTable, metric: Metric, measured?: Measured
     const textOf = (value: number): string => (value === Infinity ? "∞" : `${Number(value.toPrecision(2))}×`);
     return { metric, values: errorsOf(table, measured), join: Math.max, levelOf: (value) => errorLevel(value, passes), textOf };
   }
-  const values = Float64Array.from(table[metric], (value, node) => (table.roles[node] === ROLE_OP ? value : -1));
+  const values = Float64Array.from(metric === "bytes" ? table.written : table.flops, (value, node) => (table.roles[node] === ROLE_OP ? value : -1));
   const whole = values.reduce((sum, value) => sum + Math.max(0, value), 0);
   const share = (value: number): string => (whole > 0 ? ` (${Number(((value / whole) * 100).toPrecision(2))} %)` : "");
   const amount = metric === "bytes" ? bytesText : countText;
@@ -68,20 +68,22 @@ export function joined({ values, join }: Overlay, nodes: Iterable<number>): numb
   return all;
 }
 
-/** An expression, or a node that has none, with all that it comes to. */
+/** An operation of an expression, in all copies of a module that run it, with all that it comes to. */
 export interface Ranked {
   /** The node that has most of it. */
   readonly node: number;
   readonly title: string;
+  /** The module, with `*` for numbers of layers: a library's model is one expression of the user's. */
+  readonly module: string;
   readonly place: Location | undefined;
-  /** How many nodes the expression has become, in all layers that run it. */
+  /** How many nodes they are. */
   readonly nodes: number;
   readonly value: number;
 }
 
 /** The expressions with the largest values. */
 export function largest(table: GraphTable, overlay: Overlay, count: number): Ranked[] {
-  return groups(table, overlay, (place) => (place ? keyOf(place) : undefined))
+  return groups(table, overlay, (node, place) => `${word(table.ops, node)} ${patternOf(word(table.modules, node))} ${place ? keyOf(place) : ""}`)
     .filter(({ value }) => value > 0)
     .sort((left, right) => right.value - left.value || left.node - right.node)
     .slice(0, count);
@@ -96,15 +98,15 @@ export interface HotLine {
 }
 
 export function linesOf(table: GraphTable, overlay: Overlay): HotLine[] {
-  const found = groups(table, overlay, (place) => (place ? `${place.range.start.line} ${place.path}` : undefined));
+  const found = groups(table, overlay, (node, place) => (place ? `${place.range.start.line} ${place.path}` : `node ${node}`));
   return found.flatMap(({ place, value }) => (place ? [{ path: place.path, line: place.range.start.line, level: overlay.levelOf(value), text: overlay.textOf(value) }] : []));
 }
 
-function groups(table: GraphTable, overlay: Overlay, keyOfPlace: (place: Location | undefined) => string | undefined): Ranked[] {
+function groups(table: GraphTable, overlay: Overlay, keyOfNode: (node: number, place: Location | undefined) => string): Ranked[] {
   const found = new Map<string, number[]>();
   overlay.values.forEach((value, node) => {
     if (value < 0) return;
-    const key = keyOfPlace(table.places[table.placeOf[node] ?? -1]) ?? `node ${node}`;
+    const key = keyOfNode(node, table.places[table.placeOf[node] ?? -1]);
     const known = found.get(key);
     if (known) known.push(node);
     else found.set(key, [node]);
@@ -112,6 +114,11 @@ function groups(table: GraphTable, overlay: Overlay, keyOfPlace: (place: Locatio
   return [...found.values()].map((nodes) => {
     const node = nodes.reduce((most, other) => ((overlay.values[other] ?? 0) > (overlay.values[most] ?? 0) ? other : most));
     const title = shortOp(word(table.ops, node)) || nameOf(table, node);
-    return { node, title, place: table.places[table.placeOf[node] ?? -1], nodes: nodes.length, value: joined(overlay, nodes) ?? 0 };
+    return { node, title, module: patternOf(word(table.modules, node)), place: table.places[table.placeOf[node] ?? -1], nodes: nodes.length, value: joined(overlay, nodes) ?? 0 };
   });
+}
+
+/** `layer.*.mlp` for `layer.3.mlp`. */
+function patternOf(module: string): string {
+  return module.replace(/(?<=^|\.)\d+(?=\.|$)/gu, "*");
 }

@@ -9,6 +9,8 @@ const GAP = 18;
 const SWEEPS = 4;
 /** Lanes and boxes pull each other only where nothing else does: otherwise every row would drift a little aside. */
 const OTHER_PULL = 1e-6;
+/** Higher than any node or folded scope: the box is an open scope. */
+const OPEN_HEIGHT = 100;
 
 /** A thing in a row: a box (number of the child), a port (number among the scope's ports, incoming ones first), or a lane. */
 export interface Cell {
@@ -56,7 +58,16 @@ function isLane(cell: Cell | undefined): boolean {
   return cell !== undefined && cell.box < 0 && cell.port < 0;
 }
 
+/**
+ * Open scopes stand on one axis: wires leave them elsewhere than they enter, and a stack of layers that are each put under the wire of the last
+ * would run off to the side.
+ */
+function isOnAxis(cell: Cell | undefined): boolean {
+  return cell !== undefined && cell.box >= 0 && cell.height > OPEN_HEIGHT;
+}
+
 function wished(cells: readonly Cell[], cell: Cell | undefined, side: "above" | "below"): number | undefined {
+  if (isOnAxis(cell)) return 0;
   const neighbours = cell?.[side] ?? [];
   if (neighbours.length === 0) return undefined;
   let [sum, weight] = [0, 0];

@@ -20,11 +20,11 @@ function isEmpty(filter: Filter): boolean {
   return filter.text.trim() === "" && filter.rules.size === 0 && filter.dtypes.size === 0;
 }
 
-/** Matching nodes in graph order; undefined where nothing is asked for. What cannot be understood matches nothing (`parse` says why). */
+/** Matching nodes in graph order; undefined where nothing is asked for, or what is asked for cannot be understood (`parse` says why). */
 export function matchesOf(table: GraphTable, filter: Filter, findings: Findings): number[] | undefined {
   if (isEmpty(filter)) return undefined;
   const { terms, problem } = parse(filter.text);
-  if (problem) return [];
+  if (problem) return undefined;
   const tests = terms.map((term) => testOf(table, term, findings));
   const found: number[] = [];
   for (let node = 0; node < table.count; node += 1) {

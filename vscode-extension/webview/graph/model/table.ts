@@ -52,6 +52,8 @@ export interface GraphTable {
   readonly kernels: Lists;
   /** Floating-point operations of all runs; -1 where unknown. */
   readonly flops: Float64Array;
+  /** Bytes that all runs write, none for views; -1 where unknown. */
+  readonly written: Float64Array;
   /** Codes of `KINDS`; -1 where the node computes nothing. */
   readonly kinds: Int8Array;
 }

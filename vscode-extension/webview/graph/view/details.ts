@@ -7,7 +7,7 @@ import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
 import type { Ranking } from "../heating.js";
 import { kindOf } from "../model/colours.js";
-import { bytesBelow, flopsBelow, kindText, titleOf } from "../model/labels.js";
+import { flopsBelow, kindText, titleOf, writtenBelow } from "../model/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
 import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
@@ -81,7 +81,7 @@ export class Details {
         [t("Inputs"), numberText(counts[0] ?? 0)],
         [t("Parameters and buffers"), numberText((counts[1] ?? 0) + (counts[2] ?? 0))],
         [t("Made from"), above ? titleOfEntry(library, above) : table.madeFrom],
-        [t("Bytes made"), bytesText(bytesBelow(hierarchy, table.count))],
+        [t("Bytes written"), bytesText(writtenBelow(hierarchy, table.count))],
         [t("FLOPs"), countText(flopsBelow(hierarchy, table.count))],
       ]),
       ...(ranked ? this.ranked(entry.table, ranked) : []),
@@ -102,7 +102,7 @@ export class Details {
         [t("Module"), scope.path],
         [t("Repeated"), scope.times > 1 ? t("{0} identical modules", scope.times) : ""],
         [t("Nodes"), numberText(scope.nodes)],
-        [t("Bytes made"), bytesText(bytesBelow(hierarchy, item))],
+        [t("Bytes written"), bytesText(writtenBelow(hierarchy, item))],
         [t("FLOPs"), countText(flopsBelow(hierarchy, item))],
         [t("Findings"), findings.size > 0 ? numberText(findings.size) : ""],
       ]),
@@ -135,16 +135,16 @@ export class Details {
 
   /** The hottest expressions; a click goes to the node, and the editor to the expression. */
   private ranked(table: GraphTable, { metric, rows }: Ranking): Node[] {
-    const titles = { bytes: t("Most bytes"), flops: t("Most operations"), error: t("Largest errors") };
+    const titles = { bytes: t("Most bytes written"), flops: t("Most operations"), error: t("Largest errors") };
     if (rows.length === 0) return [element("h3", {}, titles[metric]), element("p", { class: "note" }, metric === "error" ? t("No operation of this graph was measured.") : t("Nothing is known of this graph."))];
-    const items = rows.map(({ node, title, nodes, place, level, text }) => {
+    const items = rows.map(({ node, title, module, nodes, place, level, text }) => {
       const name = place && `${place.path.split(/[\\/]/u).at(-1) ?? ""}:${place.range.start.line + 1}`;
       return element("li", {},
         element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[level]),
         button(title, word(table.ops, node), () => { this.events.select(node); }, { class: "link" }),
         nodes > 1 && element("span", { class: "times" }, `× ${numberText(nodes)}`),
         element("span", { class: "amount" }, text),
-        name !== undefined && element("span", { class: "type" }, name));
+        element("span", { class: "type" }, [module, name ?? ""].filter((part) => part !== "").join(" · ")));
     });
     return [element("h3", {}, titles[metric]), element("ol", { class: "ranking" }, ...items)];
   }

@@ -42,7 +42,7 @@ function entriesOf(table: GraphTable, colouring: Colouring, { kinds, palette, pa
     case "kernel":
       return [{ colour: "", text: kernelsOf(table).size === 0 ? t("No kernels here: the post-grad graphs have them") : t("One colour for each kernel; colours come again after {0}", COLOURS) }];
     case "bytes":
-      return [{ colour: "", text: t("Bytes of values, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
+      return [{ colour: "", text: t("Bytes written, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
     case "flops":
       return [{ colour: "", text: t("Floating-point operations, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
     case "error":

@@ -94,7 +94,7 @@ export class Minimap {
       const level = scene.heat[box]?.level;
       if (scene.visible?.open[box] === 1) fill(box, (line & 0xffffff) | (0x55 << 24));
       else if (scene.isMarked(box)) marked.push(box);
-      else fill(box, level === undefined ? pale : this.pixelOf(css(levelColour(level, theme.brightness))));
+      else fill(box, level === undefined || level === 0 ? pale : this.pixelOf(css(levelColour(level, theme.brightness))));
     }
     for (const box of marked) fill(box, mark);
     context.putImageData(image, 0, 0);

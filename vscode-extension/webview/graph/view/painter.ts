@@ -1,7 +1,7 @@
 /** Draws a scene with a pen: open scopes, wires, boxes. What is outside of the window is not drawn, what is too small has no text. */
 
 import { ancestorsOf, type Item } from "../model/hierarchy.js";
-import { css, inkOn, levelColour, SIGNS } from "../../shared/heat.js";
+import { css, inkOn, type Level, levelColour, SIGNS } from "../../shared/heat.js";
 import { type Colouring, dtypeColour, isMetric, kernelColour, kindOf } from "../model/colours.js";
 import { HEADER } from "../model/arrange.js";
 import { Coverage } from "./coverage.js";
@@ -147,7 +147,7 @@ class Painter {
     const hot = this.heatColour(box);
     pen.box(x, y, width, height, radius, hot ?? theme.box, line, lineWidth);
     if (lit) pen.box(x, y, width, height, radius, `${theme.accent}28`, "", 0);
-    if (!scope && hot === undefined) pen.box(x + 1, y + (zoom < READABLE ? 1 : 4), zoom < READABLE ? width - 2 : 3, zoom < READABLE ? height - 2 : height - 8, zoom < READABLE ? 0 : 1.5, this.colourOf(item), "", 0);
+    if (!scope && !isMetric(this.colouring)) pen.box(x + 1, y + (zoom < READABLE ? 1 : 4), zoom < READABLE ? width - 2 : 3, zoom < READABLE ? height - 2 : height - 8, zoom < READABLE ? 0 : 1.5, this.colourOf(item), "", 0);
     if (zoom < READABLE) return;
     const [text, pale] = this.inks(box);
     this.header(item, x, y, false, text, pale);
@@ -212,16 +212,22 @@ class Painter {
     pen.text(x + 1 - scene.textWidth(SIGNS[heat.level], "title") / 2, y + 5, SIGNS[heat.level], "title", theme.text);
   }
 
+  /** The coldest level has a sign alone. */
+  private heatOf(box: number): Level | undefined {
+    const level = isMetric(this.colouring) ? this.scene.heat[box]?.level : undefined;
+    return level === 0 ? undefined : level;
+  }
+
   private heatColour(box: number): string | undefined {
-    const heat = isMetric(this.colouring) ? this.scene.heat[box] : undefined;
-    return heat && css(levelColour(heat.level, this.theme.brightness));
+    const level = this.heatOf(box);
+    return level === undefined ? undefined : css(levelColour(level, this.theme.brightness));
   }
 
   /** What texts in a box are written in: more and less important ones. */
   private inks(box: number): readonly [string, string] {
-    const heat = isMetric(this.colouring) ? this.scene.heat[box] : undefined;
-    if (!heat) return [this.theme.text, this.theme.pale];
-    const ink = inkOn(levelColour(heat.level, this.theme.brightness));
+    const level = this.heatOf(box);
+    if (level === undefined) return [this.theme.text, this.theme.pale];
+    const ink = inkOn(levelColour(level, this.theme.brightness));
     return [ink, ink];
   }
 
