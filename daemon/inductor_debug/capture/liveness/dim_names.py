@@ -114,7 +114,8 @@ class DimensionNames:
             while parts and math.prod(part for _, part in taken) * parts[0][1] <= size and size != 1:
                 taken.append(parts.pop(0))
             product = math.prod(part for _, part in taken)
-            if product != size and parts and product and size % product == 0 and parts[0][1] % (size // product) == 0:
+            fits = product > 0 and size > product and size % product == 0
+            if fits and parts and parts[0][1] % (size // product) == 0:
                 # Only a piece of a dimension is taken, which has no name; nor has the rest of it.
                 parts[0] = ("", parts[0][1] // (size // product))
                 taken.append(("", size // product))
