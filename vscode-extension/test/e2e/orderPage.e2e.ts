@@ -1,0 +1,97 @@
+/** The page of orders (bisections, transfers, reproducers) in a browser, without VS Code: each of its states in every theme and in a narrow pane. */
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { type Bisection, bisectionPage, growingPage } from "../../src/bisectPage.js";
+import { type Transfer, transfersPage } from "../../src/transfersPage.js";
+import type { PageState } from "../../webview/shared/state.js";
+import { SCREENSHOTS } from "./harness.js";
+import { chromium, ROOT } from "./setup.mjs";
+
+const OUT = join(ROOT, "vscode-extension", "out");
+const THEMES = {
+  light: { class: "vscode-light", background: "#ffffff", foreground: "#3b3b3b", link: "#005fb8", button: "#005fb8", error: "#f85149", block: "#f2f2f2" },
+  dark: { class: "vscode-dark", background: "#1f1f1f", foreground: "#cccccc", link: "#4daafc", button: "#0078d4", error: "#f85149", block: "#2b2b2b" },
+  contrast: { class: "vscode-high-contrast", background: "#000000", foreground: "#ffffff", link: "#21a6ff", button: "#000000", error: "#f48771", block: "#000000" },
+} as const;
+const RANGE = { start: { line: 5, character: 11 }, end: { line: 5, character: 16 } };
+const PLACE = { path: "/work/a project with a long name/models/attention.py", range: RANGE };
+const LADDER: Bisection["ladder"] = [
+  { backend: "eager", adds: "the model", state: "ok", why: "The model runs.", seconds: 0.01 },
+  { backend: "dynamo", adds: "Dynamo's capture", state: "ok", why: "All 4 results are equal to the reference's, to the last bit.", seconds: 1.2 },
+  { backend: "inductor", adds: "Inductor's passes, lowerings and generated code", state: "wrong", why: "output: 4,481,612 times the error to expect; 73.1729 instead of 125.668 at [0].", seconds: 12.5 },
+];
+const BISECTION: Bisection = {
+  target: "Attention", ladder: LADDER, verdict: "back-end",
+  guilty: { backend: "inductor", graph: "0", direction: "forward", pass: "lowerings number 3: cos", node: "cos", op: "aten.cos.default", ...PLACE },
+  commands: ["inductor-debug diff models/attention.py::Attention --backend aot_eager_decomp_partition", "inductor-debug diff models/attention.py::Attention --backend inductor"],
+  notes: [],
+};
+const TRANSFER: Transfer = {
+  graph: "0", direction: "to-device", role: "input", name: "positions", shape: [8, 512, 768], dtype: "int64", device_dtype: "int32", host_bytes: 25_165_824,
+  device_bytes: 12_582_912, layout: { size: [8, 512, 768], waste: 0.25 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
+  example: { index: [1], before: "1099511627776", after: "0" }, path: PLACE.path, line: 3, note: "",
+};
+const SUMMARY = { target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null };
+
+const LOADING: PageState = { kind: "loading", what: "Bisecting Attention", step: "comparing inductor", percentage: 40, since: 0 };
+const FAILED: PageState = { kind: "failed", what: "Bisecting Attention", why: "the model raises RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x64 and 12x2)", place: PLACE };
+const CANCELLED: PageState = { kind: "cancelled", what: "Bisecting Attention" };
+const SHOWN: PageState = { kind: "shown", note: "" };
+const STATES: readonly (readonly [name: string, html: string, state: PageState, buttons: readonly string[]])[] = [
+  ["loading", "", LOADING, ["Cancel"]],
+  ["growing", growingPage("Attention", LADDER.slice(0, 2)), LOADING, ["Cancel"]],
+  ["failed", "", FAILED, ["Go to line 6", "Retry"]],
+  ["cancelled", growingPage("Attention", LADDER.slice(0, 2)), CANCELLED, ["Retry"]],
+  ["bisection", bisectionPage([BISECTION]), SHOWN, []],
+  ["transfers", transfersPage(SUMMARY, Array<Transfer>(6).fill(TRANSFER), "/work/transfers.jsonl"), SHOWN, []],
+];
+
+let browser: Browser;
+beforeAll(async () => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  const executablePath = chromium();
+  browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+});
+afterAll(async () => { await browser.close(); });
+
+async function open(theme: keyof typeof THEMES, width: number, html: string, state: PageState): Promise<{ page: Page; faults: string[] }> {
+  const page = await (await browser.newContext({ viewport: { width, height: 700 } })).newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  const { class: kind, background, foreground, link, button, error, block } = THEMES[theme];
+  const variables = Object.entries({
+    "editor-background": background, foreground, "descriptionForeground": foreground, "textLink-foreground": link, "focusBorder": link, "errorForeground": error,
+    "button-background": button, "button-foreground": "#ffffff", "textCodeBlock-background": block, "progressBar-background": link, ...(theme === "contrast" ? { "button-border": "#6fc3df" } : {}), "contrastBorder": theme === "contrast" ? "#6fc3df" : "transparent",
+  }).map(([name, value]) => `--vscode-${name}:${value}`).join(";");
+  await page.setContent(`<!DOCTYPE html><html style="${variables}"><head><style>body{background:${background};color:${foreground};font-family:sans-serif;font-size:13px}a{color:${link}}</style><style>${readFileSync(join(OUT, "order.css"), "utf8")}</style></head><body class="${kind}"></body></html>`);
+  await page.evaluate("globalThis.acquireVsCodeApi = () => ({ postMessage: () => {}, setState: () => {} });");
+  await page.addScriptTag({ content: readFileSync(join(OUT, "order.js"), "utf8") });
+  const said = state.kind === "loading" ? { ...state, since: Date.now() - 12_000 } : state;
+  await page.evaluate(([content, now]) => {
+    const tell = (data: unknown): void => { dispatchEvent(new MessageEvent("message", { data })); };
+    if (content !== "") tell({ type: "content", html: content });
+    tell({ type: "state", state: now });
+  }, [html, said] as const);
+  return { page, faults };
+}
+
+const LOOKS = [["light", 400], ["dark", 400], ["contrast", 400], ["dark", 900]] as const;
+
+test.each(STATES.flatMap(([name, html, state, buttons]) => LOOKS.map(([theme, width]) => ({ name, html, state, buttons, theme, width }))))(
+  "$name in $theme at $width pixels shows all of itself and what one can do",
+  async ({ name, html, state, buttons, theme, width }) => {
+    const { page, faults } = await open(theme, width, html, state);
+    await page.screenshot({ path: join(SCREENSHOTS, `order-${name}-${theme}-${String(width)}.png`), animations: "disabled" });
+    expect(faults).toEqual([]);
+    const shown = page.locator("button:visible");
+    expect(await shown.allInnerTexts()).toEqual(buttons);
+    for (const box of await Promise.all((await shown.all()).map((button) => button.boundingBox()))) expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+    expect(await page.evaluate("document.documentElement.scrollWidth"), "tables scroll, the page does not").toBeLessThanOrEqual(width);
+    if (state.kind !== "shown") expect(await page.locator("body").innerText()).toContain("Bisecting Attention");
+    await page.context().close();
+  },
+);
