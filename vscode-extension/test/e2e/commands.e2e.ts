@@ -115,7 +115,7 @@ test.each(["Default Dark Modern", "Default High Contrast", "Default Light Modern
 
 test("the walkthrough opens with its steps", async () => {
   await window.run("Welcome: Open Walkthrough...");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models for an Accelerator" }).click();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models While You Write Them" }).click();
   await until("its first step is there", () => window.page.getByText("A Python with torch").first().isVisible());
   await window.screenshot("walkthrough");
 });
