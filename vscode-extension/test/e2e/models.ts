@@ -106,3 +106,50 @@ class Attention(nn.Module):
         out = scores.softmax(-1) @ v
         return self.proj(out.transpose(1, 2).reshape(B, T, C))
 `;
+
+/** A causal language model that declares no inputs, with what people get wrong in one: heads, masks, concatenations, positions. */
+export const LANGUAGE = `import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = self.qkv(self.norm(x)).split(C, dim=2)
+        q = q.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        k = k.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        v = v.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        scores = (q @ k.transpose(-2, -1)).masked_fill(~mask, float("-inf"))
+        mixed = (scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C)
+        x = x + self.out(mixed)
+        return x + self.mlp(x)
+
+
+class Language(nn.Module):
+    def __init__(self, words: int = 500, width: int = 96, heads: int = 6) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(words, width)
+        self.positions = nn.Embedding(64, width)
+        self.start = nn.Parameter(torch.zeros(width))
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(2))
+        self.head = nn.Linear(width, words)
+
+    def forward(self, tokens):
+        B, T = tokens.shape
+        x = self.embedding(tokens) + self.positions(torch.arange(T))
+        start = self.start.expand(B, -1).unsqueeze(1)
+        x = torch.cat([start, x], dim=1)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(F.layer_norm(x, x.shape[-1:]))
+`;

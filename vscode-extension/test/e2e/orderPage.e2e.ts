@@ -24,6 +24,7 @@ const LADDER: Bisection["ladder"] = [
   { backend: "dynamo", adds: "Dynamo's capture", state: "ok", why: "All 4 results are equal to the reference's, to the last bit.", seconds: 1.2 },
   { backend: "inductor", adds: "Inductor's passes, lowerings and generated code", state: "wrong", why: "output: 4,481,612 times the error to expect; 73.1729 instead of 125.668 at [0].", seconds: 12.5 },
 ];
+const CLIMB = { planned: LADDER.map(({ backend, adds = "" }) => ({ backend, adds })), ladder: LADDER.slice(0, 2) };
 const BISECTION: Bisection = {
   target: "Attention", ladder: LADDER, verdict: "back-end",
   guilty: { backend: "inductor", graph: "0", direction: "forward", pass: "lowerings number 3: cos", node: "cos", op: "aten.cos.default", ...PLACE },
@@ -43,9 +44,9 @@ const CANCELLED: PageState = { kind: "cancelled", what: "Bisecting Attention" };
 const SHOWN: PageState = { kind: "shown", note: "" };
 const STATES: readonly (readonly [name: string, html: string, state: PageState, buttons: readonly string[]])[] = [
   ["loading", "", LOADING, ["Cancel"]],
-  ["growing", growingPage("Attention", LADDER.slice(0, 2)), LOADING, ["Cancel"]],
+  ["growing", growingPage("Attention", CLIMB, true), LOADING, ["Cancel"]],
   ["failed", "", FAILED, ["Go to line 6", "Retry"]],
-  ["cancelled", growingPage("Attention", LADDER.slice(0, 2)), CANCELLED, ["Retry"]],
+  ["cancelled", growingPage("Attention", CLIMB, false), CANCELLED, ["Retry"]],
   ["bisection", bisectionPage([BISECTION]), SHOWN, []],
   ["transfers", transfersPage(SUMMARY, Array<Transfer>(6).fill(TRANSFER), "/work/transfers.jsonl"), SHOWN, []],
 ];

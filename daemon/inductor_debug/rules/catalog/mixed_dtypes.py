@@ -58,10 +58,14 @@ class MixedDtypesRule(Constraint):
         operands."""
 
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
-        """Every op with operands that differ is a root of its own."""
+        """Every op with operands that differ is a root, but for those fed by one: there the run has ended."""
+        never_made: set[int] = set()
         for op in recording.ops:
             dtypes = _dtypes(op)
-            if len(dtypes) > 1:
+            if any(tensor.value in never_made for tensor in op.inputs):
+                never_made.update(tensor.value for tensor in op.outputs)
+            elif len(dtypes) > 1:
+                never_made.update(tensor.value for tensor in op.outputs)
                 packet = op.packet.removesuffix("_")
                 subject = f"{packet} wants operands of one dtype and gets {wording.listing(dtypes)}"
                 roots.of_op(op, subject, Severity.ERROR).cover(op)
