@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -183,18 +184,40 @@ def size(value: Any) -> Size:
     if expression is None:
         return SymbolicSize(str(value))
     known = _SYMBOLS.get(expression)
-    # Bounds may tighten while a graph is traced; they are read again for every environment, so only divisors are kept.
     if known is None:
-        known = _SYMBOLS[expression] = _divisor(expression)
-    minimum, maximum = _bounds(getattr(node, "shape_env", None), expression)
+        known = _SYMBOLS[expression] = _Expression(_divisor(expression), tuple(expression.free_symbols))
+    minimum, maximum = known.bounds(getattr(node, "shape_env", None), expression)
     if getattr(expression, "is_number", False) or (maximum is not None and minimum == maximum):
         return int(expression) if getattr(expression, "is_number", False) else minimum
     environment = getattr(node, "shape_env", None)
     name, example = written(expression, environment), number_behind(expression, environment)
-    return SymbolicSize(name, divisor=known, minimum=minimum, maximum=maximum, example=example)
+    return SymbolicSize(name, divisor=known.divisor, minimum=minimum, maximum=maximum, example=example)
 
 
-_SYMBOLS: dict[Any, int] = {}
+@dataclass
+class _Expression:
+    """What is known of a symbolic size.
+
+    Its bounds are dear, and may tighten while a graph is traced: they are kept by the ranges of its symbols.
+    `ShapeEnv.var_to_range` is private (torch 2.11 to 2.14); without it bounds are read anew each time.
+    """
+
+    divisor: int
+    symbols: tuple[Any, ...]
+    known: dict[tuple[Any, ...], tuple[int, int | None]] = field(default_factory=dict)
+
+    def bounds(self, environment: Any, expression: Any) -> tuple[int, int | None]:
+        """The least and the largest value; None where there is no largest."""
+        ranges = getattr(environment, "var_to_range", None)
+        if ranges is None:
+            return _bounds(environment, expression)
+        key = tuple(ranges.get(symbol) for symbol in self.symbols)
+        if key not in self.known:
+            self.known[key] = _bounds(environment, expression)
+        return self.known[key]
+
+
+_SYMBOLS: dict[Any, _Expression] = {}
 
 
 def _divisor(expression: Any) -> int:
