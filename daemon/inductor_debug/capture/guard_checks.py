@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture import foreign
 from inductor_debug.capture.guard_hooks import Check, Entry
 
 _TENSOR = re.compile(
@@ -27,6 +28,8 @@ _EQUALS = re.compile(r"^(?P<left>.+?) == (?P<right>.+)$", re.DOTALL)
 _NAMED = re.compile(r"\b[LG]\['(\w+)'\]")
 _KEPT = re.compile(r"\b___stack\d+\b")
 """What Dynamo calls a value that it carries over a graph break."""
+_ITEM = re.compile(r"dict\.__getitem__\((?P<owner>[^\s,]+), list\(dict\.keys\((?P=owner)\)\)\[(?P<number>\d+)\]\)")
+"""How torch finds an item of a dictionary: by the number of its key."""
 _REGISTRY = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
 _CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
@@ -140,11 +143,25 @@ def _in_words(code: str, scope: dict[str, Any]) -> str:
         except Exception:
             now = _in_words
         if isinstance(now, _PLAIN):
-            return f"`{_short(readable(match['left']))}` is {now!r}, not {_short(readable(match['right']))}"
+            name = _short(readable(_with_keys(match["left"], scope)))
+            return f"`{name}` is {now!r}, not {_short(readable(match['right']))}"
         if now is not _in_words and _is_literal(match["right"]):
             kind = "a tensor" if isinstance(now, torch.Tensor) else _a(type(now).__name__)
             return f"`{_short(readable(match['left']))}` is {kind}, not {_short(readable(match['right']))}"
     return f"`{_short(readable(code))}` does not hold"
+
+
+def _with_keys(code: str, scope: dict[str, Any]) -> str:
+    """Items of dictionaries by their keys, which torch knows by number: `counts['calls']`."""
+
+    def item(match: re.Match[str]) -> str:
+        try:
+            key = list(dict.keys(eval(match["owner"], {}, scope)))[int(match["number"])]
+        except Exception:
+            return match[0]
+        return f"{match['owner']}[{foreign.representation(key)}]"
+
+    return _ITEM.sub(item, code)
 
 
 def _is_literal(code: str) -> bool:

@@ -65,6 +65,7 @@ from inductor_debug.capture.inference.judging.honesty import (
     remarked,
     with_fixed_sizes,
 )
+from inductor_debug.capture.instances import too_many_instances
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.loading import preloadable
@@ -159,6 +160,9 @@ class _Session:
                         self._take_parts(item, running, load)
                 if stage is Stage.PREVIEW and not only:
                     self._emit_untaken()
+            if Stage.MOCK in self._request.stages:
+                built = [item.target for item in running if item.target is not None]
+                self._findings += too_many_instances(built, self._workshop.traced)
             self._findings += self._missing_attributes(load)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
 
