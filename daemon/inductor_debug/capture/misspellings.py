@@ -21,7 +21,9 @@ def unknown_name(error: BaseException) -> UnknownName | None:
         return None
     if isinstance(error, AttributeError):
         owner = error.obj
-        return UnknownName(name, _title(owner), _nearest(name, _attributes(owner)))
+        return UnknownName(
+            name, _title(owner), _nearest(name, _attributes(owner), _read_beside(name, error.__traceback__))
+        )
     if isinstance(error, NameError):
         frame = _innermost(error.__traceback__)
         if frame is None:
@@ -33,9 +35,21 @@ def unknown_name(error: BaseException) -> UnknownName | None:
     return None
 
 
-def _nearest(name: str, known: set[str]) -> str | None:
-    found = difflib.get_close_matches(name, sorted(known - {name}), n=1, cutoff=0.7)
-    return found[0] if found else None
+def _nearest(name: str, known: set[str], read: frozenset[str] = frozenset()) -> str | None:
+    """The name that is most like it; of equals the first one that is not `read` already where this one stands."""
+    found = difflib.get_close_matches(name, sorted(known - {name}), n=5, cutoff=0.7)
+    alike = {other: difflib.SequenceMatcher(None, other, name).ratio() for other in found}
+    return min(found, key=lambda other: (-alike[other], other in read), default=None)
+
+
+def _read_beside(name: str, traceback: TracebackType | None) -> frozenset[str]:
+    """The names that the function reads which asked for this one."""
+    while traceback is not None:
+        names = traceback.tb_frame.f_code.co_names
+        if name in names:
+            return frozenset(names)
+        traceback = traceback.tb_next
+    return frozenset()
 
 
 def _title(owner: Any) -> str:
