@@ -12,12 +12,19 @@ import pytest
 import pytest_asyncio
 from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.fixes.attempts import first_proved, together
+from inductor_debug.engine.fixes.edits import Fix, applied
 from inductor_debug.engine.fixes.files import fixed
 from inductor_debug.engine.fixes.guesses import FIXABLE
+from inductor_debug.engine.fixes.rewrites.offers import rewrites
+from inductor_debug_schema import Position, Range
 
 pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]
 
-PAIRS = sorted((Path(__file__).parents[1] / "fixtures" / "fixes").iterdir())
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+PAIRS = sorted((FIXTURES / "fixes").iterdir())
+REWRITTEN = sorted((FIXTURES / "rewrites").iterdir())
+EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -42,3 +49,22 @@ async def test_all_fixes_of_a_file_together_mend_it(engine: Engine, pair: Path, 
     report = await engine.check(str(path))
     assert [finding.message for finding in report.findings if finding.rule in FIXABLE] == []
     assert {target.checked.value for target in report.targets} == {"yes"}
+
+
+@pytest.mark.parametrize("pair", REWRITTEN, ids=lambda pair: pair.name)
+async def test_rewrites_that_compute_the_same_are_proved(engine: Engine, pair: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "model.py"
+    before, after = (pair / "before.py").read_text(), (pair / "after.py").read_text()
+    path.write_text(before)
+    engine.open(path.as_uri(), str(path), 1, before)
+    update = await engine.settled(path.as_uri())
+    assert update is not None
+    fixes: list[Fix] = []
+    for rewrite in rewrites(before, EVERYWHERE):
+        arguments = (path.as_uri(), before, update.report, [], rewrite.guesses, rewrite.owner)
+        proved = await first_proved(engine, *arguments)
+        if proved is not None and proved.same_results:
+            fixes.append(proved.fix)
+    assert applied(before, together(fixes).edits) == after
+    engine.close(path.as_uri())

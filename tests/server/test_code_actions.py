@@ -346,5 +346,5 @@ async def test_the_kinds_are_announced(make_editor: Make) -> None:
     editor = await make_editor(ABLE)
     result = await editor.start()
     assert result["capabilities"]["codeActionProvider"] == {
-        "codeActionKinds": ["quickfix", "source.fixAll.inductorDebug"]
+        "codeActionKinds": ["quickfix", "refactor.rewrite", "source.fixAll.inductorDebug"]
     }

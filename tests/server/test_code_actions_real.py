@@ -222,3 +222,32 @@ async def test_all_fixes_that_keep_the_results_are_applied_at_once(serve: Serve,
     session.apply(action, 2)
     await session.analysed(2)
     assert session.diagnostics == []
+
+
+ATTENTION = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        return scores.softmax(-1) @ v
+
+
+def get_inputs():
+    return [torch.randn(8, 8, 8), torch.randn(8, 8, 8), torch.randn(8, 8, 8)]
+"""
+
+
+async def test_attention_by_hand_is_rewritten_where_the_cursor_is(serve: Serve, tmp_path: Path) -> None:
+    session = await Session.open(serve, tmp_path, ATTENTION)
+    title = "Use `F.scaled_dot_product_attention` (verified, same results)"
+    action = await session.until_offered(title, 7, 10, "refactor")
+    assert action["kind"] == "refactor.rewrite"
+    assert "diagnostics" not in action
+    assert title not in await session.offered(0, 0, "refactor")
+    session.apply(action, 2)
+    await session.analysed(2)
+    assert await session.offered(7, 10, "refactor") == {}

@@ -96,13 +96,22 @@ def _act_on(opened: OpenFile, act: Act) -> tuple[FileStatus, list[Finding]]:
     if opened.loaded.error is not None:
         start = Location(opened.request.path, Range(Position(0, 0), Position(0, 0)))
         findings.append(raised_finding(opened.loaded.error, "while the file was loaded", opened.sources, start))
-    wanted = [offer for offer in offers if not opened.request.only or offer.name in opened.request.only]
+    wanted = _named(opened) if opened.request.only else offers
     built = [_built(opened, offer, act, findings) for offer in wanted]
     if not offers:
         return (FileStatus.FAILED if opened.loaded.error is not None else FileStatus.NO_TARGET), findings
     if wanted and not any(built):
         return FileStatus.FAILED, findings
     return (FileStatus.FINDINGS if findings else FileStatus.CLEAN), findings
+
+
+def _named(opened: OpenFile) -> list[Offer]:
+    """The offers that are asked for by name, among them parts of classes for which nothing could be inferred."""
+    discovered, names = opened.loaded.discovered, opened.request.only
+    own = [offer for offer in discovered.offers if offer.name in names]
+    parts = (part for offers in discovered.reserve.values() for part in offers)
+    known = {offer.name for offer in own}
+    return [*own, *{part.name: part for part in parts if part.name in names and part.name not in known}.values()]
 
 
 def _built(opened: OpenFile, offer: Offer, act: Act, findings: list[Finding]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import Finding, Position, Range
 from lsprotocol import types
 
 from inductor_debug.engine.settings import ConfigurationError, Trigger
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from inductor_debug.server.verification import Mended, Verifier
 
 FIX_ALL = "source.fixAll.inductorDebug"
-KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
+REWRITE = types.CodeActionKind.RefactorRewrite
+KINDS = (types.CodeActionKind.QuickFix, REWRITE, FIX_ALL)
 """The kinds of actions that are offered, for `initialize`."""
 PATIENCE_SECONDS = 0.3
 """How long an answer waits for proofs that run."""
@@ -65,6 +66,8 @@ class CodeActions:
         only = params.context.only
         if only is None or _includes(only, types.CodeActionKind.QuickFix):
             actions += await self._quick_fixes(document, params)
+        if (only is None or _includes(only, REWRITE)) and self._server.client.action_literals:
+            actions += await self._rewrites(document, params)
         if only is None and self._server.client.action_literals:
             actions += self._reproducers(document, params)
         if only is not None and self._server.client.action_literals and _includes(only, FIX_ALL):
@@ -92,6 +95,21 @@ class CodeActions:
             *self._anew(document, findings, shown),
             *self._comments(document, findings, shown),
             *self._explanations(findings, shown),
+        ]
+
+    async def _rewrites(self, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """What could stand at the cursor instead, though nothing is found against what does."""
+        start, end = (Position(each.line, each.character) for each in (params.range.start, params.range.end))
+        version = document.version
+        may_start = self._may_start(document, params.context.trigger_kind)
+        proved = await self._verifier.rewrites(
+            document.uri, Range(start, end), patience=PATIENCE_SECONDS, start=may_start
+        )
+        if document.version != version:
+            return []
+        return [
+            types.CodeAction(title=each.title, kind=REWRITE, edit=self._edit(document, each.fix.edits))
+            for each in proved
         ]
 
     def _found(self, document: Document, params: types.CodeActionParams) -> list[Finding]:

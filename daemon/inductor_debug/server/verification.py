@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import FileReport, Finding
+from inductor_debug_schema import FileReport, Finding, Range
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.fixes.attempts import Unknown, first_proved, together
 from inductor_debug.engine.fixes.edits import Fix, apart
 from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import Proved
+from inductor_debug.engine.fixes.rewrites.offers import rewrites
 from inductor_debug.engine.merge import key_of
 from inductor_debug.engine.settings import ConfigurationError
 
@@ -91,6 +92,26 @@ class Verifier:
         await _wait([proof for _, proof in proofs], deadline)
         return [Mended(finding, proved) for finding, proof in proofs if (proved := _result(proof)) is not None]
 
+    async def rewrites(self, uri: str, place: Range, *, patience: float, start: bool = True) -> list[Proved]:
+        """What stands in the lines of `place` in a better form that is proved to compute the same; else as `fixes`."""
+        document = self._server.documents.get(uri)
+        found = rewrites(document.text, place) if document is not None else []
+        deadline = asyncio.get_running_loop().time() + patience
+        known = await self._settled(uri, patience) if found else None
+        if known is None:
+            return []
+        proofs = []
+        for rewrite in found:
+            proof = known.proofs.get(rewrite.guesses)
+            if proof is None and start:
+                targets = {target.name for target in known.report.targets}
+                target = rewrite.owner if rewrite.owner in targets else ""
+                proof = self._begin(uri, known, rewrite.guesses, [], rewrite.guesses, target)
+            proofs += [] if proof is None else [proof]
+        await _wait(proofs, deadline)
+        proved = [result for proof in proofs if (result := _result(proof)) is not None]
+        return [each for each in proved if each.same_results]
+
     async def together(self, uri: str, proved: Sequence[Mended], *, patience: float) -> Proved | None:
         """One fix of all that `proved` mend, proved as a whole; None while that is not known, or where it fails.
 
@@ -150,10 +171,12 @@ class Verifier:
         subject: tuple[object, ...],
         findings: Sequence[Finding],
         fixes: Sequence[Fix],
+        target: str = "",
     ) -> Proof:
         async def prove() -> Proved | None:
             try:
-                return await first_proved(self._server.engine, uri, known.text, known.report, findings, fixes)
+                engine = self._server.engine
+                return await first_proved(engine, uri, known.text, known.report, findings, fixes, target)
             except Unknown:  # whoever asks again begins again
                 known.proofs.pop(subject, None)
                 return None

@@ -26,7 +26,13 @@ class Tries(Protocol):
 
 
 async def first_proved(
-    tries: Tries, uri: str, text: str, before: FileReport, mended: Collection[Finding], guesses: Sequence[Fix]
+    tries: Tries,
+    uri: str,
+    text: str,
+    before: FileReport,
+    mended: Collection[Finding],
+    guesses: Sequence[Fix],
+    target: str = "",
 ) -> Proved | None:
     """The first guess that mends the findings (or, where there are none, breaks nothing) and keeps what it claims to.
 
@@ -37,12 +43,13 @@ async def first_proved(
         before: the report of that text.
         mended: findings of `before` that shall be gone.
         guesses: the likeliest first.
+        target: the target that is compared, where it is not the one of all findings.
 
     Raises:
         Unknown: the document is another one now.
     """
     targets = {finding.target for finding in mended}
-    target = targets.pop() if len(targets) == 1 else ""
+    target = targets.pop() if len(targets) == 1 else target
     for fix in guesses:
         after = await tries.try_edits(uri, fix.edits)
         if after is None:

@@ -73,9 +73,12 @@ def without(tree: Tree, statement: ast.stmt) -> TextEdit | None:
     place = tree.range_of(statement)
     if len(block_of(tree, statement)) == 1:
         return TextEdit(place, "pass")
-    if place.end.line + 1 >= len(tree.lines):
+    first, after = place.start.line, place.end.line + 1
+    if after >= len(tree.lines):
         return None
-    return TextEdit(Range(Position(place.start.line, 0), Position(place.end.line + 1, 0)), "")
+    if first and after + 1 < len(tree.lines) and not tree.lines[first - 1].strip() and not tree.lines[after].strip():
+        after += 1  # of the empty lines around it one is enough
+    return TextEdit(Range(Position(first, 0), Position(after, 0)), "")
 
 
 def insertion(line: int, text: str) -> TextEdit:
