@@ -105,3 +105,10 @@ def test_a_file_that_does_not_load_says_only_that(tmp_path: Path) -> None:
     job = job_of(tmp_path, "build(Config(2))", text="import no_such_module\n" + TEXT)
     assert job.status is FileStatus.FAILED
     assert [finding.rule for finding in job.findings] == ["import-error"]
+
+
+def test_a_class_with_a_scripted_part_is_never_told_in_names_of_torchs_classes(tmp_path: Path) -> None:
+    text = TEXT + "class Outer(Net):\n    def __init__(self):\n        super().__init__(Config(3))\n"
+    text += "        self.linear = torch.jit.script(torch.nn.Linear(3, 4))\n"
+    job = job_of(tmp_path, text=text)
+    assert not any("OrderedDictWrapper" in note for stage in job.stages for note in stage.report.notes)

@@ -97,8 +97,8 @@ class DynamoRun:
         thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
         backend = self._backend_of(runner, leave_early)
         with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
-            compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
             try:
+                compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
                 forced = torch.compiler.set_stance("default", force_backend=backend)
                 with suspended_while_compiling(self.recorder) as compilations, forced, self.recorder:

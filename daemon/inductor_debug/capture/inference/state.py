@@ -7,6 +7,8 @@ from typing import Any
 from torch import nn
 
 _CONTAINERS = (list, dict, set)
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+"""Dictionaries, but for those of TorchScript's modules, whose code sets nothing."""
 
 
 class ModuleState:
@@ -31,7 +33,7 @@ def _copied(attributes: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Attributes with a copy of what those hold that can be filled; None for the others."""
     found = {}
     for name, value in attributes.items():
-        fillable = type(value) in _CONTAINERS or name in ("_parameters", "_buffers", "_modules")
+        fillable = type(value) in _CONTAINERS or (name in _REGISTRIES and isinstance(value, dict))
         found[name] = (value, value.copy() if fillable else None)
     return found
 
