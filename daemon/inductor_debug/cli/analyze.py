@@ -149,7 +149,7 @@ def _documents(
         return [_sound(kind, kind.read(words), words, arguments)], None
     subject = subject_of(words)
     shown[subject.path] = subject.shown
-    done = perform_order(subject, kind.order(arguments), said(arguments), quiet=arguments.quiet)
+    done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
     documents, trouble = kind.documents(done), failure(done.performed)
     if not documents and trouble is None:
         notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]

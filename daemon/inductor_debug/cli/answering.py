@@ -92,7 +92,7 @@ def answer(
             unfinished.hear(event)
 
     try:
-        done = perform_order(subject, order, said(arguments), quiet=arguments.quiet, on_event=hear)
+        done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet, on_event=hear)
     except InterruptedRunError:
         left = [] if unfinished is None else [*finished, *unfinished.documents("it was cancelled")]
         if left:

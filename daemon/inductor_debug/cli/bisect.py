@@ -78,7 +78,8 @@ def exit_code(documents: list[Document]) -> int:
 
 
 def _order(arguments: argparse.Namespace) -> Order:
-    resolve = SettingsResolver(command_line=said(arguments), environ=os.environ)
+    path = subject_of(arguments.subject).path
+    resolve = SettingsResolver(command_line=said(arguments, path), environ=os.environ)
     options: dict[str, Any] = {
         "backends": arguments.backends,
         "reference": arguments.reference,
@@ -87,7 +88,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         "passes": not arguments.no_passes,
         "inject": arguments.inject,
     }
-    return bisect_order(options, resolve(subject_of(arguments.subject).path), timeout=arguments.timeout)
+    return bisect_order(options, resolve(path), timeout=arguments.timeout)
 
 
 def _names(text: str) -> list[str]:

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = Wanted(subject.path, subject.target, finding, bisect=not arguments.no_bisect)
         return await gather(wanted, settings, perform, tell)
 
-    report = perform_orders(subject, said(arguments), work, quiet=arguments.quiet)
+    report = perform_orders(subject, said(arguments, subject.path), work, quiet=arguments.quiet)
     _show(report, arguments.format)
     if arguments.dry_run:
         return 0

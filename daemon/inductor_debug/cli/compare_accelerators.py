@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Captures, judges, prints; returns the exit code."""
     subject = subject_of(arguments.subject)
     output = Output(arguments.output, utf8=arguments.format != "text" or arguments.output is not None)
-    compared = compare_accelerators(subject, arguments.accelerators, said(arguments), quiet=arguments.quiet)
+    compared = compare_accelerators(
+        subject, arguments.accelerators, said(arguments, subject.path), quiet=arguments.quiet
+    )
     if not isinstance(compared, AcceleratorComparison):
         return console.fail(f"{subject.shown}: {reason(compared)}")
     places = Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown})

@@ -87,7 +87,7 @@ def _shown(arguments: argparse.Namespace) -> str:
         return _rendered(arguments, Subject(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
     order = Order(stages=_stages(arguments), keep_graphs=True)
-    done = perform_order(subject, order, said(arguments), quiet=arguments.quiet)
+    done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
     documents = documents_of(done.performed.artifacts)
     if not any(document.graphs for document, _ in documents):
         raise CommandError(f"{subject.shown}: {_reason(done)}")

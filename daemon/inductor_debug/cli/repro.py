@@ -97,7 +97,11 @@ class _Repro:
             return self._show(refusal)
         try:
             done = perform_order(
-                self._subject, order, said(arguments), quiet=arguments.quiet, on_event=self._events.append
+                self._subject,
+                order,
+                said(arguments, self._subject.path),
+                quiet=arguments.quiet,
+                on_event=self._events.append,
             )
         except InterruptedRunError:
             self._keep_best()
@@ -129,7 +133,7 @@ class _Repro:
 
     def _by_fingerprint(self, wanted: str) -> Finding | None:
         subject = Subject(self._subject.shown, self._subject.path, self._subject.target)
-        found = perform_order(subject, Order(), said(self._arguments), quiet=self._arguments.quiet)
+        found = perform_order(subject, Order(), said(self._arguments, subject.path), quiet=self._arguments.quiet)
         findings = found.performed.report.findings
         return next((finding for finding in findings if finding.fingerprint.startswith(wanted.lower())), None)
 

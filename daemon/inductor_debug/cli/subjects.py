@@ -48,8 +48,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
 
 
-def said(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the command line says of settings, for `SettingsResolver`; None where it is silent."""
+def said(arguments: argparse.Namespace, path: str) -> dict[str, Any]:
+    """What the command line says of settings for the file at `path`; None where it is silent."""
     return {
         "accelerator": arguments.accelerator,
         "timeout": arguments.timeout,
@@ -57,7 +57,7 @@ def said(arguments: argparse.Namespace) -> dict[str, Any]:
         "interpreter": located(arguments.python),
         "config": arguments.config,
         "artifacts": arguments.artifacts,
-        **said_of_entries(arguments, [subject_of(arguments.subject).path]),
+        **said_of_entries(arguments, [path]),
     }
 
 
