@@ -94,6 +94,7 @@ def test_branches_on_one_line_are_told_where_python_knows_columns(
         "if torch.jit.is_scripting():\n    x = x + 1\nelse:\n    x = x + 2\nreturn x",
         "if torch.compiler.is_compiling():\n    x = x + 1\nreturn x",
         "if mask is None:\n    x = x + 1\nif not isinstance(x, torch.Tensor):\n    raise TypeError('x')\nreturn x",
+        "if x.is_cuda:\n    x = x + 1\nreturn x",
         "def inner(y):\n    '''Says nothing.'''\n    return y + 1\nreturn inner(x)",
     ],
 )
@@ -107,6 +108,8 @@ class Model(nn.Module):
         super().__init__()
         self.layer = nn.Linear(4, 4)
         self.reset()
+        layer = self.layer
+        self.scaled = lambda x: layer(x * 2)
 
     def reset(self):
         nn.init.zeros_(self.layer.bias)
@@ -117,7 +120,7 @@ class Model(nn.Module):
     def used(self, x):
         if self.training:
             x = x + 1
-        return self.layer(x)
+        return self.scaled(x)
 
     def generate(self, x):
         return self(self.layer(x))

@@ -6,7 +6,7 @@ It walks the statements that ran and asks, of each place where a run may go one 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inductor_debug_schema import Held
@@ -28,13 +28,20 @@ class RanPlaces:
     Args:
         positions: of the instructions. Where a Python knows lines alone, whatever begins on a line that ran counts as
             having run.
+        functions: those that were entered, by name and first line.
     """
 
-    def __init__(self, positions: Iterable[SourcePositions]) -> None:
+    def __init__(self, positions: Iterable[SourcePositions], functions: Collection[tuple[str, int]]) -> None:
+        self._functions = functions
         self._by_line: dict[int, list[SourcePositions]] = {}
         for each in positions:
             if each.lineno is not None:
                 self._by_line.setdefault(each.lineno, []).append(each)
+
+    def entered(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a function ran itself; functions inside of it may have been made by another run."""
+        first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+        return (function.name, first) in self._functions
 
     def any_in(self, node: ast.expr | ast.stmt) -> bool:
         """Whether anything at or inside of a node's place ran."""

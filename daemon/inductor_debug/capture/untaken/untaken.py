@@ -15,7 +15,7 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.syntax import text_of, tree_of
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.untaken.blocks import RanPlaces, Untaken, untaken_blocks
-from inductor_debug.capture.untaken.watching import Ran, positions_of
+from inductor_debug.capture.untaken.watching import Ran, functions_of, positions_of
 from inductor_debug.capture.untaken.work import computing_methods
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -29,6 +29,7 @@ class RunsOfFile:
     path: str
     complete: bool = True
     _positions: dict[str, set[SourcePositions]] = field(default_factory=dict)
+    _functions: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     _whole: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def add(self, target: BuiltTarget, ran: Ran | None, *, whole: bool) -> None:
@@ -43,6 +44,7 @@ class RunsOfFile:
             self.complete = False
             return
         self._positions.setdefault(target.name, set()).update(positions_of(ran))
+        self._functions.setdefault(target.name, set()).update(functions_of(ran))
         if whole:
             called = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
             self._whole[target.name] = frozenset(each.name for each in foreign.parameters(called) or ())
@@ -56,10 +58,10 @@ class RunsOfFile:
             tree = tree_of("\n".join(source.lines))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
-        anybody = RanPlaces(set().union(*self._positions.values()))
+        anybody = RanPlaces(set().union(*self._positions.values()), set().union(*self._functions.values()))
         reader = _Reader(self.path, sources, source.lines, tree)
         return {
-            target: reader.blocks(RanPlaces(self._positions[target]), anybody, parameters)
+            target: reader.blocks(RanPlaces(self._positions[target], self._functions[target]), anybody, parameters)
             for target, parameters in self._whole.items()
         }
 
@@ -82,7 +84,7 @@ class _Reader:
         found = [
             self._fact(block, parameters)
             for function in self._functions
-            if own.any_of(function.body)
+            if own.entered(function)
             for block in untaken_blocks(function, anybody)
         ]
         found += [
@@ -90,13 +92,13 @@ class _Reader:
             for definition in self._classes
             if self._is_reached(definition, own)
             for method in computing_methods(definition)
-            if not anybody.any_of(method.body)
+            if not anybody.entered(method)
         ]
         return sorted(_outermost(found), key=lambda block: block.range)
 
     def _is_reached(self, definition: ast.ClassDef, own: RanPlaces) -> bool:
         methods = (item for item in definition.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)))
-        return any(own.any_of(method.body) for method in methods if not method.name.startswith("__init"))
+        return any(own.entered(method) for method in methods)
 
     def _fact(self, block: Untaken, parameters: frozenset[str]) -> UntakenBlock:
         subject = block.subject if isinstance(block.subject, str) else text_of(self._lines, block.subject)

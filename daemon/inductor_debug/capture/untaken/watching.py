@@ -72,6 +72,11 @@ def positions_of(ran: Ran) -> set[SourcePositions]:
     return {positions for positions in found if positions.lineno is not None}
 
 
+def functions_of(ran: Ran) -> set[tuple[str, int]]:
+    """The functions that were entered, by name and first line (that of the first decorator)."""
+    return {(code.co_name, code.co_firstlineno) for code, offsets in ran.items() if offsets}
+
+
 class _Tracer:
     """Notes the instructions of one file's functions; of others it hears that they are called."""
 

@@ -14,7 +14,9 @@ _MODES = frozenset(
     {
         "TYPE_CHECKING",
         "__debug__",
+        "is_available",
         "is_compiling",
+        "is_cuda",
         "is_dynamo_compiling",
         "is_exporting",
         "is_fx_tracing",
@@ -24,7 +26,7 @@ _MODES = frozenset(
         "is_tracing",
     }
 )
-"""Names in conditions that ask how the code runs, which is not what inputs decide."""
+"""Names in conditions that ask how and where the code runs, which is not what inputs decide."""
 _COMPUTES = ("torch", "F", "functional", "nn", "einops")
 _PREPARES = (
     "init",
