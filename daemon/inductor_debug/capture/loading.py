@@ -7,6 +7,7 @@ for the next load (see `unload`). Exceptions of user code pass through.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import io
@@ -28,6 +29,7 @@ from typing import Any
 from inductor_debug.capture import foreign
 from inductor_debug.capture.syntax import tree_of
 
+NOTEBOOK = ".ipynb"
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -195,7 +197,19 @@ class _OverlayLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._overlay.module = module
-        super().exec_module(module)
+        if self.path.endswith(NOTEBOOK):
+            self._exec_cells(module)
+        else:
+            super().exec_module(module)
+
+    def _exec_cells(self, module: ModuleType) -> None:
+        """Runs a notebook as people do: a statement that fails does not keep the cells after it from running."""
+        for statement in tree_of(self._text).body:
+            code = compile(ast.Module([statement], []), self.path, "exec", dont_inherit=True)
+            try:
+                exec(code, vars(module))
+            except Exception as error:
+                self._overlay.passed_over.append(error)
 
     def get_code(self, fullname: str) -> CodeType:
         return compile(tree_of(self._text), self.path, "exec", dont_inherit=True)
@@ -208,16 +222,21 @@ class _OverlayLoader(SourceFileLoader):
 
 
 class Overlay(MetaPathFinder):
-    """Answers imports of one module with a text; `module` is what was executed last, to its end or not."""
+    """Answers imports of one module with a text; `module` is what was executed last, to its end or not.
+
+    `passed_over` are the errors after which a notebook went on.
+    """
 
     def __init__(self, place: ModulePlace, text: str) -> None:
         self._place, self._text = place, text
         self.module: ModuleType | None = None
+        self.passed_over: list[Exception] = []
 
     def execute(self) -> None:
         """Imports the file, and the packages around it first. Raises whatever its code raises."""
         sys.modules.pop(self._place.name, None)
         self.module = None
+        self.passed_over = []
         try:
             importlib.import_module(self._place.name)
         finally:

@@ -28,6 +28,7 @@ from inductor_debug_schema import (
     Location,
     Position,
     Range,
+    Severity,
     Shortfall,
     Stage,
     StageFinished,
@@ -174,8 +175,11 @@ class _Session:
     def _load(self) -> Load:
         started = time.perf_counter()
         load = self._workshop.load()
+        start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
+        for error in load.passed_over[:1]:  # the others may come of it
+            told = raised_finding(error, "the cells after it were run all the same", self._sources, start)
+            self._findings.append(replace(told, severity=Severity.WARNING))
         if load.error is not None:
-            start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
             self._findings.append(raised_finding(load.error, "while the file was loaded", self._sources, start))
         else:
             # After an exception half the file is missing, and complaints about the other half would mislead.

@@ -66,6 +66,8 @@ class Load:
     declarations: Declarations
     module: ModuleType | None = None
     error: BaseException | None = None
+    passed_over: list[Exception] = field(default_factory=list)
+    """Errors of a notebook's cells, after which it went on."""
     modules: loading.LoadedModules = field(default_factory=loading.LoadedModules)
     discovered: Discovered = field(default_factory=Discovered)
     main: Followed | None = None
@@ -274,6 +276,7 @@ class Workshop:
             except BaseException as error:
                 self._on_error(load, error)
             load.module = self._overlay.module
+            load.passed_over = self._overlay.passed_over
             if self._main is not None and calls is not None and load.module is not None and load.error is None:
                 load.main = load.main or self._main.run(load.module, load.interceptor)
                 load.main.called, load.main.uncalled = calls.models()
