@@ -29,7 +29,7 @@ const COMMANDS = [
   "Show Graph",
   "Show Output",
   "Show Transfers",
-  "Toggle Error Heat",
+  "Toggle Heat",
 ];
 
 /** Single mistakes in files that declare no inputs, and where they are told. */

@@ -39,11 +39,39 @@ const tabs = (frame: Frame): Promise<string[]> => frame.locator('[role="tab"]').
 test("the command opens the target's graphs beside the editor", async () => {
   await window.run("Inductor Debug: Show Graph");
   const frame = await graphFrame();
-  expect(await tabs(frame)).toContain("Forward");
   expect((await rows(frame)).some((row) => row.includes("relu"))).toBe(true);
-  expect((await rows(frame)).some((row) => /_to_copy, f64\[8, 64\].*, 1 finding\b/u.test(row))).toBe(true);
+  expect((await rows(frame)).filter((row) => row.includes("finding"))).toEqual([expect.stringMatching(/^double, f64\[8, 64\].*, 1 finding\b/u)]);
+  await frame.locator('[role="tab"]', { hasText: "Forward and backward" }).click();
+  await until("the forward graph is shown", async () => (await frame.locator('[role="tab"][aria-selected="true"]').innerText()) === "Forward");
+  await until("the finding is at what became of it", async () => (await rows(frame)).some((row) => /_to_copy, f64\[8, 64\].*, 1 finding\b/u.test(row)));
   expect(await window.notifications()).toEqual([]);
   await window.screenshot("graph-light");
+});
+
+test("the palette's commands are about the page's target while it has the focus", async () => {
+  const frame = await graphFrame();
+  await frame.locator("canvas").first().click({ position: { x: 5, y: 5 } });
+  await window.run("Inductor Debug: Bisect");
+  await until("it asks how, not of what", async () => (await window.page.locator(".quick-input-list .monaco-list-row").allInnerTexts()).some((text) => text.includes("The usual ladder")));
+  await window.page.keyboard.press("Escape");
+  expect(await window.notifications()).toEqual([]);
+});
+
+test("heat by a metric has signs in the gutter, a legend and a list", async () => {
+  const frame = await graphFrame();
+  await frame.locator('[aria-label="What colours say"]').first().selectOption("flops");
+  const signs = (): Promise<number> => window.page.locator('.editor-instance [class*="TextEditorDecorationType"].cgmr').count();
+  await until("the gutter has signs", async () => (await signs()) > 0);
+  await frame.locator('[aria-label="Details"]').first().click();
+  await until("the list has the largest", async () => (await frame.locator(".ranking li").count()) > 0);
+  await window.screenshot("graph-heat-light");
+  await window.run("Inductor Debug: Toggle Heat");
+  await until("the gutter has none", async () => (await signs()) === 0);
+  await window.run("Inductor Debug: Toggle Heat");
+  await until("the gutter has them again", async () => (await signs()) > 0);
+  await frame.locator('[aria-label="What colours say"]').first().selectOption("operation");
+  await until("they go with the heat of the graph", async () => (await signs()) === 0);
+  await frame.locator('[aria-label="Details"]').first().click();
 });
 
 test("a click on a node selects its expression in the editor", async () => {

@@ -104,6 +104,62 @@ test("search, filters and keys find their way, in the outline too", async () => 
   expect(faults).toEqual([]);
 });
 
+test("sizes and patterns can be searched for; what is wrong is told and hides nothing", async () => {
+  const { page, faults } = await open([document([transformer(3)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  const box = page.locator('input[type="search"]');
+  await box.fill("kind:product shape:<100");
+  await until("one is found", async () => (await page.locator(".found").innerText()) === "1");
+  const before = (await rows(page)).length;
+  await box.fill("/conv(/");
+  await until("it is told", async () => (await page.locator(".search-problem").innerText()).includes("no regular expression"));
+  expect((await rows(page)).length).toBeGreaterThan(before);
+  await page.locator('[aria-label="What one can search for"]').click();
+  await page.screenshot({ path: join(SCREENSHOTS, "graph-page-search-help.png") });
+  await page.locator(".help button", { hasText: "shape:>1M" }).click();
+  await until("an example is tried", async () => (await box.inputValue()) === "shape:>1M");
+  expect(await page.locator(".search-problem").isVisible()).toBe(false);
+  expect(faults).toEqual([]);
+});
+
+test("heat has a legend, signs, and a list that leads to nodes; the minimap stands beside the drawing", async () => {
+  const { page, faults } = await open([document([transformer(12)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('select[aria-label="What colours say"]').selectOption("flops");
+  expect(await page.locator(".legend li").allInnerTexts()).toEqual(["Floating-point operations, of all in this graph:", "○ ≤ 0.01 %", "◔ 0.01–0.1 %", "◑ 0.1–1 %", "◕ 1–10 %", "● > 10 %"]);
+  expect(await page.locator(".ranking li").count()).toBe(9);
+  await page.screenshot({ path: join(SCREENSHOTS, "graph-page-heat.png") });
+  await page.locator(".ranking li button").first().click();
+  await until("the node is selected", async () => (await page.locator(".details h2").innerText()).includes("_"));
+  const [drawing, minimap] = await Promise.all([page.locator(".drawing-room").first().boundingBox(), page.locator(".minimap").first().boundingBox()]);
+  expect(minimap!.x).toBeGreaterThanOrEqual(drawing!.x + drawing!.width);
+  expect(faults).toEqual([]);
+});
+
+test("a link to a node leads back to it", async () => {
+  const { page, faults } = await open([document([transformer(3)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[role="treeitem"]', { hasText: "mask" }).first().click();
+  const name = await page.locator(".details h2").innerText();
+  await page.locator(".details button", { hasText: "Copy link" }).click();
+  await until("it stands in the address", () => Promise.resolve(page.url().includes("#graph=0.forward")));
+  await page.reload();
+  await drawn(page);
+  await until("the node is selected", async () => (await page.locator(".details h2").innerText()) === name);
+  expect(faults).toEqual([]);
+});
+
+test("eighty unfolded layers stay in a column, and letters can be read at first", async () => {
+  const { page, faults } = await open([document([transformer(80)], { modules: TRANSFORMER_CLASSES })]);
+  await drawn(page);
+  await page.locator('[aria-label="Unfold all"]').click();
+  await until("all is open", () => page.evaluate("inductorDebugGraph.panes[0].scene.visible.items.length > 1800"));
+  const [width, height, zoom] = await page.evaluate<[number, number, number]>("[inductorDebugGraph.panes[0].scene.layout.boxes[2], inductorDebugGraph.panes[0].scene.layout.boxes[3], inductorDebugGraph.panes[0].drawing.camera.zoom]");
+  expect(width).toBeLessThan(height / 20);
+  expect(11 * zoom).toBeGreaterThanOrEqual(9);
+  expect(faults).toEqual([]);
+});
+
 test("a parameter that is searched for is shown where it is read", async () => {
   const { page, faults } = await open([document([transformer(3)], { modules: TRANSFORMER_CLASSES })]);
   await drawn(page);
@@ -119,7 +175,7 @@ test("a parameter that is searched for is shown where it is read", async () => {
 test("colours are explained, and the menu of filters can be used with keys alone", async () => {
   const { page, faults } = await open([document([transformer(2, { lastType: "float64" })], { modules: TRANSFORMER_CLASSES })], { findings: [FINDING] });
   await drawn(page);
-  expect(await page.locator(".legend li").allInnerTexts()).toEqual(["Products", "Reductions", "Shapes and indices", "Others"]);
+  expect(await page.locator(".legend li").allInnerTexts()).toEqual(["Matrix products", "Reductions", "Elementwise", "Lookups", "Layout"]);
   await page.locator('select[aria-label="What colours say"]').selectOption("dtype");
   await until("data types are explained", async () => (await page.locator(".legend li").allInnerTexts()).join() === "f32,f64,i64,b8");
   const colours = await page.locator(".legend .sample").evaluateAll((all) => all.map((sample) => (sample as HTMLElement).style.background));

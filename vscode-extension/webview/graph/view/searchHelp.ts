@@ -19,7 +19,7 @@ export function searchHelp(choose: (example: string) => void): HTMLElement {
     ["-dropout", t("not")],
   ];
   const rows = examples.flatMap(([example, meaning]) => [
-    element("dt", {}, button(example, t("Search for {0}", example), () => { choose(example); }, { class: "link" })), element("dd", {}, meaning),
+    element("dt", {}, button(example, t("Try {0}", example), () => { choose(example); }, { class: "link" })), element("dd", {}, meaning),
   ]);
   return element("div", { class: "help" }, element("dl", {}, ...rows), element("p", { class: "note" }, t("All conditions must hold.")));
 }

@@ -46,7 +46,7 @@ export class Toolbar {
   private readonly textsButton: HTMLButtonElement;
   private filter: Filter = NO_FILTER;
   private readonly helpButton: HTMLButtonElement;
-  private readonly help = element("div", { class: "menu wide", hidden: true });
+  private readonly help = element("div", { class: "popover wide", hidden: true });
   private readonly problem = element("p", { class: "search-problem", role: "alert", hidden: true });
   private readonly colour = element("select", { "aria-label": t("What colours say") });
   private readonly said = new Map<string, string>();
