@@ -75,13 +75,19 @@ def build_target(
         location=offer.location,
         fullgraph=offer.fullgraph,
         gradients=offer.gradients,
-        notes=[] if offer.gradients else [_WITHOUT_GRADIENTS],
+        notes=_notes_on(offer),
         more=more,
         inference=offer.inference,
     )
 
 
 _WITHOUT_GRADIENTS = "The call in the file stands where torch records no gradients, so it is captured without them."
+
+
+def _notes_on(offer: Offer) -> list[str]:
+    notes = [] if offer.gradients else [_WITHOUT_GRADIENTS]
+    written = offer.inference.configuration if offer.inference is not None else None
+    return notes if written is None else [*notes, f"{offer.name} was built with {written.shown}."]
 
 
 def _run(recipe: Recipe) -> Any:

@@ -208,6 +208,8 @@ class Workshop:
         found = set(self._imports.loaded().dependencies(self._request.path))
         for load in self._loads.values():
             found.update(load.modules.dependencies(self._request.path))
+            offers = (offer.inference for offer in load.discovered.offers if offer.inference is not None)
+            found.update(inference.configuration.path for inference in offers if inference.configuration is not None)
         return sorted(found)
 
     def eagerly(self) -> contextlib.AbstractContextManager[Any]:

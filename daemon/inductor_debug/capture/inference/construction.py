@@ -21,6 +21,7 @@ from inductor_debug.capture import foreign
 from inductor_debug.capture.inference import annotated, signatures
 from inductor_debug.capture.inference.call_sites import CallSites, calls_in, calls_in_project
 from inductor_debug.capture.inference.demands import Demand, demands
+from inductor_debug.capture.inference.evidence.configuration_files import ConfigurationFiles, WrittenConfiguration
 from inductor_debug.capture.inference.given_sizes import numbers_in
 from inductor_debug.capture.inference.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.made import Made, Options, UnknownError, fresh, is_known, made, text_of
@@ -40,6 +41,8 @@ class Construction:
     invented: tuple[str, ...] = ()
     source: str = "defaults"
     numbers: tuple[int, ...] = ()
+    configuration: WrittenConfiguration | None = None
+    """The table of a file that an argument was taken from."""
 
     @property
     def has_invented_code(self) -> bool:
@@ -82,7 +85,7 @@ def constructions(
         yield Construction()
         return
     sites = calls_in(tree, module)
-    builder = _Builder(module, sites, kind)
+    builder = _Builder(module, sites, kind, ConfigurationFiles(path, project_root))
     required = [item for item in parameters if item.default is inspect.Parameter.empty]
     for args, kwargs in sites.of(kind.__name__):
         yield builder.bound(parameters, args, kwargs, "a call in this file")
@@ -102,8 +105,15 @@ def constructions(
 class _Builder:
     """Fills in what a call of `kind` leaves open."""
 
-    def __init__(self, module: ModuleType, sites: CallSites, kind: Callable[..., Any], depth: int = 0) -> None:
-        self.module, self.sites, self.kind, self.depth = module, sites, kind, depth
+    def __init__(
+        self,
+        module: ModuleType,
+        sites: CallSites,
+        kind: Callable[..., Any],
+        files: ConfigurationFiles,
+        depth: int = 0,
+    ) -> None:
+        self.module, self.sites, self.kind, self.files, self.depth = module, sites, kind, files, depth
         self.alternative = 0
         self._demands: dict[str, Demand] | None = None
 
@@ -111,6 +121,7 @@ class _Builder:
         self, parameters: list[inspect.Parameter], args: list[Any], kwargs: dict[str, Any], source: str
     ) -> Construction:
         """One construction from a call's known arguments."""
+        self.files.used = None
         given = {item.name: value for item, value in zip(parameters, args, strict=False)} | kwargs
         arguments: list[Argument] = []
         invented: list[str] = []
@@ -135,7 +146,7 @@ class _Builder:
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
             arguments.append(Argument(item.name, spec, by_name))
         arguments += self._more([item.name for item in parameters], args, kwargs, by_name)
-        return Construction(tuple(arguments), tuple(invented), source, numbers_in(known))
+        return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
 
     def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[Argument]:
         """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
@@ -244,8 +255,15 @@ class _Builder:
                 return self._built(Made(found), True)
         asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
-            return self._fields(demand, self.sites.options)
+            options = self.sites.options
+            written = self.files.fitting(demand) if not demand.fields.keys() <= options.keys() else None
+            return self._fields(demand, options) if written is None else self._written_in(written)
         return None
+
+    def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
+        """A configuration as a file of the project has it."""
+        text = text_of(_spaces(written.values), vars(self.module))
+        return MadeSpec(text, UnknownError, make=lambda: _configuration_of(written.values))
 
     def _has_fields(self, kind: Any, demand: Demand) -> bool:
         """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
@@ -308,7 +326,7 @@ class _Builder:
 
     def _built(self, value: Made, own: bool) -> ConstantSpec:
         """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
-        builder = _Builder(self.module, self.sites, value.kind, self.depth + 1)
+        builder = _Builder(self.module, self.sites, value.kind, self.files, self.depth + 1)
         builder.alternative = self.alternative
         parameters = signatures.known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
         if parameters is not None:
@@ -329,3 +347,17 @@ class _Builder:
             make=lambda: made(value, *inner.given()),
             guessed=guessed,
         )
+
+
+def _configuration_of(value: Any) -> Any:
+    """A table whose items are attributes as well, as the libraries for configurations have them."""
+    if isinstance(value, dict):
+        return GuessedConfiguration({key: _configuration_of(item) for key, item in value.items()})
+    return [_configuration_of(item) for item in value] if isinstance(value, list) else value
+
+
+def _spaces(value: Any) -> Any:
+    """The same as what can be written as an expression."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: _spaces(item) for key, item in value.items()})
+    return [_spaces(item) for item in value] if isinstance(value, list) else value

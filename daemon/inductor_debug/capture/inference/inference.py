@@ -22,6 +22,7 @@ from inductor_debug.capture.failures import describe
 from inductor_debug.capture.fake_mode import is_fake, is_limitation
 from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
 from inductor_debug.capture.inference.construction import Construction, constructions
+from inductor_debug.capture.inference.evidence.configuration_files import WrittenConfiguration
 from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
 from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
@@ -74,6 +75,8 @@ class Inference:
         self.result: Inferred | None = None
         self.invented = False
         """Whether constructor arguments were made up, so that sizes of the model itself are ours."""
+        self.configuration: WrittenConfiguration | None = None
+        """The table of a file that the constructor was given."""
         self.free = False
         """Whether some dimension of the inputs is free."""
         self._answer: Answer | None = None
@@ -363,6 +366,7 @@ class Inference:
         self._around.answers[self._subject.name] = answer
         found = answer.found
         self.invented, self.free = bool(way.construction.invented), bool(found.free)
+        self.configuration = way.construction.configuration
         init = arguments_of(way.construction.arguments)
         self.result = Inferred(
             signature=signature_of(found.guess, self._names(found)),

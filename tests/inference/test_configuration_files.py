@@ -1,0 +1,87 @@
+"""A configuration that lies in a file of the project is what the constructor gets, and the file is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from forked import Job, analyze
+from inductor_debug.capture.inference.demands import Demand
+from inductor_debug.capture.inference.evidence.configuration_files import ConfigurationFiles
+from inductor_debug_schema import Stage
+
+pytestmark = pytest.mark.torch
+
+TEXT = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.first = nn.Linear(cfg.width, cfg.head.classes)
+        self.depth = cfg.depth
+
+    def forward(self, x):
+        return self.first(x)
+"""
+YAML = "model:\n  width: 24\n  depth: 3\n  head: {classes: 5}\n"
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def job_of(folder: Path) -> Job:
+    (folder / "model.py").write_text(TEXT)
+    return analyze(folder / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+
+
+def inputs_of(job: Job) -> str:
+    inferred = job.stages[0].inferred
+    assert inferred is not None
+    return inferred.inputs
+
+
+def test_the_file_that_fits_best_is_given_and_named(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    large = "width: 512\ndepth: 9\nhead: {classes: 10}\nlearning_rate: 0.1\nbatch: 4\n"
+    write(tmp_path, configs__small_dot_yaml=YAML, configs__large_dot_yml=large, configs__data_dot_yaml="width: 3\n")
+    job = job_of(tmp_path)
+    assert inputs_of(job) == "(torch.randn(2, 24),)"
+    assert "Net was built with configs/small.yaml." in job.stages[0].report.notes
+    assert str(tmp_path / "configs" / "small.yaml") in job.finished.dependencies
+
+
+def test_json_beside_the_file_is_read_and_a_broken_file_is_passed_over(tmp_path: Path) -> None:
+    values = {"width": 40, "depth": 1, "head": {"classes": 2}}
+    write(tmp_path, a_dot_json="{", b_dot_json=json.dumps([1, {"x": values}]), c_dot_json=json.dumps({"model": values}))
+    job = job_of(tmp_path)
+    assert inputs_of(job) == "(torch.randn(2, 40),)"
+    assert "Net was built with c.json." in job.stages[0].report.notes
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"width": 40, "depth": 1},
+        {"width": "${other}", "depth": 1, "head": {"classes": 2}},
+        {"width": 40, "depth": 1, "head": {"size": 2}},
+    ],
+    ids=["a key is missing", "a value stands elsewhere", "an inner key is missing"],
+)
+def test_what_does_not_say_everything_is_not_taken(tmp_path: Path, values: dict[str, object]) -> None:
+    write(tmp_path, conf__a_dot_json=json.dumps(values))
+    demand = Demand(fields={"width": Demand(), "depth": Demand(), "head": Demand(fields={"classes": Demand()})})
+    assert ConfigurationFiles(str(tmp_path / "model.py"), str(tmp_path)).fitting(demand) is None
+
+
+def test_yaml_makes_no_objects(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    made = tmp_path / "made"
+    write(tmp_path, evil_dot_yaml=f"!!python/object/apply:os.mkdir ['{made}']\n" + YAML)
+    assert "Net was built with" not in " ".join(job_of(tmp_path).stages[0].report.notes)
+    assert not made.exists()
