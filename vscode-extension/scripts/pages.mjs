@@ -1,4 +1,4 @@
-// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js` and their `.css` for the webviews, and the graph page in one HTML file for any
+// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js` and their `.css` for the webviews, and the graph page in one HTML file for any
 // browser, which the daemon puts data into (`daemon/inductor_debug/report/pages/graph.html`, committed; `--check` says when it is stale).
 
 import { build } from "esbuild";
@@ -13,6 +13,7 @@ export const PAGE = join(EXTENSION, "..", "daemon", "inductor_debug", "report", 
 const LARGEST = 400_000;
 const LARGEST_KERNELDIFF = 300_000;
 const LARGEST_ORDER = 20_000;
+const LARGEST_TENSORS = 40_000;
 
 async function bundle(entry, options = {}) {
   const result = await build({
@@ -61,6 +62,7 @@ export async function writePages() {
   writeFileSync(join(OUT, "graph.css"), style);
   await writePage("kerneldiff", LARGEST_KERNELDIFF);
   await writePage("order", LARGEST_ORDER);
+  await writePage("tensors", LARGEST_TENSORS);
   if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== html) writeFileSync(PAGE, html);
   const size = Buffer.byteLength(html);
   console.log(`graph.html: ${size} bytes`);

@@ -30,6 +30,7 @@ import * as repro from "./repro.js";
 import * as rules from "./rules.js";
 import { Session } from "./server/session.js";
 import * as status from "./status.js";
+import * as tensorView from "./tensorView.js";
 import * as testExplorer from "./testExplorer.js";
 import * as tree from "./tree.js";
 import * as troubleshooting from "./troubleshooting.js";
@@ -39,7 +40,7 @@ import * as workspaceCheck from "./workspaceCheck.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

@@ -153,3 +153,37 @@ class Language(nn.Module):
             x = block(x)
         return self.head(F.layer_norm(x, x.shape[-1:]))
 `;
+
+/** Three layers of attention, whose lines run three times each; the sizes are no multiples of a stick. */
+export const LAYERS = `import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = self.qkv(x).split(C, dim=2)
+        query = q.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        key = k.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        value = v.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        scores = (query @ key.transpose(-2, -1)).softmax(dim=-1)
+        return x + (scores @ value).transpose(1, 2).reshape(B, T, C)
+
+
+# inductor-debug: inputs=(torch.randn(2, 64, 96),)
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([Attention(96, 4) for _ in range(3)])
+
+    def forward(self, tokens):
+        hidden = tokens * 2
+        for layer in self.layers:
+            hidden = layer(hidden)
+        return hidden
+`;

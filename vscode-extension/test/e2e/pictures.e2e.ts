@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
-import { DIGITS } from "./models.js";
+import { DIGITS, LAYERS } from "./models.js";
 
 const MODEL = `import torch
 from torch import nn
@@ -80,5 +80,29 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("pictures of t
   await window.hover(18, 22, /takes 9200 features/u);
   await window.page.locator(".monaco-hover:not(.hidden)", { hasText: /Quick Fix…|Quick Fix\.\.\./u }).first().waitFor();
   await window.screenshot("screenshot-plain-bug");
+  await bench.close();
+});
+
+test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture of the tensor view", async () => {
+  const bench = await Workbench.start({
+    "inductorDebug.interpreter": PYTHON,
+    "inductorDebug.accelerator": "spyre",
+    "window.commandCenter": false,
+    "workbench.layoutControl.enabled": false,
+    "workbench.colorTheme": "Default Dark Modern",
+    "breadcrumbs.enabled": false,
+  });
+  const window = await bench.open(bench.folder({ "model.py": LAYERS }, "transformer"));
+  await window.page.setViewportSize({ width: 1200, height: 850 });
+  await window.openFile("model.py");
+  await window.goTo(LAYERS.split("\n").findIndex((line) => line.includes("scores =")) + 1);
+  await window.run("Inductor Debug: Show Tensors at the Cursor");
+  const frame = await until("the line is told", async () => {
+    for (const one of window.page.frames()) if (await one.locator("li.row", { hasText: "scores" }).first().isVisible().catch(() => false)) return one;
+    return undefined;
+  });
+  await window.page.locator(".pane-header", { hasText: "Targets" }).click();
+  await frame.locator("li.row .expander").first().click();
+  await window.screenshot("screenshot-tensors-dark");
   await bench.close();
 });

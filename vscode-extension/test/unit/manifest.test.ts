@@ -45,6 +45,13 @@ test("every setting has a description, a scope and a default", () => {
   }
 });
 
+test("every page that is bundled is packaged", () => {
+  const packaged = read(".vscodeignore").split("\n");
+  const pages = [...read("scripts", "pages.mjs").matchAll(/writePage\("(\w+)"/gu)].map((match) => match[1] ?? "");
+  expect(pages.length).toBeGreaterThan(2);
+  for (const page of pages) expect(packaged).toEqual(expect.arrayContaining([`!out/${page}.js`, `!out/${page}.css`]));
+});
+
 test("the walkthrough has at most six steps, each with its page", () => {
   for (const { steps } of manifest.contributes.walkthroughs) {
     expect(steps.length).toBeLessThanOrEqual(6);

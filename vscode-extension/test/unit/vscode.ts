@@ -21,6 +21,18 @@ export class EventEmitter<T> {
   }
 }
 
+export class CancellationTokenSource {
+  readonly token = { isCancellationRequested: false };
+
+  cancel(): void {
+    this.token.isCancellationRequested = true;
+  }
+
+  dispose(): void {
+    // nothing is held
+  }
+}
+
 export class Uri {
   private constructor(
     readonly scheme: string,
