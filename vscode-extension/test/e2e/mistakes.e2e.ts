@@ -45,6 +45,7 @@ afterAll(async () => {
 test.each(MISTAKES)("$what", async ({ right, wrong, under, line, fix }) => {
   const sound = async (): Promise<boolean> => (await window.status()).includes("no findings") && (await window.squiggles()).length === 0;
   await until("nothing is wrong", sound);
+  await window.goTo(1); // where a click finds the first line
   const text = await window.replace(LANGUAGE, right, wrong);
   await until(`${under} is underlined`, async () => (await window.squiggles()).some((seen) => seen.severity === "error" && seen.line === line && seen.text.endsWith(under)));
   if (fix !== undefined) {
