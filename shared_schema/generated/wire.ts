@@ -241,7 +241,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | IdleIgnore | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | IdleIgnore | null;
   readonly cause?: string;
 }
 
@@ -1059,6 +1059,21 @@ export interface UntakenSeen {
  */
 export interface UnwantedDtype {
   readonly unwanted_dtypes: readonly string[];
+}
+
+/**
+ * A call whose arguments do not fit what is called.
+ *
+ * `called` is what the source calls (`self.block`), `takes` the names of its parameters. `missing_arguments` have no
+ * default and are not given, `unknown_arguments` are given by names that it does not have, `surplus` counts arguments
+ * by position beyond those that it takes.
+ */
+export interface WrongCall {
+  readonly called: string;
+  readonly takes: readonly string[];
+  readonly missing_arguments: readonly string[];
+  readonly unknown_arguments: readonly string[];
+  readonly surplus: number;
 }
 
 export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted | TensorsSeen | UntakenSeen;

@@ -24,6 +24,7 @@ from inductor_debug_schema.facts import (
     TraceStep,
     UnknownName,
     UnwantedDtype,
+    WrongCall,
 )
 from inductor_debug_schema.findings import (
     Checked,
@@ -172,6 +173,7 @@ __all__ = [
     "UntakenSeen",
     "UnwantedDtype",
     "WireError",
+    "WrongCall",
     "from_wire",
     "place_fields",
     "to_wire",

@@ -246,5 +246,21 @@ class IdleIgnore:
     idle_rules: list[str]
 
 
-Facts = Union[ShapeConflict, UnknownName, GraphBreak, Misalignment, UnwantedDtype, IdleIgnore]
+@dataclass(frozen=True, slots=True)
+class WrongCall:
+    """A call whose arguments do not fit what is called.
+
+    `called` is what the source calls (`self.block`), `takes` the names of its parameters. `missing_arguments` have no
+    default and are not given, `unknown_arguments` are given by names that it does not have, `surplus` counts arguments
+    by position beyond those that it takes.
+    """
+
+    called: str
+    takes: list[str]
+    missing_arguments: list[str]
+    unknown_arguments: list[str]
+    surplus: int
+
+
+Facts = Union[WrongCall, ShapeConflict, UnknownName, GraphBreak, Misalignment, UnwantedDtype, IdleIgnore]
 """What a finding may know of itself."""

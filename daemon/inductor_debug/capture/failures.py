@@ -10,7 +10,17 @@ import re
 from dataclasses import replace
 from enum import Enum
 
-from inductor_debug_schema import Finding, Location, Related, Severity, ShapeConflict, Shortfall, Stage, UnknownName
+from inductor_debug_schema import (
+    Finding,
+    Location,
+    Related,
+    Severity,
+    ShapeConflict,
+    Shortfall,
+    Stage,
+    UnknownName,
+    WrongCall,
+)
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -24,6 +34,7 @@ from inductor_debug.capture.recorder import FailedOp
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Ending
 from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.conflict_words import message_of, related_of
 from inductor_debug.rules.ops import Frame
 
@@ -179,6 +190,19 @@ def with_unknown_name(finding: Finding, facts: UnknownName) -> Finding:
         f"`{facts.owner}` has no `{facts.missing_name}`" if facts.owner else f"`{facts.missing_name}` is not defined"
     )
     return replace(finding, message=f"{missing}; did you mean `{facts.suggestion}`?", facts=facts)
+
+
+def with_wrong_call(finding: Finding, facts: WrongCall) -> Finding:
+    """The finding of a call whose arguments do not fit what it calls."""
+    takes = f"it takes {', '.join(facts.takes)}" if facts.takes else "it takes no arguments"
+    told = []
+    if facts.unknown_arguments:
+        told.append(f"has no parameter {' and no '.join(f'`{name}`' for name in facts.unknown_arguments)}")
+    if facts.missing_arguments:
+        told.append(f"is not given {' and '.join(f'`{name}`' for name in facts.missing_arguments)}")
+    if facts.surplus:
+        told.append(f"is given {counted(facts.surplus, 'argument')} too many")
+    return replace(finding, message=f"`{facts.called}` {' and '.join(told)}; {takes}", facts=facts)
 
 
 def with_conflict(finding: Finding, facts: ShapeConflict) -> Finding:

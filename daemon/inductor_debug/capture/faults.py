@@ -17,13 +17,14 @@ from inductor_debug.capture.broken_libraries import broken_library
 from inductor_debug.capture.containment import refusal_of
 from inductor_debug.capture.directives import name_range
 from inductor_debug.capture.entry.main_program import Followed, summary
-from inductor_debug.capture.failures import describe, place, with_unknown_name
+from inductor_debug.capture.failures import describe, place, with_unknown_name, with_wrong_call
 from inductor_debug.capture.fake_mode import is_limitation
 from inductor_debug.capture.misspellings import unknown_name
 from inductor_debug.capture.offers import Complaint
 from inductor_debug.capture.source_text import SourceText, utf16_length
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.syntax import tree_of
+from inductor_debug.capture.wrong_calls.binding import wrong_call
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _DEFINES = ("def ", "async def ", "class ")
@@ -81,9 +82,11 @@ def raised_finding(
             f"A tensor's value is needed {what}, and real tensors would take more memory than the analysis allows."
         )
         return _finding("capture-error", message, location, target, related)
-    missing = unknown_name(error)
+    missing, refused = unknown_name(error), wrong_call(error, sources)
     message = f"{describe(error).rstrip('.')} ({what})."
     finding = _finding("capture-error", message + _hint(error), location, target, related)
+    if refused is not None:
+        return with_wrong_call(finding, refused)
     if missing is None:
         return finding
     told = with_unknown_name(finding, missing)

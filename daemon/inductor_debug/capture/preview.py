@@ -25,6 +25,7 @@ from inductor_debug.capture.failures import (
     places_of,
     with_conflict,
     with_unknown_name,
+    with_wrong_call,
 )
 from inductor_debug.capture.liveness.module_calls import CallLog
 from inductor_debug.capture.misspellings import unknown_name
@@ -36,6 +37,7 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Ending, StageOutcome
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.untaken.watching import instructions_of
+from inductor_debug.capture.wrong_calls.binding import wrong_call
 from inductor_debug.rules.ops import Frame
 
 __all__ = ["StageOutcome", "run_preview"]
@@ -124,6 +126,9 @@ def _told_by_facts(
     missing = unknown_name(error)
     if missing is not None:
         return with_unknown_name(finding, missing)
+    refused = wrong_call(error, sources)
+    if refused is not None:
+        return with_wrong_call(finding, refused)
     if not isinstance(error, _REFUSALS):
         return finding
     recorder, again = _run(target, sources, CallWatch())

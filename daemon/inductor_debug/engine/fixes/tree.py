@@ -159,6 +159,12 @@ class Tree:
         place = Range(start, end)
         return TextEdit(place, name) if slice_of(self._lines, place) == node.attr else None
 
+    def rename_keyword(self, keyword: ast.keyword, name: str) -> TextEdit:
+        """Replaces the name of an argument in a call."""
+        start = self._position(keyword.lineno, keyword.col_offset)
+        end = Position(start.line, start.character + utf16_length(str(keyword.arg)))
+        return TextEdit(Range(start, end), name)
+
     def enclosed(self, node: ast.expr) -> str:
         """The source of an expression, in parentheses where an operator beside it could tear it apart."""
         text = self.text_of(node)

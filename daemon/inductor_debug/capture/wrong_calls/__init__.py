@@ -1,0 +1,1 @@
+"""Calls whose arguments do not fit what is called: which are missing, unknown or too many, read off the signature."""
