@@ -433,6 +433,9 @@ def test_entries_and_the_main_program_arrive_at_the_worker(command: Command, wri
     request = FakePool.requests[-1]
     assert [entry.expression for entry in request.entries] == ["build(2)"]
     assert (request.follow_main, request.argv) == (True, ["--name", "a b", "-v"])
+    command("check", "model.py", "--argv", "--layers=2", "--quiet")
+    assert FakePool.requests[-1].argv == ["--layers=2"]
+    assert command("check", "model.py", "--argv").code == 2
 
 
 def test_a_notebook_is_checked_where_it_is_named_and_refused_where_it_is_none(command: Command, write: Write) -> None:

@@ -17,6 +17,7 @@ from typing import Protocol, cast
 from inductor_debug import __version__
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli import console
+from inductor_debug.cli.arguments import with_whole_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def _main(words: list[str]) -> int:
         return console.fail(unknown(name, COMMANDS, "command"))
     module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
     parser = _parser(name, module)
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args(with_whole_words(words))
     if module is None:
         parser.print_help(sys.stderr)
         return 2
