@@ -58,6 +58,15 @@ def test_sizes_that_are_not_known_count_with_their_smallest_value_and_are_told()
     assert not costs_of(tape.recording, SILENT).exact
 
 
+def test_a_product_of_an_unknown_batch_counts_with_the_smallest_batch() -> None:
+    tape = Tape()
+    batch = symbol("s0", minimum=2)
+    x, weight = tape.input("x", batch, 16), tape.parameter("weight", 16, 8)
+    tape.op("mm.default", [x, weight], tape.tensor(batch, 8))
+    costs = costs_of(tape.recording, SILENT)
+    assert (costs.operations, costs.exact) == (2 * 2 * 16 * 8, False)
+
+
 def test_ops_that_the_accelerator_has_no_kernel_for_are_counted() -> None:
     document = {"schema": 1, "name": "no-relu", "operators": [{"match": ["aten.relu"]}]}
     assert costs_of(product().recording, read_profile(document)).unsupported_ops == 1

@@ -93,7 +93,7 @@ def _cost_rows(columns: list[AcceleratorColumn], costs: list[TargetCost | None])
     yield "ops without a kernel", each(lambda _, cost: _share(cost))
     yield "peak memory, at least", each(_peak)
     yield "bytes that move, at least", each(lambda _, cost: in_bytes(cost.moved_bytes))
-    yield "floating-point operations", each(lambda _, cost: f"{cost.operations:.4g}")
+    yield "operations, at least", each(lambda _, cost: f"{cost.operations:.4g}")
     yield "time, at least", each(lambda _, cost: _time(cost))
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from inductor_debug_schema import Location, Position, Range
 
@@ -84,13 +85,16 @@ def _roofline(moved: int, rates: Counter[str], profile: Profile) -> tuple[float 
 
 
 def _operations(recording: Recording, profile: Profile) -> tuple[Counter[str], int]:
-    """Floating-point operations by the dtype that the accelerator computes them in, and how many ops are uncounted."""
+    """Operations by the dtype that the accelerator computes them in, and of how many ops there may be more."""
     rates: Counter[str] = Counter()
     uncounted = 0
     for op in recording.ops:
         try:
             count = flops_of(op)
-        except (UnknownSizeError, IndexError):
+        except UnknownSizeError:
+            count = flops_of(_smallest(op))
+            uncounted += 1
+        except IndexError:
             uncounted += 1
             continue
         if count:
@@ -98,6 +102,15 @@ def _operations(recording: Recording, profile: Profile) -> tuple[Counter[str], i
             stored = profile.stored_as.get(dtype)
             rates[stored.dtype if stored is not None else dtype] += count
     return rates, uncounted
+
+
+def _smallest(op: Op) -> Op:
+    """The op with the smallest sizes that it can have: all formulas grow with sizes."""
+
+    def least(metas: Sequence[TensorMeta]) -> tuple[TensorMeta, ...]:
+        return tuple(replace(meta, shape=tuple(map(at_least, meta.shape))) for meta in metas)
+
+    return replace(op, inputs=least(op.inputs), outputs=least(op.outputs))
 
 
 def _unsupported(recording: Recording, profile: Profile) -> set[int]:
