@@ -15,12 +15,14 @@ from inductor_debug.server.code_lenses import target_title
 from inductor_debug.server.expression_text import short_dtype
 from inductor_debug.server.outline import outline_of
 from inductor_debug_schema import (
+    BreakCause,
     Checked,
     DeviceLayout,
     ExpressionFact,
     FileReport,
     FileStatus,
     Finding,
+    GraphBreak,
     Inferred,
     Position,
     Range,
@@ -185,6 +187,35 @@ async def test_a_hover_names_the_findings_there_and_leads_to_their_pages(make_ed
         assert found is not None
         assert wanted in found["contents"]["value"]
         assert found["contents"]["kind"] == ("markdown" if capabilities else "plaintext")
+
+
+async def test_what_torch_says_of_a_graph_break_is_in_the_hover_with_links_to_issues(
+    make_editor: Make, tmp_path: Path
+) -> None:
+    facts = GraphBreak(
+        BreakCause.PRINT,
+        "print(y)",
+        registry_id="GB0059",
+        torch_kind="Failed to trace builtin operator",
+        explanation="It cannot, see pytorch/pytorch#12345.",
+        hints=["Leave it out."],
+    )
+    at = Range(Position(0, 0), Position(0, 3))  # nothing else is known of this place
+    bad = Finding(
+        "graph-break", Severity.WARNING, "`print(y)` prints.", str(tmp_path / "model.py"), at, Stage.MOCK, facts=facts
+    )
+    for capabilities, issue in (
+        (SHOWS, "[pytorch/pytorch\\#12345](https://github.com/pytorch/pytorch/issues/12345)"),
+        ({}, "pytorch/pytorch#12345"),
+    ):
+        editor, uri = await opened(make_editor, tmp_path, capabilities=capabilities)
+        editor.engine.done(uri, [bad])
+        found = await hover(editor, uri, 0, 1)
+        assert found is not None
+        assert [line.rstrip() for line in found["contents"]["value"].splitlines()] == [
+            f"torch: Failed to trace builtin operator (GB0059). It cannot, see {issue}.",
+            "Leave it out.",
+        ]
 
 
 async def test_what_is_not_sure_and_what_gives_nothing_is_said_so(make_editor: Make, tmp_path: Path) -> None:

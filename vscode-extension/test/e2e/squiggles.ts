@@ -31,7 +31,7 @@ export function squigglesOnScreen(): Squiggle[] {
     }
     return text.replaceAll("\u00a0", " ");
   };
-  return [...document.querySelectorAll(".editor-instance .view-overlays [class*=squiggly-]")].flatMap((element) => {
+  return [...document.querySelectorAll(".editor-instance .view-overlays [class*=squiggly-]:not(.squiggly-unnecessary)")].flatMap((element) => {
     const rect = element.getBoundingClientRect();
     const middle = (rect.top + rect.bottom) / 2;
     const line = lines.find((candidate) => candidate.rect.top <= middle && middle <= candidate.rect.bottom);
