@@ -255,6 +255,25 @@ export interface Finished {
 }
 
 /**
+ * A size of the inputs that may be another one: `name` as the code calls it, `value` as it is now.
+ *
+ * `usual` is what it is where nobody sets it, `given` says that the user did. Where inputs were `inferred` and it is
+ * not given it is any size, and `value` only a usual one: it is not `known`. `minimum` and `maximum` bound what was
+ * proved to run, `maximum` None where nothing does. `dimensions` say where it stands: `x[0]`.
+ */
+export interface FreeSize {
+  readonly name: string;
+  readonly value: number;
+  readonly usual: number;
+  readonly given?: boolean;
+  readonly known?: boolean;
+  readonly inferred?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number | null;
+  readonly dimensions?: readonly string[];
+}
+
+/**
  * One graph, its nodes in topological order. Names are unique within a document (`0`, `0.forward`, `1.backward`).
  *
  * `made_from` is the name of the graph that this one was made of, "" where it is the first.
@@ -405,9 +424,10 @@ export interface Inferred {
  * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
  * empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
  * `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
- * what its stages saw, to be judged again. `options` are the task's own, plain values only. `hints` are what earlier
- * jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept from nothing);
- * `allow` names what it may do all the same, of "network", "write" and "subprocess".
+ * what its stages saw, to be judged again. `sizes` are to replace those of the inputs, `seek_sizes` asks which sizes
+ * are free. `options` are the task's own, plain values only. `hints` are what earlier jobs inferred for this file.
+ * User code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all
+ * the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -424,6 +444,8 @@ export interface JobRequest {
   readonly keep_graphs?: boolean;
   readonly show_graphs?: boolean;
   readonly keep_captures?: boolean;
+  readonly sizes?: readonly SizeSetting[];
+  readonly seek_sizes?: boolean;
   readonly options?: Readonly<Record<string, unknown>>;
   readonly hints?: readonly InferenceHint[];
   readonly scratch?: string;
@@ -710,6 +732,38 @@ export interface ShapeConflict {
 export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation";
 
 /**
+ * A size that the user set; `target` is "" where it holds for all targets that have a size of that name.
+ */
+export interface SizeSetting {
+  readonly target: string;
+  readonly name: string;
+  readonly value: number;
+}
+
+/**
+ * A run of a target with symbols for sizes of its inputs, called as these; true of sizes for which `guards` hold.
+ *
+ * Guards are formulas of the names.
+ */
+export interface SizedCapture {
+  readonly guards: readonly string[];
+  readonly captured: StageCaptured;
+}
+
+/**
+ * Which sizes of a target's inputs are free, and what happens with others, as far as that is known.
+ *
+ * No capture is there for sizes that the target does not run with as symbols. `inputs` is a Python expression for the
+ * inputs with `{name}` in place of each size, "" where they cannot be written down.
+ */
+export interface SizesSeen {
+  readonly target: string;
+  readonly sizes: readonly FreeSize[];
+  readonly captures?: readonly SizedCapture[];
+  readonly inputs?: string;
+}
+
+/**
  * How deep a look at a target went; each stage refines the one before.
  */
 export type Stage = "load" | "preview" | "mock" | "aot" | "inductor";
@@ -801,9 +855,10 @@ export interface TargetFound {
 /**
  * One target and how far its analysis came; `line` is the zero-based line that offers it.
  *
- * `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
- * in a user's sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out
- * where it was seen to its end, in the order of the text.
+ * `inferred` says what was inferred for it; None where its inputs were given. `sizes` are those of its inputs that are
+ * free, as far as that was asked, with those that the user set. `checked` sums its stages up; `why` says in a user's
+ * sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out where it
+ * was seen to its end, in the order of the text.
  */
 export interface TargetReport {
   readonly name: string;
@@ -812,6 +867,7 @@ export interface TargetReport {
   readonly inferred?: Inferred | null;
   readonly checked?: Checked;
   readonly why?: string;
+  readonly sizes?: readonly FreeSize[];
   readonly untaken?: readonly UntakenBlock[];
 }
 
@@ -826,6 +882,27 @@ export interface TargetSetting {
   readonly init?: string | null;
   readonly inputs?: string | null;
   readonly at?: Location | null;
+}
+
+/**
+ * A target with its sizes as they are now: how it does with them, for who changes them.
+ *
+ * `at_once` says that it was told from a run with symbols; else the code is being run with these sizes. `seconds` is
+ * how long that took. `peak_bytes` is the most memory a run needs at once, None where nobody knows; not `peak_exact`,
+ * a size is still any. `findings` are those of the target now. `inputs` is a Python expression for inputs of these
+ * sizes, "" where they cannot be written down.
+ */
+export interface TargetSizes {
+  readonly uri: string;
+  readonly target: string;
+  readonly sizes: readonly FreeSize[];
+  readonly at_once: boolean;
+  readonly seconds: number;
+  readonly findings: number;
+  readonly peak_bytes?: number | null;
+  readonly peak_exact?: boolean;
+  readonly device_bytes?: number | null;
+  readonly inputs?: string;
 }
 
 /**
@@ -1076,4 +1153,4 @@ export interface WrongCall {
   readonly surplus: number;
 }
 
-export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | StageCaptured | StageFinished | StageStarted | TensorsSeen | UntakenSeen;
+export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | SizesSeen | StageCaptured | StageFinished | StageStarted | TensorsSeen | UntakenSeen;

@@ -5,7 +5,7 @@ only the standard library, because workers load it inside the user's own interpr
 """
 
 from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
-from inductor_debug_schema.captures import Basis, Blame, RunCaptured, StageCaptured
+from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
 from inductor_debug_schema.editor import AnalysisNotification
@@ -71,6 +71,7 @@ from inductor_debug_schema.jobs import (
     UntakenSeen,
 )
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
+from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
 from inductor_debug_schema.tensors import (
     LineTensors,
     MemoryNow,
@@ -112,6 +113,7 @@ __all__ = [
     "FileStatus",
     "Finding",
     "Finished",
+    "FreeSize",
     "Graph",
     "GraphBreak",
     "GraphDocument",
@@ -143,6 +145,9 @@ __all__ = [
     "Severity",
     "ShapeConflict",
     "Shortfall",
+    "SizeSetting",
+    "SizedCapture",
+    "SizesSeen",
     "Stage",
     "StageCaptured",
     "StageFinished",
@@ -153,6 +158,7 @@ __all__ = [
     "TargetFound",
     "TargetReport",
     "TargetSetting",
+    "TargetSizes",
     "Task",
     "TensorFact",
     "LineTensors",

@@ -11,6 +11,7 @@ from typing import Union
 
 from inductor_debug_schema.findings import Finding, Stage
 from inductor_debug_schema.positions import Location
+from inductor_debug_schema.sizes import FreeSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +78,28 @@ class StageCaptured:
     place: Location
     runs: list[RunCaptured]
     others: list[RunCaptured] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedCapture:
+    """A run of a target with symbols for sizes of its inputs, called as these; true of sizes for which `guards` hold.
+
+    Guards are formulas of the names.
+    """
+
+    guards: list[str]
+    captured: StageCaptured
+
+
+@dataclass(frozen=True, slots=True)
+class SizesSeen:
+    """Which sizes of a target's inputs are free, and what happens with others, as far as that is known.
+
+    No capture is there for sizes that the target does not run with as symbols. `inputs` is a Python expression for the
+    inputs with `{name}` in place of each size, "" where they cannot be written down.
+    """
+
+    target: str
+    sizes: list[FreeSize]
+    captures: list[SizedCapture] = field(default_factory=list)
+    inputs: str = ""

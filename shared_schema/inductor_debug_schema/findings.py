@@ -12,6 +12,7 @@ from typing import Union
 
 from inductor_debug_schema.facts import Facts
 from inductor_debug_schema.positions import Location, Range, Related
+from inductor_debug_schema.sizes import FreeSize
 from inductor_debug_schema.untaken import UntakenBlock
 
 
@@ -178,9 +179,10 @@ class Inferred:
 class TargetReport:
     """One target and how far its analysis came; `line` is the zero-based line that offers it.
 
-    `inferred` says what was inferred for it; None where its inputs were given. `checked` sums its stages up; `why` says
-    in a user's sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out
-    where it was seen to its end, in the order of the text.
+    `inferred` says what was inferred for it; None where its inputs were given. `sizes` are those of its inputs that are
+    free, as far as that was asked, with those that the user set. `checked` sums its stages up; `why` says in a user's
+    sentence what it lacks, and is empty where it lacks nothing. `untaken` is the code that its run left out where it
+    was seen to its end, in the order of the text.
     """
 
     name: str
@@ -189,6 +191,7 @@ class TargetReport:
     inferred: Inferred | None = None
     checked: Checked = Checked.NO
     why: str = ""
+    sizes: list[FreeSize] = field(default_factory=list)
     untaken: list[UntakenBlock] = field(default_factory=list)
 
 

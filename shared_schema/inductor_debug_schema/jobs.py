@@ -16,10 +16,11 @@ from enum import Enum
 from typing import Any, Union, get_args
 
 from inductor_debug_schema.artifacts import ArtifactKind
-from inductor_debug_schema.captures import StageCaptured
+from inductor_debug_schema.captures import SizesSeen, StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
+from inductor_debug_schema.sizes import SizeSetting
 from inductor_debug_schema.tensors import TensorsSeen
 from inductor_debug_schema.untaken import UntakenBlock
 
@@ -89,9 +90,10 @@ class JobRequest:
     (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
     empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
     `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
-    what its stages saw, to be judged again. `options` are the task's own, plain values only. `hints` are what earlier
-    jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept from nothing);
-    `allow` names what it may do all the same, of "network", "write" and "subprocess".
+    what its stages saw, to be judged again. `sizes` are to replace those of the inputs, `seek_sizes` asks which sizes
+    are free. `options` are the task's own, plain values only. `hints` are what earlier jobs inferred for this file.
+    User code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all
+    the same, of "network", "write" and "subprocess".
     """
 
     job: int
@@ -109,6 +111,8 @@ class JobRequest:
     keep_graphs: bool = False
     show_graphs: bool = False
     keep_captures: bool = False
+    sizes: list[SizeSetting] = field(default_factory=list)
+    seek_sizes: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""
@@ -229,6 +233,7 @@ Event = Union[
     StageStarted,
     StageFinished,
     StageCaptured,
+    SizesSeen,
     ExpressionsSeen,
     TensorsSeen,
     UntakenSeen,

@@ -1,4 +1,4 @@
-// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js` and their `.css` for the webviews, and the graph page in one HTML file for any
+// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js`, `out/sizes.js` and their `.css` for the webviews, and the graph page in one HTML file for any
 // browser, which the daemon puts data into (`daemon/inductor_debug/report/pages/graph.html`, committed; `--check` says when it is stale).
 
 import { build } from "esbuild";
@@ -14,6 +14,7 @@ const LARGEST = 400_000;
 const LARGEST_KERNELDIFF = 300_000;
 const LARGEST_ORDER = 20_000;
 const LARGEST_TENSORS = 40_000;
+const LARGEST_SIZES = 30_000;
 
 async function bundle(entry, options = {}) {
   const result = await build({
@@ -63,6 +64,7 @@ export async function writePages() {
   await writePage("kerneldiff", LARGEST_KERNELDIFF);
   await writePage("order", LARGEST_ORDER);
   await writePage("tensors", LARGEST_TENSORS);
+  await writePage("sizes", LARGEST_SIZES);
   if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== html) writeFileSync(PAGE, html);
   const size = Buffer.byteLength(html);
   console.log(`graph.html: ${size} bytes`);

@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "./context.js";
+import { USE_ACCELERATOR } from "./reportHtml.js";
 import { SECTION, targetFor } from "./settings.js";
 
 const { t } = vscode.l10n;
@@ -30,7 +31,15 @@ export interface BuiltInProfile {
 export function activate(context: Context): void {
   context.extension.subscriptions.push(
     vscode.commands.registerCommand("inductorDebug.chooseAccelerator", () => choose(context)),
+    vscode.commands.registerCommand(USE_ACCELERATOR, (accelerator?: unknown) => (typeof accelerator === "string" && accelerator !== "" ? use(context, accelerator) : undefined)),
   );
+}
+
+/** Makes an accelerator the one of the setting, from where several are compared. */
+async function use(context: Context, accelerator: string): Promise<void> {
+  const scope = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  await vscode.workspace.getConfiguration(SECTION, scope ?? null).update("accelerator", accelerator, targetFor(scope));
+  context.notifications.answer(t("Models are checked for {0} now.", accelerator === NO_ACCELERATOR ? titleOfNone() : basename(accelerator, ".toml")));
 }
 
 async function choose(context: Context): Promise<void> {

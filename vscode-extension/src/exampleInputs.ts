@@ -14,13 +14,14 @@ const FIRST_GUESS = "torch.randn(8, 64)";
 
 export function activate(context: Context): void {
   context.extension.subscriptions.push(
-    vscode.commands.registerCommand("inductorDebug.setExampleInputs", (uri?: unknown, name?: unknown) =>
-      setExampleInputs(context, typeof uri === "string" ? uri : undefined, typeof name === "string" ? name : undefined),
+    vscode.commands.registerCommand("inductorDebug.setExampleInputs", (uri?: unknown, name?: unknown, inputs?: unknown) =>
+      setExampleInputs(context, typeof uri === "string" ? uri : undefined, typeof name === "string" ? name : undefined, typeof inputs === "string" && inputs !== "" ? inputs : undefined),
     ),
   );
 }
 
-async function setExampleInputs(context: Context, uri: string | undefined, name: string | undefined): Promise<void> {
+/** `wanted` are inputs to begin with, whatever the class has now. */
+async function setExampleInputs(context: Context, uri: string | undefined, name: string | undefined, wanted: string | undefined): Promise<void> {
   const active = vscode.window.activeTextEditor?.document;
   const document = uri === undefined ? active : await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
   if (document?.languageId !== "python") {
@@ -37,7 +38,7 @@ async function setExampleInputs(context: Context, uri: string | undefined, name:
   const inferred = { inputs: FIRST_GUESS, init: "", ...inferredFor(context, document, chosen) };
   const inputs = await ask(t("What forward gets, as Python: one expression, or several with commas"), {
     title: t("Example Inputs of {0}", chosen.name),
-    value: chosen.directive?.inputs ?? inferred.inputs,
+    value: wanted ?? chosen.directive?.inputs ?? inferred.inputs,
   });
   if (inputs === undefined) return;
   const init = await askInit(chosen, inferred.init);

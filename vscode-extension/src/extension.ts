@@ -12,6 +12,7 @@ import * as bisect from "./bisect.js";
 import * as bugReport from "./bugReport.js";
 import * as chooseInterpreter from "./chooseInterpreter.js";
 import * as commands from "./commands.js";
+
 import type { Context, Services } from "./context.js";
 import * as errorHeat from "./errorHeat.js";
 import * as exampleInputs from "./exampleInputs.js";
@@ -29,18 +30,20 @@ import * as report from "./report.js";
 import * as repro from "./repro.js";
 import * as rules from "./rules.js";
 import { Session } from "./server/session.js";
+import * as sizes from "./sizes.js";
 import * as status from "./status.js";
 import * as tensorView from "./tensorView.js";
 import * as testExplorer from "./testExplorer.js";
 import * as tree from "./tree.js";
 import * as troubleshooting from "./troubleshooting.js";
 import * as walkthrough from "./walkthrough.js";
+import * as whatIfAccelerator from "./whatIfAccelerator.js";
 import * as workspaceCheck from "./workspaceCheck.js";
 
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

@@ -1,6 +1,6 @@
 /**
- * HTML for pages that the extension writes: whatever comes from elsewhere is text and never markup. What a page can do are two commands, which go
- * to a place and copy a text; it runs no script. Pure.
+ * HTML for pages that the extension writes: whatever comes from elsewhere is text and never markup. What a page can do are three commands, which go
+ * to a place, copy a text and choose an accelerator; it runs no script. Pure.
  */
 
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 const { t } = vscode.l10n;
 export const GO_TO_PLACE = "inductorDebug.goToPlace";
 export const COPY_TEXT = "inductorDebug.copyText";
+export const USE_ACCELERATOR = "inductorDebug.useAccelerator";
 
 export interface Position {
   readonly line: number;
@@ -51,14 +52,34 @@ export function commandLine(text: string): string {
 
 /** A table; cells are HTML already. The first cell of a row names it. Without `head` there is none. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return tableOf(head.map(plain), rows);
+}
+
+/** The same with a head that is HTML already. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = ([first = "", ...rest]: readonly string[]): string => `<tr><th scope="row">${first}</th>${rest.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
-  const above = head.length === 0 ? "" : `<thead><tr>${head.map((cell) => `<th scope="col">${plain(cell)}</th>`).join("")}</tr></thead>`;
+  const above = head.length === 0 ? "" : `<thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join("")}</tr></thead>`;
   return `<table>${above}<tbody>${rows.map(line).join("")}</tbody></table>`;
 }
 
 /** A link that opens a file and selects a place in it. */
 export function link(html: string, place: Place): string {
   return linkTo(GO_TO_PLACE, [place], html);
+}
+
+/** A link that makes an accelerator the one that models are checked for. */
+export function useAccelerator(html: string, accelerator: string): string {
+  return linkTo(USE_ACCELERATOR, [accelerator], html);
+}
+
+/** A link to what has this id on the same page. */
+export function linkWithin(html: string, id: string): string {
+  return `<a href="#${plain(id)}">${html}</a>`;
+}
+
+/** A heading that links lead to. */
+export function section(id: string, text: string): string {
+  return `<h2 id="${plain(id)}" tabindex="-1">${plain(text)}</h2>`;
 }
 
 function linkTo(command: string, values: readonly unknown[], html: string): string {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -17,14 +18,25 @@ from inductor_debug.capture.origins import OriginTable
 from inductor_debug.capture.target import BuiltTarget
 
 
+@dataclass
+class Symbols:
+    """Tensors with symbols for sizes, by the ids of those that they replace, and all that torch knows of these."""
+
+    made: dict[int, torch.Tensor] = field(default_factory=dict)
+    environment: Any = None
+
+
 @contextmanager
-def symbolic_arguments(target: BuiltTarget, origins: OriginTable) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+def symbolic_arguments(
+    target: BuiltTarget, origins: OriginTable, symbols: Symbols | None = None
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Gives the target's arguments in new containers, their dynamic dimensions replaced by symbols.
 
     A dimension is dynamic when it was marked (`torch._dynamo.mark_dynamic`) or the target is compiled with
-    `dynamic=True`; sizes 0 and 1 stay as they are, as in Dynamo. Tensors that are not fake stay as well.
+    `dynamic=True`; sizes 0 and 1 stay as they are, as in Dynamo. Tensors that are not fake stay as well. What was made
+    is told in `symbols`.
     """
-    copies: dict[int, Any] = {}
+    copies = symbols.made if symbols is not None else {}
 
     def convert(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor) or target.fake_mode is None:
@@ -42,6 +54,8 @@ def symbolic_arguments(target: BuiltTarget, origins: OriginTable) -> Iterator[tu
         yield pytree.tree_map(convert, (target.args, target.kwargs))
     finally:
         if mode is not None:
+            if symbols is not None and mode.shape_env is not before:
+                symbols.environment = mode.shape_env
             # Dynamo brings its own symbols, and must not find ours.
             mode.shape_env = before
 

@@ -13,7 +13,7 @@ import torch
 from inductor_debug_schema import Finding, Stage, StageReport, StageState
 
 from inductor_debug.capture.conflict_facts import conflict_facts
-from inductor_debug.capture.dynamic_inputs import symbolic_arguments
+from inductor_debug.capture.dynamic_inputs import Symbols, symbolic_arguments
 from inductor_debug.capture.failed_calls import CallWatch, MixedDtypesError
 from inductor_debug.capture.failures import (
     Fault,
@@ -46,19 +46,19 @@ _REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
 """What torch raises at calls that it refuses."""
 
 
-def run_preview(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+def run_preview(target: BuiltTarget, sources: SourceMap, symbols: Symbols | None = None) -> StageOutcome:
     """Runs `target` once under the recorder.
 
     An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise (a value
     was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
-    recorded.
+    recorded. Of sizes that are not known `symbols` tells what became.
     """
     with instructions_of(target.location.path) as ran:
-        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True, symbols=symbols)
     if isinstance(error, RecursionError):
         # Whoever watches needs the stack, too: only a run without shows where the code itself came to its end.
         ran = None
-        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True)
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True, symbols=symbols)
     ending = _explain(error, recorder, target, sources)
     report = StageReport(
         stage=Stage.PREVIEW,
@@ -79,6 +79,7 @@ def _run(
     watch: contextlib.AbstractContextManager[Any],
     *,
     watched: bool = False,
+    symbols: Symbols | None = None,
 ) -> tuple[Recorder, BaseException | None]:
     """Runs the target once, leaves it as it was, and gives what was recorded and raised.
 
@@ -92,7 +93,7 @@ def _run(
     log = CallLog(recorder, lambda frame: sources.stack(frame, _call.__code__)) if watched else None
     error: BaseException | None = None
     ambient = target.fake_mode or contextlib.nullcontext()
-    with quiet(), ambient, symbolic_arguments(target, origins) as (args, kwargs):
+    with quiet(), ambient, symbolic_arguments(target, origins, symbols) as (args, kwargs):
         try:
             # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
             with path.follow(log), torch.compiler.set_stance("force_eager"), recorder, watch:

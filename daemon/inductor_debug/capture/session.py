@@ -74,6 +74,7 @@ from inductor_debug.capture.mock import run_mock
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.seeding import seed_host
+from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import Measured, StageOutcome
 from inductor_debug.capture.symbol_names import naming_symbols
@@ -124,6 +125,7 @@ class _Running:
     offer: Offer
     target: BuiltTarget | None = None
     valued: BuiltTarget | None = None
+    sizing: Sizing | None = None
     analysed: bool = False
     findings: int = 0
     refused: Inferred | None = None
@@ -165,6 +167,8 @@ class _Session:
                 built = [item.target for item in running if item.target is not None]
                 self._findings += too_many_instances(built, self._workshop.traced)
             self._findings += self._missing_attributes(load)
+            if self._request.seek_sizes:
+                self._seek_sizes(running)
             self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
 
     def _emit_untaken(self) -> None:
@@ -217,6 +221,7 @@ class _Session:
                 self._not_built(stage, item, error, time.perf_counter() - started)
                 return
             item.blamed = item.target.inference is not None and item.target.inference.blame is not None
+            self._set_sizes(item)
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
             short = Shortfall.NO_INPUTS if item.refused is not None else Shortfall.NOT_BUILT
@@ -263,6 +268,30 @@ class _Session:
                     )
                 )
 
+    def _set_sizes(self, item: _Running) -> None:
+        """Gives a target the sizes that the user has set for it."""
+        assert item.target is not None
+        named = {size.name: size.value for size in self._request.sizes if size.target in ("", item.offer.name)}
+        if named:
+            item.sizing = self._sizing(item.target)
+            item.target = item.sizing.resized(item.target, named)
+            self._emit(item.sizing.seen(item.offer.name, item.target.given))
+
+    def _seek_sizes(self, running: list[_Running]) -> None:
+        """Tells which sizes are free. Last of all: that takes another run of each target."""
+        for item in running:
+            if item.target is not None and item.sizing is None and item.analysed and not item.blamed:
+                self._emit(self._sizing(item.target).seen(item.offer.name, {}))
+
+    def _sizing(self, target: BuiltTarget) -> Sizing:
+        @contextlib.contextmanager
+        def around() -> Iterator[None]:
+            seed_host()
+            with self._workshop.eagerly(), torch.set_grad_enabled(target.gradients):
+                yield
+
+        return sizing_of(target, self._sources, around)
+
     def _not_built(self, stage: Stage, item: _Running, error: BuildError, seconds: float) -> None:
         """Tells why there is no target: user code raised, or its inputs could not be inferred."""
         cause, name = error.cause, item.offer.name
@@ -307,14 +336,15 @@ class _Session:
         outcome, findings = self._judged(stage, runner, target)
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.
-            item.target = target = with_fixed_sizes(target)
+            item.target = target = self._as_given(item, with_fixed_sizes(target))
             self._runs.clear()
             outcome, findings = self._judged(stage, runner, target)
-        if stage is Stage.PREVIEW and target.inference is not None and outcome.report.state is StageState.DONE:
+        by_chance = target.inference is not None and not target.given
+        if stage is Stage.PREVIEW and by_chance and outcome.report.state is StageState.DONE:
             beside = self._remarks(target)
             self._runs[-1] = replace(self._runs[-1], beside=beside)
             findings = [*findings, *beside]
-        if stage is Stage.PREVIEW:
+        if stage is Stage.PREVIEW and not target.given:
             # Of no stage: that a later one gets through with the first set says nothing of the others.
             self._findings = merged(self._findings, self._with_other_inputs(target))
         notes = [*target.notes, *outcome.report.notes]
@@ -325,12 +355,17 @@ class _Session:
                 if self._workshop.too_large(target):
                     outcome.report = replace(outcome.report, shortfall=Shortfall.MEMORY)
             else:
-                item.valued = valued
+                item.valued = valued = self._as_given(item, valued)
                 again, more = self._judged(stage, runner, valued)
                 outcome, findings = again, merged(more, findings)
                 notes += [*valued.notes, *again.report.notes]
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
+
+    def _as_given(self, item: _Running, target: BuiltTarget) -> BuiltTarget:
+        """The target, built anew, with the sizes that the user has set for it."""
+        assert item.target is not None
+        return target if item.sizing is None else item.sizing.resized(target, item.target.given)
 
     def _with_values(self, item: _Running, target: BuiltTarget, load: Load) -> BuiltTarget | str:
         """The target with real tensors or, where they are too large, with invented values; or why there is neither."""
@@ -411,7 +446,8 @@ class _Session:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
         self._told.setdefault(item.offer.name, set()).update(told_by(findings))
-        if item.offer.inference is not None and not item.blamed and report.state is StageState.FAILED:
+        ours = item.offer.inference is not None and not (item.target is not None and item.target.given)
+        if ours and not item.blamed and report.state is StageState.FAILED:
             short = report.shortfall or Shortfall.INPUTS
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
         self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))

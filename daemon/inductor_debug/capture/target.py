@@ -78,6 +78,8 @@ class BuiltTarget:
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False
     """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""
+    given: dict[str, int] = field(default_factory=dict)
+    """Sizes of the inputs that the user set, by name."""
     fullgraph: bool = False
     """The user asked `torch.compile` for one graph, so that a graph break is an error of theirs."""
     gradients: bool = True

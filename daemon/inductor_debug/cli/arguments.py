@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from inductor_debug_schema import Stage
+from inductor_debug_schema import SizeSetting, Stage
 
 from inductor_debug.cli.files import PathError
 from inductor_debug.cli.fixing import add_fixing
@@ -70,6 +70,7 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         type=_stages,
         help=f"how deep to look: {', '.join(STAGES)} (default: preview,mock)",
     )
+    add_sizes(group)
     group.add_argument(
         "--exclude",
         metavar="PATTERN",
@@ -128,6 +129,26 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         help="show every stage, every related place, and shared findings with each file",
     )
     amount.add_argument("-q", "--quiet", action="store_true", help="findings only: no progress, remarks and summary")
+
+
+def add_sizes(group: argparse._ActionsContainer) -> None:
+    """Adds `--size`."""
+    group.add_argument(
+        "--size",
+        metavar="NAME=N",
+        dest="sizes",
+        action="append",
+        type=_size,
+        default=[],
+        help="set a free size of the inputs, such as batch=8, in each target that has one of that name; repeatable",
+    )
+
+
+def _size(text: str) -> SizeSetting:
+    name, _, value = text.partition("=")
+    if not name.strip() or not value.strip().isdecimal() or int(value) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name and a number of at least 1, such as batch=8")
+    return SizeSetting("", name.strip(), int(value))
 
 
 def _stages(text: str) -> list[str]:

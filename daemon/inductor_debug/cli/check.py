@@ -24,6 +24,7 @@ from inductor_debug.cli.formats import View, renderer
 from inductor_debug.cli.output import Output, require_writable, styler, write_whole
 from inductor_debug.cli.runner import Plan
 from inductor_debug.cli.runner import run as run_files
+from inductor_debug.cli.sizes import require_sizes
 from inductor_debug.cli.subjects import NO_TARGET, located
 from inductor_debug.engine import supervisor
 from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
@@ -52,7 +53,7 @@ class _Check:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
-        self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ)
+        self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ, sizes=arguments.sizes)
         self._files: list[CheckedFile] = []
         self._skipped: list[SkippedFile] = []
         self._started = time.perf_counter()
@@ -68,7 +69,8 @@ class _Check:
         places = Places(working_folder, repository_root(working_folder), given)
         report = Differences() if arguments.diff else renderer(self._view(), places)
         # A new baseline knows everything, so its files can only be shown after the last one.
-        streaming = arguments.write_baseline is None
+        # So must a size be known to be one before anything is said of it.
+        streaming = arguments.write_baseline is None and not arguments.sizes
 
         def on_file(file: CheckedFile) -> None:
             shown = known.apply(file) if known is not None else file
@@ -78,6 +80,7 @@ class _Check:
                 output.write(report.file(shown))
 
         tool = self._analyse(candidates, on_file)
+        require_sizes(arguments.sizes, [file.report for file in self._files])
         use = self._use(known, renewed)
         if not streaming:
             for file in self._files:

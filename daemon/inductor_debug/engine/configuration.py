@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inductor_debug_schema import Entry, Finding, Severity, Stage, TargetSetting
+from inductor_debug_schema import Entry, Finding, Severity, SizeSetting, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import (
     NO_ACCELERATOR,
@@ -50,7 +50,8 @@ class SettingsResolver:
     `command_line` and `editor` map the names of settings (`inductor_debug_schema.settings`) to values; `command_line`
     also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in
     camelCase work as well; None means "not said", and what else the editor says is not ours. Relative paths are
-    relative to the working folder (command line), the project root (editor) or the file they stand in.
+    relative to the working folder (command line), the project root (editor) or the file they stand in. `sizes` are
+    those of inputs that somebody sets for this run.
     """
 
     def __init__(
@@ -60,12 +61,14 @@ class SettingsResolver:
         editor: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] | None = None,
         workspace_folders: Sequence[str] = (),
+        sizes: Sequence[SizeSetting] = (),
     ) -> None:
         self._command_line = dict(command_line or {})
         self._config: str | None = self._command_line.pop("config", None)
         self._editor = dict(editor or {})
         self._environ = os.environ if environ is None else environ
         self._folders = tuple(os.path.abspath(folder) for folder in workspace_folders)
+        self._sizes = tuple(sizes)
         self._pyprojects = Pyprojects()
         self._profiles: dict[tuple[str, ...], tuple[float, dict[str, Any]]] = {}
 
@@ -107,6 +110,7 @@ class SettingsResolver:
             severity=_severities(rungs),
             targets=_targets_of(path, project),
             entry=_entries_of(path, rungs),
+            sizes=self._sizes,
             complaints=_lost_targets(project),
             configuration_path=project.path if project is not None else None,
             **said,

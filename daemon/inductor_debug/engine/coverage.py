@@ -59,6 +59,18 @@ def remark(target: TargetReport) -> str:
     return "" if target.checked is Checked.YES else " ".join(f"{WORDS[target.checked]}: {target.why}".splitlines())
 
 
+def sizes_of(target: TargetReport) -> str:
+    """`batch 8 · seq any`: the free sizes of a target as they are now; empty where none is free, as far as is known."""
+    shown = [f"{size.name} {size.value if size.known else 'any'}" for size in target.sizes]
+    return " · ".join(shown) + (" (set by you)" if any(size.given for size in target.sizes) else "")
+
+
+def sizes_set(targets: Sequence[TargetReport]) -> str:
+    """`with batch 8, seq 63 (set by you)`: the sizes that hold because the user set them; empty where none do."""
+    given = dict.fromkeys(f"{size.name} {size.value}" for target in targets for size in target.sizes if size.given)
+    return f"with {', '.join(given)} (set by you)" if given else ""
+
+
 def coverage_of(
     reports: Mapping[Stage, StageReport],
     asked: Sequence[Stage],

@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from inductor_debug_schema import (
@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     Finding,
     LineTensors,
     Range,
+    TargetSizes,
 )
 
 from inductor_debug.accelerators.profile import read_profile
@@ -43,6 +44,7 @@ from inductor_debug.engine.settings import ConfigurationError, Settings
 from inductor_debug.engine.supervisor import WorkerPool
 from inductor_debug.engine.tensors.line import Known, Question, Ran, line_tensors
 from inductor_debug.engine.watching import Watch
+from inductor_debug.engine.whatif.asking import set_sizes, sizes_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -199,6 +201,18 @@ class Engine:
                 return lane.document.saved
         text = read_source(path)
         return None if isinstance(text, Finding) else text
+
+    def sizes(self, uri: str) -> list[TargetSizes]:
+        """The free sizes of the targets of an open document as they are now, and how the targets do with them."""
+        return sizes_of(self._lanes.get(uri))
+
+    def set_sizes(self, uri: str, target: str, values: Mapping[str, int]) -> TargetSizes:
+        """Sets sizes of a target of an open document for the session, all others as usual again; updates follow.
+
+        Raises:
+            UnknownSizeError: the document has no such target, or the target no such size.
+        """
+        return set_sizes(self._lanes.get(uri), target, values)
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running for the document; None if it is not open."""

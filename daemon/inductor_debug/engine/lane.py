@@ -20,11 +20,22 @@ import dataclasses
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Severity, Stage, StageFinished
+from inductor_debug_schema import (
+    Event,
+    FileReport,
+    FileStatus,
+    Finding,
+    FreeSize,
+    Severity,
+    SizeSetting,
+    Stage,
+    StageFinished,
+)
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import stage_of
@@ -43,11 +54,17 @@ from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason
 from inductor_debug.engine.settings import ConfigurationError, Settings, Trigger
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, unparsed
 
+if TYPE_CHECKING:
+    from inductor_debug.engine.whatif.sizes import Sized, SizeTrials
+
 _LOG = logging.getLogger(__name__)
 
 TOP_LEVEL_CHANGED = "waiting for a save: the edit is not only inside functions"
 NOT_SAVED = "waiting for a save: the file is not on disk"
 NOT_PARSED = "waiting for an edit: the text does not parse"
+SIZES_SET = "sizes set"
+SIZES_SETTLE = 0.5
+"""Seconds for which sizes stay as they are before the code is run with them: a slider passes many."""
 NOT_ASKED = "waiting for a save or a command"
 _NEVER_RUN = frozenset((SkipReason.SET_UP, SkipReason.MIGRATION, SkipReason.WITHOUT_TORCH, SkipReason.WITHOUT_MODEL))
 """Files in which there is nothing to find."""
@@ -79,6 +96,9 @@ class Lane:
         self._selected: tuple[str, Skip | None] | None = None
         """The saved text for which it was last decided whether there is anything to compile, and what came of it."""
         self.expressions = ExpressionStore()
+        self._sizes: dict[str, dict[str, int]] = {}
+        """Sizes of inputs that the user has set, by target: for the session, whatever the text becomes."""
+        self._trials: SizeTrials | None = None
 
     @property
     def busy(self) -> bool:
@@ -112,6 +132,44 @@ class Lane:
         """What the analysis of the present text found; None where there is none, or it has not ended."""
         results = self._results
         return results if results is not None and results.text == self.document.text and not self.busy else None
+
+    def sized(self, target: str) -> Sized | None:
+        """What is known of a target with its sizes as they are now; None where nothing is."""
+        results, settings = self._results, self._settings
+        if results is None or settings is None or results.text != self.document.text:
+            return None
+        if self._trials is None:
+            # Imported when somebody asks: an editor waits while the server starts.
+            from inductor_debug.engine.whatif.sizes import SizeTrials
+
+            self._trials = SizeTrials()
+        return self._trials.tried(results, target, self._sizes.get(target, {}), settings)
+
+    def free_sizes(self) -> dict[str, list[FreeSize]]:
+        """The free sizes of each target, as far as they are known of the present text."""
+        results = self._results
+        known = results is not None and results.text == self.document.text
+        return {name: seen.sizes for name, seen in results.sizes.items()} if known and results is not None else {}
+
+    def inputs_of(self, target: str) -> str:
+        """A target's inputs as Python, with names for the free sizes; "" where they cannot be written down."""
+        seen = self._results.sizes.get(target) if self._results is not None else None
+        return seen.inputs if seen is not None else ""
+
+    def set_sizes(self, target: str, values: Mapping[str, int]) -> Sized | None:
+        """The user has set sizes of a target, all others are as usual again.
+
+        What its run with symbols tells of them is shown at once, and returned; then the code is run with them.
+        """
+        self._sizes = {name: sizes for name, sizes in {**self._sizes, target: dict(values)}.items() if sizes}
+        settings = self._resolve(SIZES_SET, asked=True)
+        if settings is None:
+            return None
+        sized = self.sized(target)
+        if sized is not None:
+            self._answer(self._begin(SIZES_SET), sized.results, settings)
+        self._consider(settings, SIZES_SET, delay=SIZES_SETTLE if sized is not None else 0.0)
+        return sized
 
     # What happens to a document.
 
@@ -242,7 +300,9 @@ class Lane:
         """
         document = self.document
         try:
-            self._settings = self._settings_for(document.path)
+            own = self._settings_for(document.path)
+            sizes = [SizeSetting(target, *item) for target, said in self._sizes.items() for item in said.items()]
+            self._settings = dataclasses.replace(own, sizes=(*own.sizes, *sizes))
         except ConfigurationError as error:
             self._settings = None
             finding = configuration_finding(error, document.path, document.text)

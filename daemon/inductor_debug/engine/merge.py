@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     Finished,
     Inferred,
     Loaded,
+    SizesSeen,
     Stage,
     StageCaptured,
     StageFinished,
@@ -84,6 +85,7 @@ class Results:
     answers: list[Answered] = field(default_factory=list)
     artifacts: list[ArtifactMade] = field(default_factory=list)
     captures: dict[Part, StageCaptured] = field(default_factory=dict)
+    sizes: dict[str, SizesSeen] = field(default_factory=dict)
 
     def accept(self, event: Event) -> None:
         """Takes in what a worker sent."""
@@ -103,6 +105,8 @@ class Results:
             self.running = None
         elif isinstance(event, ExpressionsSeen):
             self.expressions[event.target, event.stage] = event.expressions
+        elif isinstance(event, SizesSeen):
+            self.sizes[event.target] = event
         elif isinstance(event, StageCaptured):
             self.captures[event.target, event.stage] = event
         elif isinstance(event, TensorsSeen):
@@ -159,7 +163,9 @@ class Results:
             broke_off=None if self.reason is None else self.reason.message.splitlines()[0],
             untaken=untaken,
         )
-        return TargetReport(name, line, list(reports.values()), inferred, coverage.checked, coverage.why, untaken)
+        sizes = self.sizes[name].sizes if name in self.sizes else []
+        reached = list(reports.values())
+        return TargetReport(name, line, reached, inferred, coverage.checked, coverage.why, sizes, untaken)
 
     def findings(self, carried: Carried | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""

@@ -30,6 +30,7 @@ from inductor_debug_schema import (
     Finished,
     InferenceHint,
     JobRequest,
+    SizesSeen,
     StageCaptured,
     TensorsSeen,
 )
@@ -61,7 +62,7 @@ class Work:
     """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse.
 
     With an `order` it is more than an analysis, or another one than usual: nothing of it is cached. With `shows` the
-    results hold the captured graphs, for whoever wants to see them.
+    results hold the captured graphs, for whoever wants to see them, and which sizes of the inputs are free.
     """
 
     path: str
@@ -149,7 +150,7 @@ class Runner:
                     self._hints.keep(_place(work), event)
                 return
             results.accept(event)
-            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, TensorsSeen)):
+            if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, SizesSeen, TensorsSeen)):
                 on_event(results, event)
 
         station = self._station(work.settings)
@@ -250,6 +251,8 @@ class Runner:
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,
             show_graphs=work.shows,
+            seek_sizes=work.shows,
+            sizes=list(settings.sizes),
             keep_captures=order.keep_captures,
             options=order.options,
             hints=self._hints.of(_place(work)) if settings.infer else [],

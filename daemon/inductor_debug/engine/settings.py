@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-from inductor_debug_schema import Entry, Finding, Severity, Stage, TargetSetting
+from inductor_debug_schema import Entry, Finding, Severity, SizeSetting, Stage, TargetSetting
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, chosen_name
 
@@ -72,6 +72,7 @@ class Settings:
     `accelerator` is a built-in name or the absolute path of a profile, and `profile` its document with the environment
     applied, ready for a worker. `severity` maps rule ids
     to a level, or to None for "off". `targets` are those that the configuration declares for this very file.
+    `sizes` are those of inputs that the user set for this session; no file declares them.
     `complaints` say what is wrong with the configuration that keeps no file from being analysed.
     `exclude` are files that are never checked, `include` such as are checked though they look like none to check.
     `allow` names what the code that is run may do to the world: "network", "write", "subprocess".
@@ -104,6 +105,7 @@ class Settings:
     entry: tuple[Entry, ...] = ()
     follow_main: bool = False
     argv: tuple[str, ...] = ()
+    sizes: tuple[SizeSetting, ...] = ()
     complaints: tuple[Finding, ...] = ()
     configuration_path: str | None = None
 
@@ -122,6 +124,7 @@ class Settings:
             self.infer,
             self.allow,
             self.interpreter,
+            [[size.target, size.name, size.value] for size in self.sizes],
             [[target.name, target.init, target.inputs, target.at] for target in self.targets],
             [[entry.expression, entry.at] for entry in self.entry],
             [self.follow_main, self.argv],

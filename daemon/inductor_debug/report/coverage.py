@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import Checked, TargetReport
 
-from inductor_debug.engine.coverage import WORDS
+from inductor_debug.engine.coverage import WORDS, sizes_set
 from inductor_debug.report.cells import one_line
 from inductor_debug.report.model import CheckedFile
 from inductor_debug.report.sources import Sources
@@ -35,7 +35,8 @@ def coverage_line(files: Sequence[CheckedFile], sources: Sources) -> str:
     amount = counted(len(targets), "class", "classes") if classes else counted(len(targets), "target")
     whole = sum(target.checked is Checked.YES for _, target in targets)
     head = f"{amount} checked" if whole == len(targets) else f"{whole} of {amount} checked"
-    return "; ".join([head, *filter(None, (_named(files, checked) for checked in (Checked.NO, Checked.PARTLY)))])
+    short = (_named(files, checked) for checked in (Checked.NO, Checked.PARTLY))
+    return "; ".join([head, *filter(None, (*short, sizes_set([target for _, target in targets])))])
 
 
 def _named(files: Sequence[CheckedFile], checked: Checked) -> str:

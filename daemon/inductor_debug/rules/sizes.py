@@ -32,7 +32,7 @@ def misaligned(size: Size, unit: int) -> bool:
 def _never_multiple(expression: str, unit: int) -> bool:
     """Whether `expression` (`8*s0 + 4`) has a remainder that no value of its symbols can take away."""
     try:
-        terms = _linear(ast.parse(expression, mode="eval").body)
+        terms = linear(ast.parse(expression, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError):
         return False
     constant = terms.pop("", 0)
@@ -40,7 +40,7 @@ def _never_multiple(expression: str, unit: int) -> bool:
     return constant % step != 0
 
 
-def _linear(node: ast.expr) -> dict[str, int]:
+def linear(node: ast.expr) -> dict[str, int]:
     """A sum of products as coefficients by what they multiply; the constant under "".
 
     Raises:
@@ -51,10 +51,10 @@ def _linear(node: ast.expr) -> dict[str, int]:
     if isinstance(node, ast.Name):
         return {node.id: 1}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return {name: -value for name, value in _linear(node.operand).items()}
+        return {name: -value for name, value in linear(node.operand).items()}
     if not isinstance(node, ast.BinOp):
         raise ValueError("neither a sum nor a product")
-    left, right = _linear(node.left), _linear(node.right)
+    left, right = linear(node.left), linear(node.right)
     if isinstance(node.op, (ast.Add, ast.Sub)):
         sign = 1 if isinstance(node.op, ast.Add) else -1
         return {name: left.get(name, 0) + sign * right.get(name, 0) for name in {*left, *right}}

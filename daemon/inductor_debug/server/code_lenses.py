@@ -12,7 +12,7 @@ from inductor_debug_schema import Checked, FileStatus, Severity, Stage, StageRep
 from lsprotocol import types
 
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.coverage import remark
+from inductor_debug.engine.coverage import remark, sizes_of
 from inductor_debug.engine.syntax import unparsed
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.stage_names import stage_name
@@ -29,6 +29,8 @@ SHOW_GRAPH = "inductorDebug.showGraph"
 """The client's command that shows a target's graphs; arguments: URI, target."""
 COMPARE = "inductorDebug.compare"
 """The client's command that compares a backend and shows what came of it; arguments: URI, target."""
+SHOW_SIZES = "inductorDebug.showSizes"
+"""The client's command that lets the user change the free sizes of a target; arguments: URI, target."""
 CHECK = "inductorDebug.check"
 MOST_LENSES = 200
 _LONGEST = 120
@@ -52,6 +54,8 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses.append(_lens(line, target_title(target, update), uri))
         if target.inferred is not None and target.inferred.reason:
             continue  # without inputs there is nothing to run
+        if target.sizes and SHOW_SIZES in server.client.commands:
+            lenses.append(_lens(line, _shortened(sizes_of(target)), uri, SHOW_SIZES, [uri, target.name]))
         if SHOW_GRAPH in server.client.commands:
             lenses.append(_lens(line, "graph", uri, SHOW_GRAPH, [uri, target.name]))
         if COMPARE in server.client.commands:

@@ -25,6 +25,7 @@ from inductor_debug.server import (
     graph_commands,
     report_commands,
     repro_commands,
+    size_commands,
     tensor_commands,
 )
 from inductor_debug.server.ordering import Token
@@ -155,6 +156,8 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.compareAccelerators": Command(
         accelerator_commands.compare_accelerators, accelerator_commands.OPTIONS
     ),
+    "inductorDebug.sizes": Command(size_commands.sizes),
+    "inductorDebug.setSizes": Command(size_commands.set_sizes, ("uri", "target", "sizes")),
     "inductorDebug.tensors": Command(tensor_commands.tensors, tensor_commands.OPTIONS),
     "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
     "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),

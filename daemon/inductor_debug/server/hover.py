@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from inductor_debug_schema import Finding, Position, Range
 from lsprotocol import types
 
+from inductor_debug.engine.coverage import sizes_set
 from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.server.diagnostics import range_of
 from inductor_debug.server.expression_text import Wording
@@ -38,8 +39,15 @@ def hover_at(server: Server, uri: str, position: Position) -> types.Hover | None
         text = "\n\n".join(filter(None, (wording.background(findings), measured)))
         return types.Hover(contents=types.MarkupContent(kind=kind, value=text)) if text else None
     text = wording.hover(known, findings, server.accelerator_of(document.path))
-    text = "\n\n".join(filter(None, (text, measured)))
+    text = "\n\n".join(filter(None, (text, _sizes(server, uri, known), measured)))
     return types.Hover(contents=types.MarkupContent(kind=kind, value=text), range=range_of(known.range))
+
+
+def _sizes(server: Server, uri: str, known: KnownExpression) -> str:
+    """The sizes that hold where the expression ran, because the user set them."""
+    update = server.engine.latest(uri)
+    ran = [target for target in update.report.targets if target.name in known.targets] if update is not None else []
+    return sizes_set(ran)
 
 
 def _measured(server: Server, path: str, position: Position, markdown: bool) -> str:

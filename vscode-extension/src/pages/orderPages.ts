@@ -1,6 +1,6 @@
 /**
  * Pages of orders that the daemon carries out: bisections, transfers, reports. The page is there at once, says how far the order is, and then has
- * what came of it. One tab for each subject. Links in what came are commands, and only two of those.
+ * what came of it. One tab for each subject. Links in what came are commands, and only three of those.
  */
 
 import * as vscode from "vscode";
@@ -11,7 +11,7 @@ import type { PageState } from "../../webview/shared/state.js";
 import type { Services } from "../context.js";
 import { carryOutIn, messageOf, type Order, type Outcome } from "../orders.js";
 import { revealPlace } from "../places.js";
-import { COPY_TEXT, GO_TO_PLACE, type Place } from "../reportHtml.js";
+import { COPY_TEXT, GO_TO_PLACE, type Place, USE_ACCELERATOR } from "../reportHtml.js";
 import type { About } from "./active.js";
 import { PageTab } from "./tab.js";
 
@@ -72,7 +72,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
   private about: About | undefined;
 
   constructor(context: Services, panel: vscode.WebviewPanel, closed: () => void) {
-    super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, COPY_TEXT]);
+    super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, COPY_TEXT, USE_ACCELERATOR]);
   }
 
   show(title: string): void {

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 test("a lens above the target says how it went, and a click checks it again", async () => {
   await window.openFile("model.py");
-  const lens = /^capture: 1 finding · \d+ ops · \d\.\d\d s \| graph \| compare$/u;
+  const lens = /^capture: 1 finding · \d+ ops · \d\.\d\d s \| batch 8 \| graph \| compare$/u;
   await until("the lens is there", async () => (await window.lenses()).some((text) => lens.test(text)));
   await until("it is the only one", async () => (await window.lenses()).length === 1);
   const checks = (): number => window.output().split("\n").filter((line) => /model\.py: done.*command/u.test(line)).length;

@@ -140,6 +140,13 @@ class Inference:
         traced = found.traced.size_of()
         return {traced[name]: symbol for name, symbol in self._names(found).items()}
 
+    def usual_sizes(self) -> dict[str, int]:
+        """The free sizes that users are shown, by the names of `symbols`."""
+        if self._answer is None:
+            return {}
+        sizes = self._answer.found.guess.size_of()
+        return {symbol: sizes[name] for name, symbol in self._names(self._answer.found).items()}
+
     def _names(self, found: Found) -> dict[str, str]:
         """What the free sizes of a call are called."""
         return names_of(found.guess, found.free, found.traced.size_of(), self._subject.value)

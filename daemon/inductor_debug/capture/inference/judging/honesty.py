@@ -59,12 +59,21 @@ def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
         place=target.location,
         kept_since=inference.result.kept_since,
         made_up=inference.invented or not _all_symbols(target, recording),
-        symbols=sorted(set(inference.symbols().values())),
+        symbols=sorted(set(inference.symbols().values()) - set(target.given)),
         lengths=sorted(inference.lengths()),
         precision_known=inference.precision_known,
         fixed=not has_free_sizes(target),
+        given=bool(target.given),
         blame=inference.blame,
     )
+
+
+def symbolic_basis_of(target: BuiltTarget, recording: Recording) -> Basis:
+    """What findings in a recording of the target rest on that was made with a symbol for every size."""
+    inference = target.inference
+    assert inference is not None
+    made_up = inference.invented or _has_sizes_of_ours(target, recording)
+    return replace(basis_of(target, recording), made_up=made_up, fixed=False)
 
 
 def otherwise(target: BuiltTarget, remark: Remark) -> BuiltTarget:
@@ -88,7 +97,15 @@ def remarked(refusal: Finding, target: BuiltTarget, remark: Remark) -> Finding:
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
     """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one."""
     assert target.inference is not None
-    if target.inference.free and (not has_free_sizes(target) or some_became_numbers()):
+    left = set(target.inference.symbols().values()) - set(target.given)
+    if left and (not has_free_sizes(target) or some_became_numbers()):
         return False
-    ours = target.inference.made_up(target.module)
-    return not any(size in ours for op in recording.ops for meta in (*op.inputs, *op.outputs) for size in meta.shape)
+    return not _has_sizes_of_ours(target, recording)
+
+
+def _has_sizes_of_ours(target: BuiltTarget, recording: Recording) -> bool:
+    """Whether a size that nobody asked for stands in a recording as a number."""
+    assert target.inference is not None
+    given = {number for number, name in target.inference.symbols().items() if name in target.given}
+    ours = target.inference.made_up(target.module) - given
+    return any(size in ours for op in recording.ops for meta in (*op.inputs, *op.outputs) for size in meta.shape)

@@ -1,0 +1,79 @@
+/** What would be, in a real VS Code: sizes by a lens and sliders, hints that follow; several accelerators in a table, one chosen from it. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Frame } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { PYTHON, until, Workbench } from "./harness.js";
+import type { Window } from "./window.js";
+
+const MODEL = `import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(4, 32, 64),)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(64, 128)
+
+    def forward(self, x):
+        batch, seq, _ = x.shape
+        y = self.fc(x)
+        return y.transpose(1, 2) @ y
+`;
+
+let bench: Workbench;
+let window: Window;
+let folder: string;
+
+/** The frame of ours in which there is such an element. */
+async function frameWith(selector: string): Promise<Frame | undefined> {
+  for (const frame of window.page.frames()) if ((await frame.locator(selector).count().catch(() => 0)) > 0) return frame;
+  return undefined;
+}
+
+beforeAll(async () => {
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
+  folder = bench.folder({ "model.py": MODEL, "pyproject.toml": "" });
+  window = await bench.open(folder);
+  await window.page.setViewportSize({ width: 1600, height: 900 });
+  await window.openFile("model.py");
+  await until("the sizes are in the lens", async () => (await window.lenses()).some((text) => text.includes("batch 4 · seq 32")));
+});
+afterAll(async () => {
+  await window.screenshot("whatif-last");
+  await bench.close();
+});
+
+test("the lens opens the view, a preset sets a size, and the hints follow", async () => {
+  await window.page.locator(".codelens-decoration a", { hasText: "batch 4 · seq 32" }).click();
+  await until("the view has its sliders", async () => (await frameWith("section[aria-label=Net] input[type=range]")) !== undefined);
+  await until("a preset is pressed", async () => {
+    const frame = await frameWith("button.preset");
+    if (!frame) return false;
+    await frame.getByRole("button", { name: "batch: 8" }).click({ timeout: 3_000 });
+    return true;
+  });
+  await until("the hint has the size", async () => (await window.lines()).some((line) => line.includes("f32[8, 32, 128]")));
+  await until("the lens says whose it is", async () => (await window.lenses()).some((text) => text.includes("batch 8 · seq 32 (set by you)")));
+  await window.screenshot("whatif-sizes");
+  expect(readFileSync(join(folder, "model.py"), "utf8")).toBe(MODEL);
+});
+
+test("several accelerators stand in a table, from which one is chosen", async () => {
+  await window.run("Inductor Debug: What If on Another Accelerator?");
+  await window.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
+  await window.page.keyboard.press("Enter");
+  await until("the table is there", () => window.frameText(/ops without a kernel/u));
+  await window.screenshot("whatif-accelerators");
+  await until("spyre is chosen", async () => {
+    const frame = await frameWith("thead a");
+    if (!frame) return false;
+    await frame.locator("thead a", { hasText: "spyre" }).click({ timeout: 3_000 });
+    return true;
+  });
+  await window.untilNotification("Models are checked for spyre now.");
+  expect(readFileSync(join(folder, ".vscode", "settings.json"), "utf8")).toContain('"inductorDebug.accelerator": "spyre"');
+});
