@@ -43,7 +43,7 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
             changed = guess.with_sizes(**{called: other}) if isinstance(called, str) else None
             changed = changed or resized_alone(guess, name, spec, dim, other)
             refused = refused_call(trials, changed)
-            if refused is not None and _is_by_chance(refused, number):
+            if refused is not None and _is_by_chance(refused, number, other):
                 because = (
                     f"It runs only where dimension {dim} of `{name}` is {size}, and nothing in the model declares "
                     "that size."
@@ -74,9 +74,19 @@ def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
     return resized_together(named, size, other)
 
 
-def _is_by_chance(refused: RefusedCall, changed: int) -> bool:
-    """Whether two results of one input are at odds, not one with a parameter, a constant or a number of the code."""
+def _is_by_chance(refused: RefusedCall, changed: int, size: int) -> bool:
+    """Whether two results of one input are at odds, not one with a parameter, a constant or a number of the code.
+
+    What is made anew with the size of the input (`torch.arange(x.shape[1])`) comes of it as well.
+
+    Args:
+        refused: what was refused.
+        changed: the input of which a size was changed, by number.
+        size: what that was changed to: no number of the model.
+    """
     conflict = refused.conflict
     if conflict is None or conflict.kind is not ConflictKind.SIZE or conflict.right is None:
         return False
-    return all(changed in refused.sources[side.operand] for side in (conflict.left, conflict.right))
+    sides = conflict.left, conflict.right
+    comes_of = [changed in refused.sources[side.operand] for side in sides]
+    return any(comes_of) and all(of or side.size == size for of, side in zip(comes_of, sides, strict=True))

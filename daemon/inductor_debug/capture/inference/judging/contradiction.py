@@ -27,11 +27,11 @@ from inductor_debug.capture.inference.changes import (
 from inductor_debug.capture.inference.judging.doubts import is_plain
 from inductor_debug.capture.inference.judging.refusing_call import Pair, RefusedCall, refused_call
 from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.specs import Guess, SequenceSpec, TensorSpec
+from inductor_debug.capture.inference.specs import Argument, ConstantSpec, Guess, SequenceSpec, TensorSpec
 from inductor_debug.capture.inference.trial import Outcome, Trials
 
-_SECONDS = 0.6
-_MOST_RUNS = 90
+_SECONDS = 2.5
+_MOST_RUNS = 240
 _FACTORS = (2, 3, 5)
 _LARGEST = 1 << 14
 """How large a size is tried where a larger one is wanted."""
@@ -110,7 +110,7 @@ class _Case:
                 return Judgement(runs=guess)
             if is_further(outcome, best):
                 return Judgement(furthest=outcome)
-            if outcome.place != best.place:
+            if outcome.place != best.place or outcome.module is not best.module:
                 self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
                 continue
             refused = self._refused(guess)
@@ -120,7 +120,7 @@ class _Case:
         if (len(self._here) < 2 and best.guess.used_sizes()) or not is_plain(best.guess):
             # The items of a list are not varied one by one, and what numbers were meant nobody knows.
             return Judgement()
-        if any(self._comes_as_far(other, first) for other in _as_lists(best.guess)):
+        if any(self._may_be_a_list(argument, first) for argument in best.guess.arguments):
             return Judgement()
         if all(call.conflict is None for call in self._here):
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
@@ -137,6 +137,15 @@ class _Case:
 
     def _refused(self, guess: Guess) -> RefusedCall | None:
         return refused_call(self._trials, guess)
+
+    def _may_be_a_list(self, argument: Argument, first: RefusedCall) -> bool:
+        """Whether a list of tensors comes as far as an argument does that is used on the way: nothing else would."""
+        guess = self._best.guess
+        several = SequenceSpec((argument.spec,) * _LENGTH, is_list=True)
+        nothing = ConstantSpec("None", None)
+        return self._comes_as_far(guess.with_spec(argument.name, several), first) and not self._comes_as_far(
+            guess.with_spec(argument.name, nothing), first
+        )
 
     def _comes_as_far(self, guess: Guess, first: RefusedCall) -> bool:
         """Whether another call meets the same."""
@@ -205,7 +214,7 @@ class _Case:
             outcome = self._trials.run(other)
             if outcome.error is None or is_further(outcome, self._best):
                 return wanted, other
-            if outcome.place != self._best.place:
+            if outcome.place != self._best.place or outcome.module is not self._best.module:
                 return None, other
             refused = self._refused(other)
             pair = refused.pair if refused is not None else None
@@ -334,12 +343,6 @@ def _other_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
                 yield replaced(guess, name, spec, TensorSpec(spec.dims, dtype))
 
 
-def _as_lists(guess: Guess) -> Iterator[Guess]:
-    """The call with a list of tensors for one of its tensors."""
-    for argument in guess.arguments:
-        yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * _LENGTH, is_list=True))
-
-
 def _other_ranks(guess: Guess) -> Iterator[Guess]:
     """The call with a dimension more, or fewer, of several tensors at once: where one is batched, so are others."""
     tensors = list(dict.fromkeys(guess.tensors()))
@@ -363,9 +366,9 @@ def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
 
 
 def is_further(outcome: Outcome, best: Outcome) -> bool:
-    """Whether a call got past the place that refused another, be it on the same line."""
+    """Whether a call got past the place that refused another, be it on the same line, or in one list of modules."""
     if outcome.place == best.place:
-        return False
+        return outcome.module is not best.module and outcome.progress > best.progress
     if [step[:2] for step in outcome.place] == [step[:2] for step in best.place]:
         return outcome.place > best.place
     return outcome.progress > best.progress

@@ -17,13 +17,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.specs import Guess, ObjectSpec, Spec, TensorSpec
 from inductor_debug.capture.inference.trial import is_users
 
 
 def is_plain(guess: Guess) -> bool:
-    """Whether a call gives tensors alone: of other values we know neither the kind nor the length."""
-    return all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
+    """Whether a call gives tensors alone, or objects of tensors: of other values we know neither kind nor length."""
+    return all(_is_of_tensors(item.spec) for item in guess.arguments)
+
+
+def _is_of_tensors(spec: Spec) -> bool:
+    if isinstance(spec, ObjectSpec):
+        return bool(spec.items) and all(_is_of_tensors(item) for _, item in spec.items)
+    return isinstance(spec, TensorSpec)
 
 
 def may_want_other_inputs(

@@ -14,9 +14,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of
+from inductor_debug.capture.contradictions.facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
+from inductor_debug.capture.inference.leaves import accepted
 from inductor_debug.capture.inference.specs import Guess
-from inductor_debug.capture.inference.trial import Trials
+from inductor_debug.capture.inference.trial import Outcome, Trials
 
 Pair = tuple["int | str", "int | str"]
 
@@ -68,8 +70,13 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
     outcome = trials.watched(guess, watch.active)
     if outcome.error is None:
         return None
-    if watch.error is outcome.error and watch.refused is not None:
-        refused = watch.refused
+    by_torch = watch.refused if watch.error is outcome.error else None
+    if by_torch is not None and by_torch.conflict is not None:
+        refused = by_torch
+    elif (by_module := _refused_by_module(outcome)) is not None:
+        refused = by_module
+    elif by_torch is not None:
+        refused = by_torch
     elif isinstance(outcome.error, _BY_PYTHON):
         doubtful = speaks_of_unset(outcome.error, watch.inputs)
         refused = RefusedCall("", type(outcome.error).__name__, None, is_doubtful=doubtful)
@@ -77,6 +84,21 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
         return None
     refused.is_doubtful |= refused.conflict is None and not is_plain(guess)
     return refused
+
+
+def _refused_by_module(outcome: Outcome) -> RefusedCall | None:
+    """A module of torch that looks at its input itself, and refuses a size of it: recurrent ones do."""
+    module = outcome.module
+    if module is None or not type(module).__module__.startswith("torch.nn.") or not outcome.received:
+        return None
+    given = outcome.received[0]
+    for spec in accepted(module, given.position):
+        if len(spec.dims) == len(given.shape):
+            for dim, (size, wanted) in enumerate(zip(given.shape, spec.dims, strict=True)):
+                if isinstance(wanted, int) and wanted != size:
+                    conflict = Conflict(ConflictKind.SIZE, Side(0, dim, size), None, wanted)
+                    return RefusedCall(type(module).__name__, type(outcome.error).__name__, conflict)
+    return None
 
 
 class _Watch(TorchFunctionMode):
