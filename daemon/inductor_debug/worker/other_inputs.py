@@ -7,8 +7,9 @@ where some call
 - gives exactly those arguments that the author gives: a default that no longer runs is a fault of the text;
 - gives no shape that the text itself denies, in an annotation, a docstring or a comment;
 - runs, with results of the same kind: as many values, tensors of the same ranks and dtypes;
-- leaves as many sizes free as the author's call of the original does. A model of any length that has become one of a
-  single length, or whose batch must equal its length, has a fault that `fixed-size` is there to tell.
+- leaves the sizes free that the author's call of the original does, each alone where it was so. A model of any length
+  that has become one of a single length, or whose batch must equal its length, has a fault that `fixed-size` is there
+  to tell. Where the call has other ranks, it must leave as many sizes free.
 
 Tried are the author's call with a size, a rank or a dtype changed, and the call that was inferred for the mutant, with
 the constructor's arguments that were inferred along with it where the author gives such arguments, too.
@@ -42,6 +43,8 @@ _DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]
 """The arguments of a call, by position and by name."""
+Freedom = tuple[int, int, bool]
+"""That a dimension of a tensor, both by number, may have another size: alone, or perhaps along with others."""
 Change = Callable[[int, torch.Tensor], torch.Tensor]
 """What becomes of a tensor of a call, which has a number."""
 
@@ -99,8 +102,8 @@ class _Kind:
     names: frozenset[str]
     """The arguments that are given."""
     results: list[tuple[Any, ...]]
-    free: int
-    """How many dimensions of its tensors may be of another size."""
+    ranks: list[int]
+    free: frozenset[Freedom]
     written: dict[str, WrittenShape]
 
     @classmethod
@@ -109,14 +112,18 @@ class _Kind:
         arguments = _arguments(original.model, given)
         written = _written(original.model, path, text, arguments)
         agreeing = {name: shape for name, shape in written.items() if not _denies(shape, arguments[name])}
-        return cls(frozenset(arguments), _kinds(original.result), _free(original.model, given), agreeing)
+        ranks, free = _ranks(given), _free(original.model, given)
+        return cls(frozenset(arguments), _kinds(original.result), ranks, free, agreeing)
 
     def holds(self, model: torch.nn.Module, given: Given) -> bool:
         """Whether a call of a mutant is such a call."""
         arguments = _arguments(model, given)
         if arguments.keys() != self.names or any(_denies(self.written[name], arguments[name]) for name in self.written):
             return False
-        return _results(model, given) == self.results and _free(model, given) >= self.free
+        if _results(model, given) != self.results:
+            return False
+        free = _free(model, given)
+        return free >= self.free if _ranks(given) == self.ranks else len(free) >= len(self.free)
 
 
 def _arguments(model: torch.nn.Module, given: Given) -> dict[str, Any]:
@@ -170,10 +177,25 @@ def _kinds(result: Any) -> list[tuple[Any, ...]]:
     ]
 
 
-def _free(model: torch.nn.Module, given: Given) -> int:
-    """How many dimensions of the call may have another size, alone or along with dimensions of other tensors."""
-    places = [(number, dim) for number, tensor in enumerate(_tensors(given)) for dim in range(tensor.dim())]
-    return sum(any(_results(model, other) is not None for other in _resized(given, *place)) for place in places)
+def _ranks(given: Given) -> list[int]:
+    return [tensor.dim() for tensor in _tensors(given)]
+
+
+def _free(model: torch.nn.Module, given: Given) -> frozenset[Freedom]:
+    """Which dimensions of the call may have another size: alone, and alone or along with those of other tensors."""
+    found: set[Freedom] = set()
+    for number, rank in enumerate(_ranks(given)):
+        for dim in range(rank):
+            for other in _resized(given, number, dim):
+                is_alone = sum(map(_differ, _tensors(given), _tensors(other))) == 1
+                new = {(number, dim, False), (number, dim, is_alone)} - found
+                if new and _results(model, other) is not None:
+                    found |= new
+    return frozenset(found)
+
+
+def _differ(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape != other.shape
 
 
 def _variants(given: Given) -> Iterator[Given]:
