@@ -1,11 +1,15 @@
-"""For every test: one thread for torch, which must be said before torch is loaded.
+"""For every test: one thread for torch, which must be said before torch is loaded; and no limits of time.
 
 Tests fork children as the fork server does. A child of a process that has used OpenMP's threads waits for them forever
-(libgomp keeps its pool over a fork); the fork server itself never uses any.
+(libgomp keeps its pool over a fork); the fork server itself never uses any. Properties hold on slow machines, too.
 """
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Errors of strict backends would wait for processes that import torch; tests of that ask for it.
 os.environ.setdefault("MOCK_REPROS", "unverified")
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")

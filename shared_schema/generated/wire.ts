@@ -424,10 +424,10 @@ export interface Inferred {
  * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
  * empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
  * `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
- * what its stages saw, to be judged again. `sizes` are to replace those of the inputs, `seek_sizes` asks which sizes
- * are free. `options` are the task's own, plain values only. `hints` are what earlier jobs inferred for this file.
- * User code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all
- * the same, of "network", "write" and "subprocess".
+ * what its stages saw, to be judged again; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
+ * to replace those of the inputs, `seek_sizes` asks which sizes are free. `options` are the task's own, plain values
+ * only. `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone
+ * (empty: it is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -444,6 +444,7 @@ export interface JobRequest {
   readonly keep_graphs?: boolean;
   readonly show_graphs?: boolean;
   readonly keep_captures?: boolean;
+  readonly trace_tensors?: boolean;
   readonly sizes?: readonly SizeSetting[];
   readonly seek_sizes?: boolean;
   readonly options?: Readonly<Record<string, unknown>>;

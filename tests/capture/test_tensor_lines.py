@@ -64,7 +64,7 @@ TEXT = dedent(MODEL).lstrip("\n")
 def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     path = tmp_path_factory.mktemp("tensors") / "model.py"
     path.write_text(TEXT, encoding="utf-8")
-    return analyze(path)
+    return analyze(path, trace_tensors=True)
 
 
 def line_of(words: str, text: str = TEXT) -> int:
@@ -124,7 +124,7 @@ def test_assignments_of_every_kind_name_what_they_assign(tmp_path: Path, stateme
     """
     path = tmp_path / "model.py"
     path.write_text(dedent(source).lstrip("\n"), encoding="utf-8")
-    document = told(analyze(path), "return a.sum()", text=path.read_text(encoding="utf-8"))
+    document = told(analyze(path, trace_tensors=True), "return a.sum()", text=path.read_text(encoding="utf-8"))
     held = {one.label: one for one in document.rows if one.named}
     assert {"a", "b", "x"} <= held.keys() or ({"a", "x"} <= held.keys() and statement.startswith("a = b"))
     assert held["a"].made is not None

@@ -248,7 +248,7 @@ class _Session:
         if self._request.keep_captures:
             place = (item.valued or item.target).location
             self._emit(Capture(item.offer.name, stage, place, list(self._runs), list(self._others)).on_wire())
-        timeline = timeline_of(self._recordings[-1], self._codes)
+        timeline = timeline_of(self._recordings[-1], self._codes) if self._request.trace_tensors else None
         if timeline is not None:
             self._emit(TensorsSeen(item.offer.name, timeline))
         for extra in outcome.extras:

@@ -61,7 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     """
     asked, line = _asked(arguments.place)
     subject = asked if arguments.run is None else Subject(arguments.run, subject_of(arguments.run).path, asked.target)
-    done = perform_order(subject, Order(stages=(Stage.PREVIEW,)), said(arguments, subject.path), quiet=arguments.quiet)
+    done = perform_order(
+        subject,
+        Order(stages=(Stage.PREVIEW,), trace_tensors=True),
+        said(arguments, subject.path),
+        quiet=arguments.quiet,
+    )
     document = _document(arguments, asked, subject, line, done)
     if document.why:
         broken = None if done.performed.timelines else failure(done.performed)

@@ -35,6 +35,7 @@ class Order:
     stages: tuple[Stage, ...] = ()
     keep_graphs: bool = False
     keep_captures: bool = False
+    trace_tensors: bool = False
     timeout: float | None = None
 
 

@@ -62,7 +62,8 @@ class Work:
     """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse.
 
     With an `order` it is more than an analysis, or another one than usual: nothing of it is cached. With `shows` the
-    results hold the captured graphs, for whoever wants to see them, and which sizes of the inputs are free.
+    results hold the captured graphs and the lives of tensors, for whoever wants to see them, and which sizes of the
+    inputs are free.
     """
 
     path: str
@@ -254,6 +255,7 @@ class Runner:
             seek_sizes=work.shows,
             sizes=list(settings.sizes),
             keep_captures=order.keep_captures,
+            trace_tensors=work.shows or order.trace_tensors,
             options=order.options,
             hints=self._hints.of(_place(work)) if settings.infer else [],
         )
