@@ -12,7 +12,9 @@ from inductor_debug_schema import FileStatus
 
 ENDINGS = [
     pytest.param("CRASH", "crash 1:4-25", FileStatus.CRASHED, "capture stage of Model: killed by SIGSEGV", id="crash"),
-    pytest.param("HANG", "timeout 0:0-12", FileStatus.TIMEOUT, "120 s in the capture stage of Model", id="timeout"),
+    pytest.param(
+        "HANG", "timeout 0:0-12", FileStatus.TIMEOUT, "120 s of work in the capture stage of Model", id="timeout"
+    ),
     pytest.param("HOG", "out-of-memory 0:0-12", FileStatus.CRASHED, "more than 8 GiB", id="out of memory"),
     pytest.param("NOTORCH", "environment 0:0-12", FileStatus.FAILED, "install torch", id="start failed"),
     pytest.param("RAISES", "internal-error 0:0-12", FileStatus.FAILED, "inductor-debug itself failed", id="our fault"),

@@ -39,9 +39,11 @@ EDITS = [
 
 
 def timeless(report: FileReport) -> FileReport:
-    """The report without what differs from run to run."""
+    """The report without what differs from run to run, and without free sizes, which editors alone are told."""
     targets = [
-        dataclasses.replace(target, stages=[dataclasses.replace(stage, seconds=0.0) for stage in target.stages])
+        dataclasses.replace(
+            target, stages=[dataclasses.replace(stage, seconds=0.0) for stage in target.stages], sizes=[]
+        )
         for target in report.targets
     ]
     findings = [dataclasses.replace(finding, related=[]) for finding in report.findings]

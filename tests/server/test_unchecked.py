@@ -150,7 +150,7 @@ IN_PART = TargetReport(
     Inferred(signature="x f32[2, 8]", directive=GIVEN),
     Checked.PARTLY,
     "2 branches not taken: lines 6, 8",
-    [
+    untaken=[
         UntakenBlock(Range(Position(5, 12), Position(5, 24)), "mask", Held.NONE, parameter=True),
         UntakenBlock(Range(Position(7, 12), Position(7, 21)), "self.training", Held.FALSE),
     ],

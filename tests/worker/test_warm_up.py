@@ -51,5 +51,5 @@ def test_a_rehearsal_leaves_no_trace_and_stops_when_the_job_arrives() -> None:
     assert told["changed"] == []
     assert told["threads"] == 1, "the fork server has one thread"
     whole, cut_short = told["looks"]
-    assert whole == 8, "Loaded, two stages begun, ended and explained, Finished"
+    assert whole == 9, "Loaded, two stages begun, ended and explained, what did not run, Finished"
     assert cut_short == 2

@@ -193,16 +193,6 @@ def add_entries(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def with_whole_words(words: Sequence[str]) -> list[str]:
-    """The words of a command line with `--argv WORDS` as one: argparse takes `--layers=2` for an option of ours."""
-    joined: list[str] = []
-    given = iter(words)
-    for word in given:
-        following = next(given, None) if word == "--argv" else None
-        joined.append(word if following is None else f"{word}={following}")
-    return joined
-
-
 def said_of_entries(arguments: argparse.Namespace, files: Sequence[str]) -> dict[str, Any]:
     """What the command line says of entries, for `SettingsResolver`; None where it is silent.
 

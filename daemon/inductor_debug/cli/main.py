@@ -17,7 +17,6 @@ from typing import Protocol, cast
 from inductor_debug import __version__
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli import console
-from inductor_debug.cli.arguments import with_whole_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _main(words: list[str]) -> int:
         return console.fail(unknown(name, COMMANDS, "command"))
     module = cast("CommandModule", importlib.import_module(COMMANDS[name].module)) if name in COMMANDS else None
     parser = _parser(name, module)
-    arguments = parser.parse_args(with_whole_words(words))
+    arguments = parser.parse_args(_with_whole_words(words))
     if module is None:
         parser.print_help(sys.stderr)
         return 2
@@ -150,6 +149,16 @@ def _parser(name: str | None, module: CommandModule | None) -> argparse.Argument
         else:
             subparsers.add_parser(command, add_help=False)
     return parser
+
+
+def _with_whole_words(words: Sequence[str]) -> list[str]:
+    """The words of a command line with `--argv WORDS` as one: argparse takes `--layers=2` for an option of ours."""
+    joined: list[str] = []
+    given = iter(words)
+    for word in given:
+        following = next(given, None) if word == "--argv" else None
+        joined.append(word if following is None else f"{word}={following}")
+    return joined
 
 
 if __name__ == "__main__":

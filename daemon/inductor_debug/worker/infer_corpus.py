@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Event, Finding, JobRequest, Stage, StageFinished
+from inductor_debug_schema import Basis, Event, Finding, JobRequest, Stage, StageFinished
 
 from inductor_debug.worker.job import isolate
 from inductor_debug.worker.warm_up import warm_up
@@ -89,15 +89,15 @@ def _findings(
 ) -> dict[str, _Seen]:
     """By target: why nothing was inferred, and its findings about sizes."""
     from inductor_debug.capture import session
-    from inductor_debug.capture.target import BuiltTarget
-    from inductor_debug.rules.ops import Recording
+    from inductor_debug.rules.captures import judging
 
     seen: dict[str, _Seen] = {}
-    honest = vars(session)["honest"]
+    honest = vars(judging)["honest"]
 
-    def listening(findings: list[Finding], target: BuiltTarget, recording: Recording) -> list[Finding]:
-        seen.setdefault(target.name, _Seen()).thought |= _about_sizes(findings)
-        kept: list[Finding] = honest(findings, target, recording)
+    def listening(findings: list[Finding], basis: Basis) -> list[Finding]:
+        for finding in findings:
+            seen.setdefault(finding.target, _Seen()).thought |= _about_sizes([finding])
+        kept: list[Finding] = honest(findings, basis)
         return kept
 
     def receive(event: Event) -> None:
@@ -106,12 +106,12 @@ def _findings(
             found.reason = event.inferred.reason if event.inferred is not None else found.reason
             found.told |= _about_sizes(event.findings)
 
-    session.honest = listening  # type: ignore[attr-defined]
+    judging.honest = listening  # type: ignore[attr-defined]
     try:
         request = JobRequest(1, path, text, os.path.dirname(path), list(stages), profile, only=names)
         session.analyze(request, receive)
     finally:
-        session.honest = honest  # type: ignore[attr-defined]
+        judging.honest = honest  # type: ignore[attr-defined]
     return seen
 
 
