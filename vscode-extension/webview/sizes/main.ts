@@ -122,8 +122,8 @@ function start(): void {
   };
   addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
     if (data.type === "state") {
-      state.show(data.state, content.childElementCount > 0);
       if (data.state.kind === "empty" || data.state.kind === "failed") show([], undefined);
+      state.show(data.state, content.childElementCount > 0);
     } else show(data.targets, data.selected);
   });
   post({ type: "ready" });
