@@ -14,6 +14,7 @@ import type { Context } from "./context.js";
 import { discover, placesHere } from "./interpreter/discovery.js";
 import { isSupported, type Probe } from "./interpreter/probe.js";
 import { knownToExtensions } from "./interpreter/rungs.js";
+import { noTorch } from "./server/failures.js";
 import { SECTION, substitute, targetFor } from "./settings.js";
 
 const { t } = vscode.l10n;
@@ -37,18 +38,21 @@ export function activate(context: Context): void {
     vscode.commands.registerCommand("inductorDebug.installTorch", (path?: unknown) =>
       installTorch(context, typeof path === "string" ? path : context.session.interpreter?.path),
     ),
-    context.analyses.onDidChange((uri) => { if (uri) hear(context, uri); }),
+    context.analyses.onDidChange((uri) => { if (uri) void hear(context, uri); }),
     vscode.languages.registerCodeActionsProvider(SUITS.python, lightbulb, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
   );
 }
 
-/** Where no worker could be started the user is told, with the choice beside it. */
-function hear({ analyses, session }: Context, uri: vscode.Uri): void {
+/** Where no worker could be started the user is told, with the choice beside it: in our words where torch is all that is missing. */
+async function hear({ analyses, interpreters, session }: Context, uri: vscode.Uri): Promise<void> {
   if (analyses.get(uri)?.notification.state !== "failed") return;
   const failure = analyses.findings(uri).find((finding) => ruleNameOf(finding) === SUITS.rule);
-  if (failure) session.cannotRunModels(failure.message);
+  const { interpreter } = session;
+  if (!failure || !interpreter) return;
+  const { problem, torch } = await interpreters.probe(interpreter.path);
+  session.cannotRunModels(problem === "" && torch === "" ? noTorch(interpreter) : failure.message);
 }
 
 async function choose(context: Context): Promise<void> {
