@@ -205,3 +205,27 @@ async def test_a_size_that_nothing_has_is_refused_with_those_that_there_are(decl
         declared.engine.set_sizes(declared.uri, "Declared", {"seq": 3})
     with pytest.raises(UnknownSizeError, match="there are targets Declared"):
         declared.engine.set_sizes(declared.uri, "Other", {"T": 3})
+
+
+FLATTENED = """\
+import torch
+from torch import nn
+
+
+class Flattened(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 8, 5)
+        self.fc = nn.Linear(8 * 12 * 12, 10)
+
+    def forward(self, images):
+        x = torch.max_pool2d(self.conv(images), 2)
+        return self.fc(torch.flatten(x, 1))
+"""
+
+
+async def test_sides_of_an_image_that_is_flattened_for_a_layer_are_not_free(tmp_path: Path) -> None:
+    session = Session(tmp_path, FLATTENED)
+    last = await session.opened()
+    assert [size.name for target in last.report.targets for size in target.sizes] == ["batch"]
+    await session.engine.shutdown()

@@ -1,7 +1,8 @@
 """Finds the sizes of a target's inputs that are free, by running it with a symbol in place of each.
 
-A size that stays a symbol to the end is free: no operation asked for a certain one. What the code does ask of it (a
-bound, a divisor) are the guards of the run, under which it is true of all such sizes. Names are the code's own where
+A size that stays a symbol to the end, and may be another while the rest stay as they are, is free: no operation asked
+for a certain one. What the code does ask of it (a bound, a divisor) are the guards of the run, under which it is true
+of all such sizes. Names are the code's own where
 it names them. Read against torch 2.11 to 2.13 (`ShapeEnv.guards`, `replace`, `var_to_range`, `var_to_val`).
 """
 
@@ -114,8 +115,32 @@ class _Symbolic:
             made = self.symbols.made.get(id(tensor))
             for dim, size in enumerate(made.shape if made is not None else ()):
                 expression = getattr(getattr(size, "node", None), "expr", None)
-                if getattr(expression, "is_symbol", False):
+                if getattr(expression, "is_symbol", False) and _may_vary(self.symbols.environment, expression):
                     yield (leaf, dim), expression
+
+
+def _may_vary(environment: Any, symbol: Any) -> bool:
+    """Whether a size may be a multiple or a part of what it is, all others as they are.
+
+    An image that is flattened for a layer stays two symbols whose product is known: neither is free, though one more
+    pixel may vanish in a pooling.
+    """
+    values = _values(environment)
+    guards = [environment.replace(guard.expr) for guard in environment.guards]
+    tied = [guard for guard in guards if symbol in guard.free_symbols]
+    if symbol not in values or not tied:
+        return True
+    now = values[symbol]
+    others = [2 * now, 3 * now, now // 2, now // 3]
+    return any(
+        other > 1 and all(str(guard.xreplace({**values, symbol: other})) == "True" for guard in tied)
+        for other in others
+    )
+
+
+def _values(environment: Any) -> dict[Any, Any]:
+    """The size in the call that each of torch's symbols stands for."""
+    return dict(getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {})
 
 
 def _run(
@@ -259,17 +284,18 @@ def _arguments(target: BuiltTarget) -> dict[int, str]:
 
 def _formulas(environment: Any, names: Mapping[Any, str]) -> dict[str, int | str]:
     """What stands for each of torch's symbols when the run is over: a number, a name or a formula of names."""
-    renamed = _renamed(names)
+    renamed = _renamed(environment, names)
     found: dict[str, int | str] = {}
-    for symbol in getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {}:
+    for symbol in _values(environment):
         now = environment.replace(symbol)
-        found[str(symbol)] = int(now) if getattr(now, "is_number", False) else str(now.xreplace(renamed))
+        now = now.xreplace(renamed)
+        found[str(symbol)] = int(now) if getattr(now, "is_number", False) else str(now)
     return found
 
 
 def _guards(environment: Any, names: Mapping[Any, str]) -> list[str]:
     """What the code has asked of the sizes, as formulas of their names."""
-    renamed = _renamed(names)
+    renamed = _renamed(environment, names)
     asked = [str(environment.replace(guard.expr).xreplace(renamed)) for guard in environment.guards]
     found = [guard for guard in asked if guard != "True"]
     for symbol, name in names.items():
@@ -279,8 +305,10 @@ def _guards(environment: Any, names: Mapping[Any, str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _renamed(names: Mapping[Any, str]) -> dict[Any, Any]:
-    return {symbol: type(symbol)(name, integer=True, positive=True) for symbol, name in names.items()}
+def _renamed(environment: Any, names: Mapping[Any, str]) -> dict[Any, Any]:
+    """Names in place of torch's symbols, and numbers in place of those that have none."""
+    named = {symbol: type(symbol)(name, integer=True, positive=True) for symbol, name in names.items()}
+    return _values(environment) | named
 
 
 def _bound(environment: Any, symbol: Any, side: str) -> int | None:
