@@ -63,7 +63,6 @@ class Setting:
         default: what the editor shows for one of its own that nobody set.
         example: a value as TOML, for the README; empty for what cannot stand there.
         remark: what stands beside the example.
-        environment: a variable that sets it, too.
     """
 
     name: str
@@ -79,7 +78,6 @@ class Setting:
     default: str = ""
     example: str = ""
     remark: str = ""
-    environment: str = ""
 
     @property
     def editor_name(self) -> str:
@@ -168,7 +166,6 @@ SETTINGS = (
         scope=_RESOURCE,
         project=True,
         example="false",
-        environment="MOCK_STRICT",
     ),
     Setting(
         "severity",
@@ -345,21 +342,13 @@ SETTINGS = (
 )
 
 
-def names(*, daemon: bool = True, editor: bool | None = None, project: bool | None = None) -> tuple[str, ...]:
-    """Names of settings, switches apart: those that the daemon reads, and that may stand in the places asked for."""
+def names(*, project: bool = False) -> tuple[str, ...]:
+    """Names of the settings that the engine reads; with `project` of those that may stand in `pyproject.toml`."""
     return tuple(
         setting.name
         for setting in SETTINGS
-        if setting.daemon is daemon
-        and setting.kind is not SettingKind.SWITCH
-        and editor in (None, bool(setting.scope))
-        and project in (None, setting.project)
+        if setting.daemon and setting.kind is not SettingKind.SWITCH and (setting.project or not project)
     )
-
-
-def switches() -> tuple[str, ...]:
-    """What is shown in the text or not, as the editor spells it."""
-    return tuple(setting.editor_name for setting in SETTINGS if setting.kind is SettingKind.SWITCH)
 
 
 def values_of(name: str) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from inductor_debug.repro.clean_process import (
     LONGEST_OUTPUT,
-    LOOK_SECONDS,
     PATIENCE_SECONDS,
     Proof,
     command,
@@ -24,7 +23,7 @@ from inductor_debug.repro.clean_process import (
     lacks_torch,
     why,
 )
-from inductor_debug.system.work_clock import WorkClock
+from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 __all__ = ["PATIENCE_SECONDS", "Proof", "prove"]
 

@@ -17,10 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from inductor_debug.system.work_clock import WorkClock
-
-_LOOK_SECONDS = 0.5
-"""How often the clock is looked at."""
+from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 
 class Ending(str, Enum):
@@ -103,7 +100,7 @@ def _read(descriptor: int, clock: WorkClock, timeout: float) -> tuple[bytes, boo
     """All that the child says until it closes the pipe, and whether it did so in time."""
     content = b""
     while (left := timeout - clock.seconds()) > 0:
-        if not select.select([descriptor], [], [], min(left, _LOOK_SECONDS))[0]:
+        if not select.select([descriptor], [], [], min(left, LOOK_SECONDS))[0]:
             continue
         part = os.read(descriptor, 1 << 16)
         if not part:

@@ -20,12 +20,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inductor_debug.system.work_clock import WorkClock
+from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 PATIENCE_SECONDS = 120.0
 """How long a script may work (`system.work_clock`); it has to import torch, and perhaps to compile."""
-LOOK_SECONDS = 0.5
-"""How often the clock is looked at."""
 LONGEST_OUTPUT = 1 << 16
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG", "LC_ALL", "CUDA_VISIBLE_DEVICES", "CC", "CXX")
 _PACKAGES = ("HOME", "PYTHONPATH", "PYTHONUSERBASE", "APPDATA")

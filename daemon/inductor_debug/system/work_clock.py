@@ -12,6 +12,9 @@ import time
 
 from inductor_debug.system import processes
 
+LOOK_SECONDS = 0.5
+"""How often whoever waits by this clock looks at it."""
+
 
 class WorkClock:
     """Seconds of work of a process and all below it, from now on.

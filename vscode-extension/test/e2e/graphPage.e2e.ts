@@ -3,13 +3,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { Graph, GraphDocument } from "../../../shared_schema/generated/wire.js";
 import { document, encodeDocument, graph, place, transformer, TRANSFORMER_CLASSES } from "../unit/graphDocuments.js";
 import { SCREENSHOTS, until } from "./harness.js";
-import { chromium, ROOT } from "./setup.mjs";
+import { launched } from "./browser.js";
+import { ROOT } from "./setup.mjs";
 
 const PAGE = join(ROOT, "daemon", "inductor_debug", "report", "pages", "graph.html");
 const EVIL = `<img src=x onerror="globalThis.ran=1"></script><script>globalThis.ran=1</script>`;
@@ -17,8 +18,7 @@ let browser: Browser;
 let folder: string;
 
 beforeAll(async () => {
-  const executablePath = chromium();
-  browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launched();
   folder = mkdtempSync(join(tmpdir(), "inductor-debug-graph-"));
 });
 afterAll(async () => {

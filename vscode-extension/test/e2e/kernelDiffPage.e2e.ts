@@ -3,25 +3,17 @@
 import { encode } from "@msgpack/msgpack";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { DiffDocument, NodeRow, OutputResult } from "../../webview/kerneldiff/document.js";
+import { EVIL, launched, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
-import { chromium, ROOT } from "./setup.mjs";
 
-const OUT = join(ROOT, "vscode-extension", "out");
-const EVIL = `<img src=x onerror="globalThis.ran=1">`;
-const THEMES = {
-  light: { class: "vscode-light", background: "#ffffff", foreground: "#3b3b3b", link: "#005fb8" },
-  dark: { class: "vscode-dark", background: "#1f1f1f", foreground: "#cccccc", link: "#4daafc" },
-  contrast: { class: "vscode-high-contrast", background: "#000000", foreground: "#ffffff", link: "#21a6ff" },
-} as const;
 let browser: Browser;
 
 beforeAll(async () => {
-  const executablePath = chromium();
-  browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launched();
 });
 afterAll(async () => { await browser.close(); });
 

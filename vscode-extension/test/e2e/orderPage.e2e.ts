@@ -2,21 +2,15 @@
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium as playwright, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { type Bisection, bisectionPage, growingPage } from "../../src/bisectPage.js";
 import { type Transfer, transfersPage } from "../../src/transfersPage.js";
 import type { PageState } from "../../webview/shared/state.js";
+import { launched, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
-import { chromium, ROOT } from "./setup.mjs";
 
-const OUT = join(ROOT, "vscode-extension", "out");
-const THEMES = {
-  light: { class: "vscode-light", background: "#ffffff", foreground: "#3b3b3b", link: "#005fb8", button: "#005fb8", error: "#f85149", block: "#f2f2f2" },
-  dark: { class: "vscode-dark", background: "#1f1f1f", foreground: "#cccccc", link: "#4daafc", button: "#0078d4", error: "#f85149", block: "#2b2b2b" },
-  contrast: { class: "vscode-high-contrast", background: "#000000", foreground: "#ffffff", link: "#21a6ff", button: "#000000", error: "#f48771", block: "#000000" },
-} as const;
 const RANGE = { start: { line: 5, character: 11 }, end: { line: 5, character: 16 } };
 const PLACE = { path: "/work/a project with a long name/models/attention.py", range: RANGE };
 const LADDER: Bisection["ladder"] = [
@@ -54,8 +48,7 @@ const STATES: readonly (readonly [name: string, html: string, state: PageState, 
 let browser: Browser;
 beforeAll(async () => {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  const executablePath = chromium();
-  browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launched();
 });
 afterAll(async () => { await browser.close(); });
 
