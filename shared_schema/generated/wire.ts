@@ -164,6 +164,19 @@ export interface DeviceLayout {
 }
 
 /**
+ * Which pass of a model something belongs to.
+ */
+export type Direction = "forward" | "backward";
+
+/**
+ * A function that runs eagerly: so many of its operations are in no graph.
+ */
+export interface EagerFunction {
+  readonly eager_function: string;
+  readonly operations_outside: number;
+}
+
+/**
  * A Python expression that gives what is to be checked: a module, a function, or a pair of it and its inputs.
  *
  * It is evaluated in the file's namespace, inside the worker. `at` is where it is written; None for a command line.
@@ -241,8 +254,10 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | IdleIgnore | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | null;
   readonly cause?: string;
+  readonly direction?: Direction | null;
+  readonly inferred?: boolean;
 }
 
 /**
@@ -418,6 +433,15 @@ export interface Inferred {
 }
 
 /**
+ * Instances of one class, each compiled as a version of its `forward`, of which torch makes `version_limit`.
+ */
+export interface InstanceVersions {
+  readonly instance_class: string;
+  readonly instances: number;
+  readonly version_limit: number;
+}
+
+/**
  * One file to work on.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
@@ -531,6 +555,19 @@ export interface Listing {
 }
 
 /**
+ * A piece of memory that is in use at the peak, seen as a tensor of this shape.
+ *
+ * `kind` is "parameter", "buffer", "input", "constant", or "activation" for what an operation made. `name` is the ATen
+ * overload or the dotted path of the parameter, empty for what has none.
+ */
+export interface LiveMemory {
+  readonly kind: string;
+  readonly name: string;
+  readonly shape: readonly (number | string)[];
+  readonly storage_bytes: number;
+}
+
+/**
  * The file was executed.
  *
  * `dependencies` are the project's own files it imported (absolute paths), `modules` the third-party modules it
@@ -576,11 +613,30 @@ export interface MemoryNow {
 }
 
 /**
+ * More memory in use at once than the accelerator has. `shares` and `largest` begin with the largest.
+ */
+export interface MemoryOverrun {
+  readonly bytes_needed: number;
+  readonly bytes_available: number;
+  readonly shares: readonly MemoryShare[];
+  readonly largest: readonly LiveMemory[];
+}
+
+/**
  * The most memory that is alive at once, and the innermost expression that runs then.
  */
 export interface MemoryPeak {
   readonly bytes: number;
   readonly place?: TensorPlace | null;
+}
+
+/**
+ * What all pieces of one kind that are in use at the peak need together.
+ */
+export interface MemoryShare {
+  readonly kind: string;
+  readonly pieces: number;
+  readonly storage_bytes: number;
 }
 
 /**
@@ -638,6 +694,25 @@ export interface OperandFact {
 export type OperationKind = "product" | "reduction" | "elementwise" | "lookup" | "layout" | "conversion" | "creation" | "random" | "other";
 
 /**
+ * A tensor whose memory is larger than one tensor may have.
+ *
+ * `storage_bytes` is the least that its memory can be; sizes of `shape` that have symbols are text (`63*s0`).
+ */
+export interface OversizedTensor {
+  readonly shape: readonly (number | string)[];
+  readonly dtype: string;
+  readonly storage_bytes: number;
+}
+
+/**
+ * Tensors that are too big for the accelerator, which allows each of them `bytes_allowed`.
+ */
+export interface OversizedTensors {
+  readonly oversized_tensors: readonly OversizedTensor[];
+  readonly bytes_allowed: number;
+}
+
+/**
  * What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
  *
  * Where `Answered` never comes, because the task was cancelled or died, this is what there is.
@@ -670,6 +745,14 @@ export interface Progressed {
 export interface Range {
   readonly start: Position;
   readonly end: Position;
+}
+
+/**
+ * A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
+ */
+export interface Recompilation {
+  readonly recompiled_function: string;
+  readonly given_up: boolean;
 }
 
 /**

@@ -240,6 +240,84 @@ class UnwantedDtype:
 
 
 @dataclass(frozen=True, slots=True)
+class OversizedTensor:
+    """A tensor whose memory is larger than one tensor may have.
+
+    `storage_bytes` is the least that its memory can be; sizes of `shape` that have symbols are text (`63*s0`).
+    """
+
+    shape: list[Union[int, str]]
+    dtype: str
+    storage_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class OversizedTensors:
+    """Tensors that are too big for the accelerator, which allows each of them `bytes_allowed`."""
+
+    oversized_tensors: list[OversizedTensor]
+    bytes_allowed: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMemory:
+    """A piece of memory that is in use at the peak, seen as a tensor of this shape.
+
+    `kind` is "parameter", "buffer", "input", "constant", or "activation" for what an operation made. `name` is the ATen
+    overload or the dotted path of the parameter, empty for what has none.
+    """
+
+    kind: str
+    name: str
+    shape: list[Union[int, str]]
+    storage_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryShare:
+    """What all pieces of one kind that are in use at the peak need together."""
+
+    kind: str
+    pieces: int
+    storage_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOverrun:
+    """More memory in use at once than the accelerator has. `shares` and `largest` begin with the largest."""
+
+    bytes_needed: int
+    bytes_available: int
+    shares: list[MemoryShare]
+    largest: list[LiveMemory]
+
+
+@dataclass(frozen=True, slots=True)
+class Recompilation:
+    """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly."""
+
+    recompiled_function: str
+    given_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceVersions:
+    """Instances of one class, each compiled as a version of its `forward`, of which torch makes `version_limit`."""
+
+    instance_class: str
+    instances: int
+    version_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class EagerFunction:
+    """A function that runs eagerly: so many of its operations are in no graph."""
+
+    eager_function: str
+    operations_outside: int
+
+
+@dataclass(frozen=True, slots=True)
 class IdleIgnore:
     """An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule."""
 
@@ -262,5 +340,18 @@ class WrongCall:
     surplus: int
 
 
-Facts = Union[WrongCall, ShapeConflict, UnknownName, GraphBreak, Misalignment, UnwantedDtype, IdleIgnore]
+Facts = Union[
+    WrongCall,
+    ShapeConflict,
+    UnknownName,
+    GraphBreak,
+    Misalignment,
+    UnwantedDtype,
+    OversizedTensors,
+    MemoryOverrun,
+    Recompilation,
+    InstanceVersions,
+    EagerFunction,
+    IdleIgnore,
+]
 """What a finding may know of itself."""

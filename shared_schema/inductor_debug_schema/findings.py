@@ -49,6 +49,15 @@ class Stage(str, Enum):
     """Inductor lowered the graphs to kernels."""
 
 
+class Direction(str, Enum):
+    """Which pass of a model something belongs to."""
+
+    FORWARD = "forward"
+    """What the user's code computes."""
+    BACKWARD = "backward"
+    """What autograd runs to get gradients; it is shown at the forward's code."""
+
+
 class StageState(str, Enum):
     """How a stage of one target ended."""
 
@@ -133,6 +142,15 @@ class Finding:
     facts: Union[Facts, None] = None
     """What the message says, as data; None where the message is all there is."""
     cause: str = ""
+    direction: Union[Direction, None] = None
+    """The pass whose operations it is about; None where it is about no operation, or about values from outside."""
+    inferred: bool = False
+    """Whether it was found with inputs that were inferred."""
+
+    @property
+    def headline(self) -> str:
+        """The first line of the message, for places that have room for one."""
+        return self.message.splitlines()[0] if self.message else ""
 
 
 @dataclass(frozen=True, slots=True)

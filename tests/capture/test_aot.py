@@ -12,6 +12,7 @@ from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
+    Direction,
     Graph,
     GraphDocument,
     GraphKind,
@@ -114,7 +115,8 @@ def test_parameters_keep_their_names_in_every_graph(tmp_path: Path) -> None:
 def test_a_backward_finding_says_so_and_does_not_repeat_the_forward(tmp_path: Path) -> None:
     job = run(tmp_path, MODEL, Stage.PREVIEW, Stage.MOCK, Stage.AOT, accelerator="spyre")
     found = [finding for finding in job.findings if finding.stage is Stage.AOT]
-    backward = [finding for finding in found if finding.message.startswith("In the backward pass: ")]
+    backward = [finding for finding in found if finding.direction is Direction.BACKWARD]
+    assert all(finding.message.startswith("In the backward pass: ") for finding in backward)
     assert {job.marked(finding) for finding in backward} == {"torch.relu(y)", "self.norm(self.fc(x))"}
     forward = {(finding.rule, finding.range) for finding in job.findings if finding not in backward}
     assert not [finding for finding in backward if (finding.rule, finding.range) in forward]
@@ -125,6 +127,7 @@ def test_a_gradient_that_inherits_its_values_dtype_is_counted_not_told_twice(tmp
     mock, aot = job.of("dtype")
     assert job.marked(mock) == job.marked(aot) == "y.double()"
     assert aot.count > mock.count
+    assert mock.direction is aot.direction is Direction.FORWARD
     assert "In the backward pass" not in aot.message
 
 

@@ -9,7 +9,7 @@ from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.rules.flops import flops_of
 from inductor_debug.rules.liveness import peak_of, total_of
 from inductor_debug.rules.statistics import statistics_of
-from inductor_debug_schema import Finding, Stage
+from inductor_debug_schema import Finding, MemoryOverrun, Stage
 from recordings import Tape, only, symbol
 
 KIB = 1024
@@ -119,6 +119,10 @@ def test_too_much_at_once_is_found_at_the_op_where_it_peaks_with_what_it_consist
     assert "at least 15 KiB" in finding.message
     assert "more than the 12 KiB of accelerator 'small'" in finding.message
     assert "8 KiB of parameters, 6 KiB of 2 other tensors and 1 KiB of inputs" in finding.message
+    assert isinstance(finding.facts, MemoryOverrun)
+    assert (finding.facts.bytes_needed, finding.facts.bytes_available) == (15 << 10, 12 << 10)
+    assert sum(share.storage_bytes for share in finding.facts.shares) == finding.facts.bytes_needed
+    assert (finding.facts.largest[0].kind, finding.facts.largest[0].name) == ("parameter", "weight")
     assert ["`weight`: 8 KiB" in related.message for related in finding.related] == [True, False]
 
 

@@ -11,7 +11,7 @@ import contextlib
 from dataclasses import replace
 
 import torch
-from inductor_debug_schema import Finding, Graph, GraphDocument, GraphKind, Severity, Stage
+from inductor_debug_schema import Direction, Finding, Graph, GraphDocument, GraphKind, Severity, Stage
 from torch.fx import GraphModule
 
 from inductor_debug.capture.aot_lowering import Lowered, Problem
@@ -28,18 +28,23 @@ from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_fa
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.stages import StageOutcome
 from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.rules.judge import IN_BACKWARD
+from inductor_debug.rules import wording
 from inductor_debug.rules.ops import Frame
 
 EVAL_NOTE = "The model is in eval mode, so it was lowered for inference: there is no backward graph."
 NO_GRADIENT_NOTE = "Nothing here needs a gradient, so it was lowered for inference: there is no backward graph."
 _NO_BACKWARD_NOTE = "{}the backward cannot be captured, so only the forward was lowered ({})"
 _NOT_LOWERED_NOTE = "{}AOTAutograd cannot lower this, so there are only the graphs that Dynamo captured ({})"
-_NO_BACKWARD = (
-    IN_BACKWARD
-    + "torch.compile cannot capture this: {}. Where gradients are on, compiled code fails here already in the forward."
-)
-_NOT_LOWERED = "torch.compile captures this, but AOTAutograd cannot lower it, and no compiler comes after that: {}."
+_REFUSED = {
+    Direction.FORWARD: (
+        "torch.compile captures this, but AOTAutograd cannot lower it, and no compiler comes after that: {}."
+    ),
+    Direction.BACKWARD: (
+        "torch.compile cannot capture this: {}. "
+        "Where gradients are on, compiled code fails here already in the forward."
+    ),
+}
+"""What AOTAutograd refuses, by the pass that it refuses."""
 
 
 def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
@@ -71,7 +76,7 @@ def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> l
     for item in lowered:
         if item.problem is not None:
             template = _NOT_LOWERED_NOTE if item.forward is None else _NO_BACKWARD_NOTE
-            notes.append(template.format(_place(item.problem, sources), item.problem.message))
+            notes.append(template.format(_place(item.problem, sources), item.problem.raised))
     if lowered and not any(item.backward is not None or item.problem is not None for item in lowered):
         notes.append(EVAL_NOTE if inference_only(target) else NO_GRADIENT_NOTE)
     return notes
@@ -82,9 +87,12 @@ def _refusals(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -
     found: dict[object, Finding] = {}
     for item in lowered:
         if item.problem is not None:
-            words = (_NOT_LOWERED if item.forward is None else _NO_BACKWARD).format(item.problem.message.rstrip(". "))
+            direction = Direction.FORWARD if item.forward is None else Direction.BACKWARD
+            sentence = _REFUSED[direction].format(item.problem.raised.rstrip(". "))
+            words = wording.of_direction(sentence, direction)
             finding = capture_error(words, _frames(item.problem, sources), target, Stage.AOT)
-            found.setdefault((words, finding.path, finding.range), replace(finding, severity=Severity.WARNING))
+            warning = replace(finding, severity=Severity.WARNING, direction=direction)
+            found.setdefault((words, finding.path, finding.range), warning)
     return list(found.values())
 
 

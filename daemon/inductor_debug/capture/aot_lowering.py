@@ -34,9 +34,9 @@ _WHILE_EXECUTING = re.compile(r"While executing %(?P<name>\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a graph could not be lowered, or only forwards: a line, and the node of Dynamo's graph to blame, if known."""
+    """Why a graph could not be lowered, or only forwards: what was raised, in a line, and the node to blame."""
 
-    message: str
+    raised: str
     node: Node | None = None
 
 

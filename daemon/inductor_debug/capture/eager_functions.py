@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Location, Related, Severity
+from inductor_debug_schema import EagerFunction, Finding, Location, Related, Severity
 from torch.fx import GraphModule
 
 from inductor_debug.capture.dynamo_run import Callers, DynamoRun
@@ -98,6 +98,7 @@ def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequen
             count=fact.operations,
             related=[related for related in why if related.path == fact.place.path][:_MOST_RELATED],
             cause=cause,
+            facts=EagerFunction(fact.function, fact.operations),
         )
         for fact in eager
         if fact.place is not None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import BreakCause, Finding, Severity, Stage
+from inductor_debug_schema import BreakCause, Finding, Recompilation, Severity, Stage
 
 from inductor_debug.capture.breaks.facts import facts_of
 from inductor_debug.capture.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
@@ -111,6 +111,7 @@ class BreakCollector:
                 target=self.target.name,
                 related=related,
                 link=page_of(RECOMPILE_LIMIT),
+                facts=Recompilation(raw.function, given_up=True),
             )
         )
 

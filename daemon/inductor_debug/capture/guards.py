@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Location, Related, Severity, Stage
+from inductor_debug_schema import Finding, Location, Recompilation, Related, Severity, Stage
 from torch._dynamo import external_utils
 from torch.fx import GraphModule
 
@@ -258,4 +258,5 @@ def _recompile_finding(
         target=target.name,
         count=len(times),
         related=related[:_MOST_RELATED],
+        facts=Recompilation(function, given_up=False),
     )

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Severity, Stage
+from inductor_debug_schema import Finding, InstanceVersions, Severity, Stage
 from torch.fx import GraphModule
 
 from inductor_debug.capture import foreign
@@ -85,4 +85,5 @@ def _finding(group: Sequence[BuiltTarget], limit: int) -> Finding:
         Stage.MOCK,
         target=group[0].name,
         count=len(group),
+        facts=InstanceVersions(kind, len(group), limit),
     )

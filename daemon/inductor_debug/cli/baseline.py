@@ -125,8 +125,7 @@ def _entries(path: str, file: CheckedFile) -> Iterable[Entry]:
     for finding in (*file.hidden, *file.report.findings):
         if may_pass(finding):
             continue
-        headline = finding.message.split("\n", 1)[0]
-        yield Entry(entry_path(file.path, path), finding.rule, finding.fingerprint, headline)
+        yield Entry(entry_path(file.path, path), finding.rule, finding.fingerprint, finding.headline)
 
 
 def reveal(file: CheckedFile) -> CheckedFile:

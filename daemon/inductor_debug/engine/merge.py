@@ -160,7 +160,7 @@ class Results:
             [finding for stage in reports for finding in self.parts[name, stage]],
             path=self.path,
             inferred=inferred,
-            broke_off=None if self.reason is None else self.reason.message.splitlines()[0],
+            broke_off=None if self.reason is None else self.reason.headline,
             untaken=untaken,
         )
         sizes = self.sizes[name].sizes if name in self.sizes else []

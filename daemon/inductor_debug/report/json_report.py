@@ -90,6 +90,8 @@ def finding_document(finding: Finding, places: Places) -> dict[str, Any]:
         "stage": finding.stage.value,
         "target": finding.target,
         "op": finding.op,
+        "direction": finding.direction.value if finding.direction is not None else None,
+        "inferred": finding.inferred,
         "module": finding.module,
         "count": finding.count,
         "related": [_related(related, places) for related in finding.related],

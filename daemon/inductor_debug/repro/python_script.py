@@ -6,12 +6,11 @@ Nothing is searched: Dynamo says which expression it is. What the code saw is re
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from inductor_debug_schema import Finding, GraphBreak
+from inductor_debug_schema import Finding, GraphBreak, Recompilation
 
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
@@ -24,7 +23,6 @@ from inductor_debug.repro.snippets import Snippet, snippet_of, statement_at
 from inductor_debug.repro.writing import Header, assembled
 
 Around = Callable[[], AbstractContextManager[Any]]
-_NAMED = re.compile(r"^`([\w.]+)` ")
 _BREAK = """\
 try:
     torch.compile(failing, backend="eager", fullgraph=True)(*make_inputs())
@@ -244,12 +242,11 @@ def _place(sources: SourceMap, finding: Finding) -> tuple[ast.stmt, ast.Function
 
 
 def _told(sources: SourceMap, finding: Finding) -> ast.FunctionDef | None:
-    """The function of the file that the finding's message names: Dynamo shows where it is called."""
-    match = _NAMED.match(finding.message)
-    text = sources.text(finding.path)
-    if match is None or text is None:
+    """The function of the file that the finding is about: Dynamo shows where it is called."""
+    facts, text = finding.facts, sources.text(finding.path)
+    if not isinstance(facts, Recompilation) or text is None:
         return None
-    name = match.group(1).rpartition(".")[2]
+    name = facts.recompiled_function.rpartition(".")[2]
     nodes = ast.walk(ast.parse("\n".join(text.lines)))
     return next((node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name), None)
 

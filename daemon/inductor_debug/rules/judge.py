@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inductor_debug_schema import Finding, Location, Related, Stage
+from inductor_debug_schema import Direction, Finding, Location, Related, Stage
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.rules import places
+from inductor_debug.rules import places, wording
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.ops import Op, Origin, Recording
 from inductor_debug.rules.places import Places
 from inductor_debug.rules.registry import constraints
 from inductor_debug.rules.roots import Root, Roots
-
-IN_BACKWARD = "In the backward pass: "
-"""How the message of a finding begins whose causes are all ops that autograd runs; it stands at the forward's code."""
 
 _CONSTRAINTS = constraints()
 """Loaded with this module, so that a fork server has them before it forks."""
@@ -90,11 +87,11 @@ def _finding(
     covered = set[int]().union(*(root.covers for root in group))
     introduced = set[int]().union(*(root.introduced for root in group))
     first = recording.ops[min(covered)]
-    message = rule.message(group, profile)
+    direction = _direction(group)
     return Finding(
         rule=rule.id,
         severity=min((root.severity for root in group), key=lambda severity: severity.rank),
-        message=IN_BACKWARD + message if all(map(_in_backward, group)) else message,
+        message=wording.of_direction(rule.message(group, profile), direction),
         path=place.path,
         range=place.range,
         stage=stage,
@@ -105,6 +102,7 @@ def _finding(
         related=places.limited(place, _related(group)),
         cause=rule.cause(group),
         facts=rule.facts(group, profile),
+        direction=direction,
     )
 
 
@@ -118,8 +116,16 @@ def _causes(group: Sequence[Root], recording: Recording) -> frozenset[int]:
     return frozenset(introduced | taking or covered)
 
 
-def _in_backward(root: Root) -> bool:
-    return isinstance(root.cause, Op) and bool(root.cause.autograd_node)
+def _direction(group: Sequence[Root]) -> Direction | None:
+    """Backward only where autograd alone is the cause; None where only values from outside are."""
+    causes = [root.cause for root in group if isinstance(root.cause, Op)]
+    if not causes:
+        return None
+    return (
+        Direction.BACKWARD
+        if len(causes) == len(group) and all(op.autograd_node for op in causes)
+        else Direction.FORWARD
+    )
 
 
 def _owner(origin: Origin) -> str:

@@ -57,6 +57,11 @@ class TensorMeta:
     requires_grad: bool = False
 
 
+def as_written(meta: TensorMeta) -> list[int | str]:
+    """The tensor's shape as it goes over the wire: sizes with symbols are text."""
+    return [size if isinstance(size, int) else str(size) for size in meta.shape]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One frame of the Python stack under an op: the exact expression that was running.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import Location, Severity
+from inductor_debug_schema import Facts, Location, Severity
 
 from inductor_debug.rules import operators
 from inductor_debug.rules.ops import Frame, Op, Origin, Recording, TensorMeta
@@ -24,7 +24,8 @@ class Root:
     """One cause of trouble, folded over all runs of one expression. `place` is where the project shows it.
 
     `cause` is the first op or origin met there, `subject` what is forbidden (a dtype, a size, an operator), `detail`
-    what else a message should say of it, `judged` the first tensor that breaks the rule because of it.
+    what else a message should say of it, `judged` the first tensor that breaks the rule because of it,
+    `facts` what the rule knew of it as data when it met it.
     `introduced` holds the indexes of the ops that introduce it, `covers` those of all ops that it concerns, roots
     included. `uses` are ops worth showing as consumers, `remarks` further places with what to say of them. `severity`
     overrides the usual warning.
@@ -36,6 +37,7 @@ class Root:
     severity: Severity = Severity.WARNING
     detail: str = ""
     judged: TensorMeta | None = None
+    facts: Facts | None = None
     introduced: set[int] = field(default_factory=set)
     covers: set[int] = field(default_factory=set)
     uses: list[Op] = field(default_factory=list)
@@ -109,10 +111,23 @@ def union(sets: Iterable[RootSet]) -> RootSet:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a tensor: the forbidden `subject` and how bad it is."""
+    """What is wrong with a tensor: the forbidden `subject`, how bad it is, and what is known of it as data."""
 
     subject: str
     severity: Severity = Severity.WARNING
+    facts: Facts | None = None
+
+    def made_by(self, op: Op, roots: Roots) -> Root:
+        """The root of the trouble where an op brings it in."""
+        return self._told(roots.of_op(op, self.subject, self.severity))
+
+    def brought_by(self, origin: Origin, user: Op, roots: Roots) -> Root:
+        """The root of the trouble where a value from outside brings it in, which `user` is the first to meet."""
+        return self._told(roots.of_origin(origin, user, self.subject, self.severity))
+
+    def _told(self, root: Root) -> Root:
+        root.facts = root.facts or self.facts
+        return root
 
 
 def fold_inherited(
@@ -157,7 +172,7 @@ def fold_inherited(
                     root.cover(op)
                 inherited[meta.value] = known
             elif not taken or starts_anew(op, trouble, taken):
-                root = roots.of_op(op, trouble.subject, trouble.severity)
+                root = trouble.made_by(op, roots)
                 root.cover(op)
                 inherited[meta.value] = (root,)
             else:
@@ -180,10 +195,7 @@ def _roots_of(
     known = inherited.get(meta.value)
     if known is None:
         origin = recording.origins.get(meta.value)
-        if origin is not None:
-            root = roots.of_origin(origin, op, trouble.subject, trouble.severity)
-        else:
-            root = roots.of_op(op, trouble.subject, trouble.severity)
+        root = trouble.made_by(op, roots) if origin is None else trouble.brought_by(origin, op, roots)
         known = inherited[meta.value] = (root,)
     return known
 

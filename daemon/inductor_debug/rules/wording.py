@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from inductor_debug_schema import Direction
+
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.ops import Op, Origin
 from inductor_debug.rules.roots import Root
 
 _MOST_NAMES = 3
+
+
+def of_direction(sentence: str, direction: Direction | None) -> str:
+    """The sentence, with the pass that it is about where nobody would expect that one at the forward's code."""
+    return f"In the backward pass: {sentence}" if direction is Direction.BACKWARD else sentence
 
 
 def operator(overload: str) -> str:

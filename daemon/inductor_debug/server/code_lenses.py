@@ -143,7 +143,7 @@ def _failure(update: AnalysisUpdate, name: str) -> str:
     worst = min(ours, key=lambda finding: (finding.severity.rank, bool(finding.op)), default=None)
     if worst is None or worst.severity is Severity.HINT:
         return "failed"
-    return _shortened(f"failed: {worst.message.splitlines()[0] if worst.message else worst.rule}")
+    return _shortened(f"failed: {worst.headline or worst.rule}")
 
 
 def _shortened(text: str) -> str:

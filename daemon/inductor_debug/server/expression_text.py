@@ -181,7 +181,7 @@ class Wording:
         if self._markdown and self._explain is not None:
             # Such a client shows the message of a diagnostic in the same hover.
             return f"{told} · [What is this?](command:{self._explain}?%5B%22{finding.rule}%22%5D)"
-        message = finding.message.splitlines()[0] if finding.message else ""
+        message = finding.headline
         if len(message) > _LONGEST_FINDING:
             message = message[: _LONGEST_FINDING - 1] + "…"
         page = self._code(f"inductor-debug explain {finding.rule}")

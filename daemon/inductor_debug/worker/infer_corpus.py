@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug_schema import Basis, Event, Finding, JobRequest, Stage, StageFinished
+from inductor_debug_schema import Basis, Event, Finding, JobRequest, Misalignment, Stage, StageFinished
 
 from inductor_debug.worker.job import isolate
 from inductor_debug.worker.warm_up import warm_up
@@ -25,7 +24,6 @@ STAGES = (Stage.PREVIEW, Stage.MOCK)
 """What findings are looked for in."""
 _ABOUT_SIZES = ("alignment", "memory", "peak-memory", "recompile")
 _GROWTH = 3
-_SIZES = re.compile(r"sizes? (.*?) (?:is not a|are not) multiple")
 
 
 @dataclass
@@ -117,14 +115,18 @@ def _findings(
 
 def _about_sizes(findings: list[Finding]) -> set[str]:
     """What findings say of sizes, one line for each size that they name, without how many ops these went through."""
-    found: set[str] = set()
-    for item in findings:
-        if item.rule in _ABOUT_SIZES:
-            said = item.message.partition(";")[0]
-            match = _SIZES.match(said)
-            for size in re.split(", | and ", match[1]) if match is not None else [said]:
-                found.add(f"{item.rule} {item.range.start.line + 1}:{item.range.start.character} {size}")
-    return found
+    return {
+        f"{item.rule} {item.range.start.line + 1}:{item.range.start.character} {said}"
+        for item in findings
+        if item.rule in _ABOUT_SIZES
+        for said in _sizes_of(item)
+    }
+
+
+def _sizes_of(finding: Finding) -> list[str]:
+    if isinstance(finding.facts, Misalignment):
+        return [str(odd.odd_size) for odd in finding.facts.odd_sizes]
+    return [str(finding.facts) if finding.facts is not None else finding.message]
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,8 +11,6 @@ from inductor_debug.capture.inference.leaves import accepted
 from inductor_debug.capture.inference.plan import Plan
 from inductor_debug.capture.inference.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.trial import Outcome
-
-_BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 
 
 def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
@@ -46,7 +43,7 @@ def _shared(guess: Guess, plan: Plan, shape: tuple[int, ...], index: int, size: 
 def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """What meets values of several sizes is broadcast to each: a mask with one number for each row."""
     guess = outcome.guess
-    for argument in guess.arguments if _BROADCAST.search(outcome.message) else ():
+    for argument in guess.arguments if outcome.raised.about_broadcasting else ():
         spec = argument.spec
         if isinstance(spec, TensorSpec) and len(spec.dims) > 1 and spec.dims[-1] != 1:
             known = [item for item in plan.candidates_of(argument.name) if isinstance(item, TensorSpec)]
@@ -57,7 +54,7 @@ def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
 
 def by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
-    if _BROADCAST.search(outcome.message):
+    if outcome.raised.about_broadcasting:
         for argument in outcome.guess.arguments:
             if isinstance(argument.spec, TensorSpec) and argument.spec.dtype == "bool":
                 for spec in plan.candidates_of(argument.name):

@@ -113,7 +113,7 @@ def _place(outcome: Outcome, subject: Any) -> str:
     for frame, line in traceback.walk_tb(outcome.error.__traceback__):
         if is_users(frame):
             own = frame.f_code is getattr(getattr(type(subject), "forward", None), "__code__", None)
-            found = "" if own else f"{frame.f_code.co_filename}:{line} {outcome.kind}"
+            found = "" if own else f"{frame.f_code.co_filename}:{line} {outcome.raised.kind}"
     return found
 
 

@@ -1,13 +1,12 @@
 """From a trial that failed to the guesses that may do better, likeliest first.
 
-The module that refused its input says what it takes (`leaves`); where a function refused, the numbers of its message
+The module that refused its input says what it takes (`leaves`); where a function refused, the numbers that it names
 are matched with the sizes that were chosen, which is why those are distinct.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -35,28 +34,6 @@ from inductor_debug.capture.inference.specs import (
 )
 from inductor_debug.capture.inference.trial import Outcome
 
-_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
-_UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
-_LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
-_VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
-_WANTS_INTEGER = re.compile(
-    r"Long|Int\b|indices|index|integer|expected.*int64|must be.*int|one_hot|bitwise",
-    re.IGNORECASE,
-)
-_WANTS_FLOAT = re.compile(
-    r"Float|floating|Half|same dtype|dtype|not implemented for|Input type|mixed dtype|mean\(\)|result type|complex",
-    re.IGNORECASE,
-)
-_WANTS_COMPLEX = re.compile(r"(only supported for|requires a|expected a?) ?complex", re.IGNORECASE)
-_WANTS_BOOL = re.compile(r"\bbool", re.IGNORECASE)
-_WANTS_SEQUENCE = re.compile(
-    r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
-)
-_RANK_WORDS = re.compile(
-    r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
-    r"transpose|list index out of range|tuple index out of range|IndexError",
-    re.IGNORECASE,
-)
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
 """Names of sizes that a layer may take all of at once, and how large they get."""
@@ -80,7 +57,7 @@ def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     yield from by_one(outcome, plan)
     yield from _by_numbers(outcome)
     yield from _by_dtype(outcome)
-    if _RANK_WORDS.search(outcome.message):
+    if outcome.raised.about_rank:
         yield from _other_ranks(guess)
     yield from _alternatives(guess, plan)
     yield from _ladders(guess, plan)
@@ -155,26 +132,22 @@ def _by_images(guess: Guess, plan: Plan) -> Iterator[Guess]:
 
 
 def _by_container(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
-    message, guess = outcome.message, outcome.guess
+    raised, guess = outcome.raised, outcome.guess
+    missing = raised.missing_key
     for argument in guess.arguments:
-        if "has no attribute 'items'" in message or "has no attribute 'keys'" in message or "string indices" in message:
+        if raised.wants_mapping:
             yield guess.with_spec(argument.name, MappingSpec((("x", TensorSpec(("B", "D"))),)))
-        missing = re.search(r"KeyError: '(\w+)'", message)
-        if missing and isinstance(argument.spec, MappingSpec):
-            spec = plan.named(missing[1])
-            yield with_all_sizes(
-                guess.with_spec(argument.name, MappingSpec((*argument.spec.items, (missing[1], spec))))
-            )
+        if missing is not None and isinstance(argument.spec, MappingSpec):
+            items = (*argument.spec.items, (missing, plan.named(missing)))
+            yield with_all_sizes(guess.with_spec(argument.name, MappingSpec(items)))
         if isinstance(argument.spec, SequenceSpec) and argument.spec.items:
             yield from _longer(guess, argument.name, argument.spec)
-        if isinstance(argument.spec, TensorSpec) and ("not callable" in message):
+        if isinstance(argument.spec, TensorSpec) and raised.not_callable:
             yield guess.with_spec(argument.name, ConstantSpec("torch.relu", plan.callable()))
-        if isinstance(argument.spec, ConstantSpec) and re.search(
-            r"object has no attribute|must be Tensor|not Tensor|unsupported operand type", message
-        ):
+        if isinstance(argument.spec, ConstantSpec) and raised.wants_tensor:
             for candidate in plan.tensor_candidates(argument.name):
                 yield with_all_sizes(guess.with_spec(argument.name, candidate))
-    if _WANTS_SEQUENCE.search(message):
+    if raised.wants_sequence:
         for argument in guess.arguments:
             if isinstance(argument.spec, TensorSpec):
                 yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * 2, is_list=True))
@@ -188,11 +161,9 @@ def _longer(guess: Guess, name: str, spec: SequenceSpec) -> Iterator[Guess]:
 
 
 def _by_unpacking(outcome: Outcome) -> Iterator[Guess]:
-    match = _UNPACK.search(outcome.message)
-    if match is None:
+    rank, guess = outcome.raised.unpacked_into, outcome.guess
+    if rank is None:
         return
-    rank = int(match[1])
-    guess = outcome.guess
     for name, spec in guess.tensors():
         if rank <= 6 and len(spec.dims) != rank:
             yield replaced(guess, name, spec, of_rank(spec, rank))
@@ -204,15 +175,17 @@ def _by_unpacking(outcome: Outcome) -> Iterator[Guess]:
 def _by_missing(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     """Optional arguments that the message names, or that were None where something was expected."""
     given = {item.name for item in outcome.guess.arguments}
-    named = [name for name in plan.optional if name not in given and re.search(rf"\b{name}\b", outcome.message)]
-    wanted = named or ([name for name in plan.optional if name not in given] if "None" in outcome.message else [])
+    left_out = [name for name in plan.optional if name not in given]
+    wanted = [name for name in left_out if outcome.raised.names(name)]
+    if not wanted and outcome.raised.about_none:
+        wanted = left_out
     for name in wanted[:6]:
         for spec in plan.candidates_of(name)[:3]:
             yield plan.with_optional(outcome.guess, name, spec)
 
 
 def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
-    numbers = _numbers_of(outcome.message)
+    numbers = outcome.raised.numbers
     sizes = outcome.guess.size_of()
     used = {sizes[name] for name in outcome.guess.used_sizes()}
     fixed = {dim for _, spec in outcome.guess.tensors() for dim in spec.dims if isinstance(dim, int)}
@@ -226,36 +199,21 @@ def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
                 yield from resized(outcome.guess, got, wanted)
 
 
-def _numbers_of(message: str) -> list[int]:
-    """The numbers of a message, and what lists of them add up to: `split_sizes=[3, 3]` wants six."""
-    sums = [sum(map(int, text.split(","))) for text in _LISTS.findall(message)]
-    found = [*map(int, _NUMBERS.findall(message.replace(",", " , ")))][:8]
-    return list(dict.fromkeys((*sums[:2], *found))) if "split" in message else list(dict.fromkeys(found))
-
-
 def _by_view(outcome: Outcome) -> Iterator[Guess]:
     """`shape '[-1, 21]' is invalid for input of size 838272`: somebody's last size is 21."""
-    match = _VIEW.search(outcome.message)
-    if match is not None:
-        last = int(match[1])
+    last = outcome.raised.last_size_of_view
+    if last is not None:
         for name, spec in outcome.guess.tensors():
             if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
                 yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
 
 
 def _by_dtype(outcome: Outcome) -> Iterator[Guess]:
-    guess, message = outcome.guess, outcome.message
-    wishes = (
-        (_WANTS_COMPLEX, "complex64"),
-        (_WANTS_INTEGER, "int64"),
-        (_WANTS_FLOAT, "float32"),
-        (_WANTS_BOOL, "bool"),
-    )
-    for words, dtype in wishes:
-        if words.search(message):
-            for name, spec in guess.tensors():
-                if spec.dtype != dtype:
-                    yield replaced(guess, name, spec, replace(spec, dtype=dtype))
+    guess = outcome.guess
+    for dtype in outcome.raised.wanted_dtypes:
+        for name, spec in guess.tensors():
+            if spec.dtype != dtype:
+                yield replaced(guess, name, spec, replace(spec, dtype=dtype))
 
 
 def _alternatives(guess: Guess, plan: Plan) -> Iterator[Guess]:

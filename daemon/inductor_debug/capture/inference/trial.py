@@ -1,11 +1,10 @@
 """Runs a guess once, on whatever tensors the mode around it makes, and says how far it came and what refused it.
 
-Hooks on all modules tell which one was running, with what; messages of exceptions are left to `steering`.
+Hooks on all modules tell which one was running, with what; what exceptions say is read in `raised`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -19,13 +18,11 @@ from torch.nn.parameter import UninitializedParameter
 
 from inductor_debug.capture.fake_mode import is_fake
 from inductor_debug.capture.inference.meta_runs import call_on_meta
+from inductor_debug.capture.inference.raised.reading import Raised
 from inductor_debug.capture.inference.specs import Guess, make_call
 from inductor_debug.capture.inference.state import ModuleState
 
 Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
-
-_NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
-_DIGITS = re.compile(r"\d+")
 _OWN = __name__.partition(".")[0] + "."
 
 
@@ -49,19 +46,14 @@ class Outcome:
     received: list[Received] = field(default_factory=list)
 
     @property
-    def message(self) -> str:
+    def raised(self) -> Raised:
         """What the exception says."""
-        return f"{type(self.error).__name__}: {self.error}" if self.error is not None else ""
+        return Raised.by(self.error)
 
     @property
     def place(self) -> tuple[tuple[str, int, int], ...]:
         """Where in the user's code it was raised: file, line and instruction of every frame, outermost first."""
         return tuple(user_frames(self.error)) if self.error is not None else ()
-
-    @property
-    def kind(self) -> str:
-        """The same, whatever numbers it names."""
-        return _DIGITS.sub("0", self.message)
 
 
 class Trials:
@@ -105,16 +97,16 @@ class Trials:
         """
         self.runs += 1
         quick = self._run(guess, self._call_on_meta) if self._meta and not self._grad else None
-        if quick is not None and (quick.error is None or quick.kind in self._agreed):
+        if quick is not None and (quick.error is None or quick.raised.kind in self._agreed):
             return quick
         outcome = self._run(guess, self._call)
-        if outcome.error is not None and not self._grad and _NEEDS_GRADIENT.search(str(outcome.error)):
+        if not self._grad and outcome.raised.needs_gradient:
             self._grad = True
             outcome = self._run(guess, self._call)
         if quick is not None:
             self._meta = outcome.progress == quick.progress and type(outcome.error) is type(quick.error)
-            if outcome.kind == quick.kind:
-                self._agreed.add(outcome.kind)
+            if outcome.raised.kind == quick.raised.kind:
+                self._agreed.add(outcome.raised.kind)
         return outcome
 
     def materialise(self, guess: Guess) -> None:

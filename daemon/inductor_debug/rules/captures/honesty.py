@@ -7,16 +7,29 @@ is only applied, to every judgement of the capture alike.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from inductor_debug_schema import Basis, Blame, Finding, Related, Severity, Stage
+from inductor_debug_schema import (
+    Basis,
+    Blame,
+    Facts,
+    Finding,
+    MemoryOverrun,
+    Misalignment,
+    OversizedTensors,
+    Related,
+    Severity,
+    Stage,
+)
 
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
 _ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
 _ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
+_NAME_OR_NUMBER = re.compile(r"[A-Za-z_]\w*|\d+")
+"""What a size with symbols (`2*s0 + 1`) consists of."""
 
 
 def honest(findings: list[Finding], basis: Basis) -> list[Finding]:
@@ -33,11 +46,11 @@ def honest(findings: list[Finding], basis: Basis) -> list[Finding]:
             continue
         if finding.rule in _ABOUT_PRECISION and not basis.precision_known:
             continue
-        if finding.rule in _ABOUT_SIZES and (basis.made_up or _names_ours(finding, basis)):
+        if finding.rule in _ABOUT_SIZES and (basis.made_up or _rests_on_ours(finding.facts, basis)):
             continue
         if about_input and finding.rule != "graph-break" and not basis.given:
             continue
-        kept.append(replace(finding, related=[*finding.related, remark]))
+        kept.append(replace(finding, inferred=True, related=[*finding.related, remark]))
     return kept
 
 
@@ -63,15 +76,24 @@ def _blamed(finding: Finding, blame: Blame, basis: Basis, remark: Related) -> Fi
         words += f" It would run with {blame.instead}."
     if blame.because:
         words += f" {blame.because}"
-    return replace(finding, severity=severity, message=words, related=[*finding.related, remark])
+    return replace(finding, severity=severity, message=words, inferred=True, related=[*finding.related, remark])
 
 
-def _names_ours(finding: Finding, basis: Basis) -> bool:
-    """Whether a finding names a free size, or one that a list of ours may have been stacked to.
+def _rests_on_ours(facts: Facts | None, basis: Basis) -> bool:
+    """Whether it would not be told but for a free size, or one that a list of ours may have been stacked to.
 
     What is told of a free size rests on bounds that our own call set.
     """
-    subject = finding.message.partition(" not ")[0]
-    free = "|".join(map(re.escape, basis.symbols))
-    named = free and re.search(rf"(?<!\d )\b({free})\b", finding.message.partition(";")[0])  # `100 B` are bytes
-    return bool(named) or any(int(text) in basis.lengths for text in _NUMBER.findall(subject))
+
+    def ours(sizes: Iterable[int | str]) -> bool:
+        parts = (part for size in sizes for part in _NAME_OR_NUMBER.findall(str(size)))
+        return any(int(part) in basis.lengths if part.isdecimal() else part in basis.symbols for part in parts)
+
+    if isinstance(facts, Misalignment):
+        return ours(odd.odd_size for odd in facts.odd_sizes)
+    if isinstance(facts, OversizedTensors):
+        return any(ours(tensor.shape) for tensor in facts.oversized_tensors)
+    if isinstance(facts, MemoryOverrun):
+        invented = sum(piece.storage_bytes for piece in facts.largest if ours(piece.shape))
+        return facts.bytes_needed - invented <= facts.bytes_available
+    return False

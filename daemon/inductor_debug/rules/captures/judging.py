@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from inductor_debug_schema import Basis, Finding, Location, Range, RunCaptured, Stage, StageCaptured
+from inductor_debug_schema import Basis, Direction, Finding, Location, Range, RunCaptured, Stage, StageCaptured
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.captures.codec import packed, unpacked
 from inductor_debug.rules.captures.honesty import honest
-from inductor_debug.rules.judge import IN_BACKWARD, judge
+from inductor_debug.rules.judge import judge
 from inductor_debug.rules.ops import Recording
 
 Told = Collection[tuple[str, str, Range]]
@@ -121,7 +121,7 @@ def _with(aside: str, sentence: str) -> str:
 
 def told_by(findings: Sequence[Finding]) -> set[tuple[str, str, Range]]:
     """What findings of a stage tell of the forward pass, for the stages that follow."""
-    return {_key(finding) for finding in findings if not finding.message.startswith(IN_BACKWARD)}
+    return {_key(finding) for finding in findings if finding.direction is not Direction.BACKWARD}
 
 
 def _key(finding: Finding) -> tuple[str, str, Range]:
@@ -130,7 +130,7 @@ def _key(finding: Finding) -> tuple[str, str, Range]:
 
 def _repeats_forward(finding: Finding, told: Told) -> bool:
     """Whether the backward only repeats what an earlier stage said of the forward at the same expression."""
-    return finding.message.startswith(IN_BACKWARD) and _key(finding) in told
+    return finding.direction is Direction.BACKWARD and _key(finding) in told
 
 
 def merged(first: list[Finding], second: list[Finding]) -> list[Finding]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inductor_debug_schema import OversizedTensor, OversizedTensors
+
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.ops import Recording, TensorMeta
+from inductor_debug.rules.ops import Recording, TensorMeta, as_written
 from inductor_debug.rules.roots import Root, Roots, Trouble, fold_inherited
 from inductor_debug.rules.sizes import at_least
 
@@ -51,16 +53,28 @@ class MemoryRule(Constraint):
             size = meta.storage_bytes
             if (size if isinstance(size, int) else at_least(size)) <= limit:
                 return None
-            return Trouble(f"{in_bytes(at_least(size))} in one tensor of shape {_shape(meta)}")
+            tensor = OversizedTensor(as_written(meta), meta.dtype, at_least(size))
+            return Trouble(_words(tensor), facts=OversizedTensors([tensor], limit))
 
         fold_inherited(recording, roots, trouble_of)
 
+    def facts(self, found: Sequence[Root], profile: Profile) -> OversizedTensors:
+        """The tensors, each once."""
+        known = {
+            root.subject: tensor
+            for root in found
+            if isinstance(root.facts, OversizedTensors)
+            for tensor in root.facts.oversized_tensors
+        }
+        return OversizedTensors(list(known.values()), profile.tensor_bytes or 0)
+
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How big the tensor is and who makes it."""
-        names = list(dict.fromkeys(root.subject for root in found))
-        bound = f"more than the {in_bytes(profile.tensor_bytes or 0)} that accelerator '{profile.name}' allows"
+        facts = self.facts(found, profile)
+        names = [_words(tensor) for tensor in facts.oversized_tensors]
+        bound = f"more than the {in_bytes(facts.bytes_allowed)} that accelerator '{profile.name}' allows"
         return f"{wording.listing(names)} {'is' if len(names) == 1 else 'are'} {bound}; {wording.whereabouts(found)}."
 
 
-def _shape(meta: TensorMeta) -> str:
-    return f"({', '.join(map(str, meta.shape))})"
+def _words(tensor: OversizedTensor) -> str:
+    return f"{in_bytes(tensor.storage_bytes)} in one tensor of shape ({', '.join(map(str, tensor.shape))})"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inductor_debug_schema import LiveMemory, MemoryOverrun, MemoryShare
+
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import wording
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.base import Constraint
 from inductor_debug.rules.liveness import Holding, Peak, on_device, peak_of, total_of
-from inductor_debug.rules.ops import Recording
+from inductor_debug.rules.ops import Recording, as_written
 from inductor_debug.rules.roots import Root, Roots
 
 _MOST_SHOWN = 3
+_MOST_KEPT = 16
+"""Pieces of memory that travel with a finding."""
 _PLURALS = {"parameter": "parameters", "buffer": "buffers", "input": "inputs", "constant": "constants"}
 
 
@@ -62,28 +66,52 @@ class PeakMemoryRule(Constraint):
         if peak.op is None or peak.bytes <= limit:
             return
         root = roots.of_op(peak.op, in_bytes(peak.bytes))
-        root.detail = _composition(peak)
+        root.facts = _facts(peak, limit)
         root.cover(peak.op)
         for holding in peak.holdings[:_MOST_SHOWN]:
             frames = holding.maker.frames if holding.maker else holding.origin.frames if holding.origin else ()
             root.remarks.append((frames, f"{_name(holding)}: {in_bytes(holding.bytes)}, alive at the peak"))
 
+    def facts(self, found: Sequence[Root], profile: Profile) -> MemoryOverrun:
+        """How much is needed, and of what it consists."""
+        facts = found[0].facts
+        assert isinstance(facts, MemoryOverrun)
+        return facts
+
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How much is needed and of what it consists."""
-        root = found[0]
-        bound = f"more than the {in_bytes(profile.memory_bytes or 0)} of accelerator '{profile.name}'"
-        return f"at least {root.subject} are needed at once here, {bound}: {root.detail}."
+        facts = self.facts(found, profile)
+        bound = f"more than the {in_bytes(facts.bytes_available)} of accelerator '{profile.name}'"
+        return f"at least {in_bytes(facts.bytes_needed)} are needed at once here, {bound}: {_composition(facts)}."
 
 
-def _composition(peak: Peak) -> str:
+def _facts(peak: Peak, limit: int) -> MemoryOverrun:
+    pieces = [holding for holding in peak.holdings if holding.bytes > 0]
+    shares = [
+        MemoryShare(kind, sum(holding.kind == kind for holding in pieces), size)
+        for kind, size in sorted(peak.by_kind().items(), key=lambda item: -item[1])
+        if size > 0
+    ]
+    largest = [
+        LiveMemory(holding.kind, _bare_name(holding), as_written(holding.meta), holding.bytes)
+        for holding in pieces[:_MOST_KEPT]
+    ]
+    return MemoryOverrun(peak.bytes, limit, shares, largest)
+
+
+def _composition(facts: MemoryOverrun) -> str:
     """`60 GiB of parameters, 1 GiB of inputs and 32 GiB of 12 other tensors`."""
-    parts = []
-    for kind, size in sorted(peak.by_kind().items(), key=lambda item: -item[1]):
-        if size <= 0:
-            continue
-        others = [holding for holding in peak.holdings if holding.kind == kind and holding.bytes > 0]
-        parts.append(f"{in_bytes(size)} of {_PLURALS.get(kind) or counted(len(others), 'other tensor')}")
+    parts = [
+        f"{in_bytes(share.storage_bytes)} of {_PLURALS.get(share.kind) or counted(share.pieces, 'other tensor')}"
+        for share in facts.shares
+    ]
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else "nothing"
+
+
+def _bare_name(holding: Holding) -> str:
+    if holding.maker is not None:
+        return holding.maker.overload
+    return holding.origin.name if holding.origin is not None else ""
 
 
 def _name(holding: Holding) -> str:

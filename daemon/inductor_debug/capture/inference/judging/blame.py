@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,13 +20,10 @@ from torch import nn
 
 from inductor_debug.capture.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
+from inductor_debug.capture.inference.raised.reading import Raised
 from inductor_debug.capture.inference.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.trial import user_frames
 
-_WRONG_CALL = re.compile(
-    r"[\w.<>]+\(\) (?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
-)
-"""How Python itself, which gives these errors no facts, says that arguments do not fit a function."""
 _ALIKE = 0.75
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PRECISIONS = frozenset(("double", "half", "bfloat16", "set_default_dtype"))
@@ -77,7 +73,7 @@ def is_evident(error: BaseException, names: Names, guess: Guess | None, *, inven
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         return _is_missing(error, names, plain=plain, invented=invented)
-    return isinstance(error, TypeError) and plain and not invented and _WRONG_CALL.match(str(error)) is not None
+    return isinstance(error, TypeError) and plain and not invented and Raised.by(error).arguments_do_not_fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.inference.raised.reading import Raised
 from inductor_debug.capture.inference.specs import Guess, ObjectSpec, Spec, TensorSpec
 from inductor_debug.capture.inference.trial import is_users
 
@@ -61,13 +62,13 @@ def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> boo
     statement = _statement(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return True
-    own = frozenset(map(id, inputs)) if "ensor" in str(error) else frozenset()
+    own = frozenset(map(id, inputs)) if Raised.by(error).about_tensors else frozenset()
     return any(_is_unset(value) or id(value) in own for value in _values(statement, frame))
 
 
 def misses_a_value(error: BaseException) -> bool:
     """Whether the statement that Python or torch refused reads a local name that is None where a value is wanted."""
-    if not isinstance(error, AttributeError | TypeError) or "NoneType" not in str(error):
+    if not isinstance(error, AttributeError | TypeError) or not Raised.by(error).done_with_none:
         return False
     frame, line = _last_frame(error)
     statement = _statement(frame, line) if frame is not None else None

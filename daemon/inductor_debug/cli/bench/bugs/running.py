@@ -162,4 +162,4 @@ def _identity(finding: Finding) -> tuple[str, str, int]:
 
 def _words(finding: Finding) -> str:
     start = finding.range.start
-    return f"{start.line + 1}:{start.character + 1} {finding.rule} {finding.message.splitlines()[0][:160]}"
+    return f"{start.line + 1}:{start.character + 1} {finding.rule} {finding.headline[:160]}"

@@ -1,0 +1,155 @@
+"""Reads exceptions of Python's and torch's, whose text is often all they tell of what a call should have been given.
+
+Repairs of inputs ask for facts here and never look at the text themselves. The words are those of torch 2.11 to 2.14
+and Python 3.10 to 3.14; where they change, fewer facts are found and other repairs are tried.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_DIGITS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
+_MOST_NUMBERS = 8
+_LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
+_UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
+_VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
+_KEY = re.compile(r"KeyError: '(\w+)'")
+_BROADCAST = re.compile(r"broadcast|must match the size of tensor")
+_WRONG_CALL = re.compile(
+    r"TypeError: [\w.<>]+\(\) "
+    r"(?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
+)
+_WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
+_WANTS_SEQUENCE = re.compile(
+    r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
+)
+_WANTS_TENSOR = re.compile(r"object has no attribute|must be Tensor|not Tensor|unsupported operand type")
+_NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
+_RANK = re.compile(
+    r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
+    r"transpose|list index out of range|tuple index out of range|IndexError",
+    re.IGNORECASE,
+)
+_DTYPES = {
+    "complex64": re.compile(r"(only supported for|requires a|expected a?) ?complex", re.IGNORECASE),
+    "int64": re.compile(
+        r"Long|Int\b|indices|index|integer|expected.*int64|must be.*int|one_hot|bitwise", re.IGNORECASE
+    ),
+    "float32": re.compile(
+        r"Float|floating|Half|same dtype|dtype|not implemented for|Input type|mixed dtype|mean\(\)|result type|complex",
+        re.IGNORECASE,
+    ),
+    "bool": re.compile(r"\bbool", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What an exception says; `text` begins with its class and is empty where nothing was raised."""
+
+    text: str
+
+    @staticmethod
+    def by(error: BaseException | None) -> Raised:
+        """What `error` says."""
+        return Raised("" if error is None else f"{type(error).__name__}: {error}")
+
+    @property
+    def kind(self) -> str:
+        """The same for exceptions that differ only in the numbers they name."""
+        return _DIGITS.sub("0", self.text)
+
+    @property
+    def needs_gradient(self) -> bool:
+        """Whether the call works only while gradients are recorded."""
+        return _NEEDS_GRADIENT.search(self.text) is not None
+
+    @property
+    def about_rank(self) -> bool:
+        """Whether the number of dimensions may be wrong."""
+        return _RANK.search(self.text) is not None
+
+    @property
+    def about_broadcasting(self) -> bool:
+        """Whether shapes could not be broadcast to each other."""
+        return _BROADCAST.search(self.text) is not None
+
+    @property
+    def about_none(self) -> bool:
+        """Whether something was None that should not have been."""
+        return "None" in self.text
+
+    @property
+    def about_tensors(self) -> bool:
+        """Whether tensors are spoken of."""
+        return "ensor" in self.text
+
+    @property
+    def arguments_do_not_fit(self) -> bool:
+        """Whether Python itself, which gives such errors no facts, says that arguments do not fit a function."""
+        return _WRONG_CALL.match(self.text) is not None
+
+    @property
+    def done_with_none(self) -> bool:
+        """Whether Python refused to do something with None."""
+        return "NoneType" in self.text
+
+    @property
+    def not_callable(self) -> bool:
+        """Whether something was called that is no function."""
+        return "not callable" in self.text
+
+    @property
+    def wants_mapping(self) -> bool:
+        """Whether a dictionary was expected."""
+        return _WANTS_MAPPING.search(self.text) is not None
+
+    @property
+    def wants_sequence(self) -> bool:
+        """Whether a tuple or a list was expected, or one of another length."""
+        return _WANTS_SEQUENCE.search(self.text) is not None
+
+    @property
+    def wants_tensor(self) -> bool:
+        """Whether a tensor was expected in place of something else."""
+        return _WANTS_TENSOR.search(self.text) is not None
+
+    @property
+    def wanted_dtypes(self) -> list[str]:
+        """The dtypes that may have been expected, likeliest first."""
+        return [dtype for dtype, words in _DTYPES.items() if words.search(self.text)]
+
+    @property
+    def missing_key(self) -> str | None:
+        """The key that a dictionary did not have."""
+        return _first(_KEY, self.text)
+
+    @property
+    def unpacked_into(self) -> int | None:
+        """How many values something was to be unpacked into, where it had more or fewer."""
+        count = _first(_UNPACK, self.text)
+        return None if count is None else int(count)
+
+    @property
+    def last_size_of_view(self) -> int | None:
+        """21 where a tensor was to become `[-1, 21]` and has another number of elements."""
+        size = _first(_VIEW, self.text)
+        return None if size is None else int(size)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that it names, and what lists of them add up to: `split_sizes=[3, 3]` wants six."""
+        sums = [sum(map(int, numbers.split(","))) for numbers in _LISTS.findall(self.text)]
+        found = [*map(int, _NUMBERS.findall(self.text.replace(",", " , ")))][:_MOST_NUMBERS]
+        return list(dict.fromkeys((*sums[:2], *found) if "split" in self.text else found))
+
+    def names(self, name: str) -> bool:
+        """Whether the name occurs in it."""
+        return re.search(rf"\b{re.escape(name)}\b", self.text) is not None
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str | None:
+    match = pattern.search(text)
+    return None if match is None else match[1]
