@@ -52,6 +52,19 @@ class Net(nn.Module):
         x = F.relu(self.fc1(x))
         return F.log_softmax(self.fc2(x), dim=1)
 """
+ENCODER = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.code = nn.Linear(784, 400), nn.Linear(400, 20)
+
+    def forward(self, x):
+        return self.code(F.relu(self.hidden(x.view(-1, 784))))
+"""
 
 BUGS = {
     # what: (model, what is replaced, by what, where it is told, the rule on a fresh open)
@@ -87,6 +100,21 @@ BUGS = {
     "an attribute lacks self": (DIGITS, "self.dropout1(x)", "dropout1(x)", "dropout1", "capture-error"),
     "a name of the library is misspelt": (DIGITS, "nn.Dropout(", "nn.Droput(", "nn.Droput", "capture-error"),
     "a function is misspelt": (DIGITS, "torch.flatten", "torch.flaten", "torch.flaten", "capture-error"),
+    "a precision is mixed where channels are fixed, too": (
+        DIGITS,
+        "self.conv1(x)",
+        "self.conv1(x.double())",
+        "self.conv1(x.double())",
+        "capture-error",
+    ),
+    "the batch becomes features": (ENCODER, "x.view(-1, 784)", "x.view(784, -1)", "self.hidden(x", "fixed-size"),
+    "a mask is made one column short": (
+        ATTENTION,
+        "out = scores.softmax",
+        "out = (scores + torch.ones(T, T).triu(1)[..., 1:]).softmax",
+        "scores + torch",
+        "fixed-size",
+    ),
     "an argument too many": (DIGITS, "self.dropout1(x)", "self.dropout1(x, 2)", "self.dropout1(x, 2)", "capture-error"),
 }
 

@@ -14,7 +14,8 @@ class FixedSizeRule(RunRule):
         Nobody gave inputs, so they were inferred, and one size of them can be no other: with any other value two
         results of the model contradict each other at this expression. Nothing declares the size: no parameter, no
         table of positions, no number in the code asks for it. So the model runs only where two unrelated sizes happen
-        to be equal. Where a parameter or a constant fixes a size, nothing is told."""
+        to be equal. Where a parameter or a constant fixes a size, nothing is told, but for a batch that becomes the
+        features of a layer: a `view` or a transpose has put the examples where the features should be."""
     why = """
         A model that runs with one length only usually lacks a transpose, or swaps two dimensions. With inputs of just
         that size it runs and computes something else than was meant."""

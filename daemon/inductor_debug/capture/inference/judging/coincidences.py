@@ -5,29 +5,76 @@ after a flatten, a number in a reshape. Where such a size is refused because of 
 the model declares it. Where two results that both come of the inputs contradict each other, only the guess made them
 agree: a transpose that is missing is found so. Results that come of different inputs are another matter: those inputs
 go together, as the caller knows.
+
+A batch is nobody's to declare: where it has become the features of a layer, a reshape has mixed it up with them.
 """
 
 from __future__ import annotations
 
-from inductor_debug.capture.conflicts import ConflictKind
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from inductor_debug.capture.inference.changes import resized_alone, resized_together
 from inductor_debug.capture.inference.freedom import Found, numbers_of
-from inductor_debug.capture.inference.judging.refusing_call import RefusedCall, refused_call
+from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.plan import GENERIC
-from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.specs import Dimension, Guess, TensorSpec
 from inductor_debug.capture.inference.trial import Trials
 
-_UNDECLARED = frozenset("BTSLHWFA")
-"""Names of sizes that are the caller's: batches, lengths, extents."""
+_UNDECLARED = frozenset("BTSLHWFAN")
+"""Names of sizes that are the caller's: batches, lengths, extents, nodes."""
 _BATCH = "B"
-_FACTORS = (3, 5, 7)
+_ROWS = ("B", "N")
+"""What the first dimension of several examples, or of a graph's nodes, is called."""
+_FACTORS = (3, 5, 7, 11)
+_LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """A dimension that has one size only: of which argument, and of which tensor, by number; `called` as it is named.
+
+    `is_tied` says that it runs with other sizes if another dimension has them, too, which should not matter.
+    """
+
+    argument: str
+    number: int
+    spec: TensorSpec
+    dim: int
+    size: int
+    is_tied: bool
+
+    @property
+    def called(self) -> Dimension:
+        """Its name, or its number."""
+        return self.spec.dims[self.dim]
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether it counts examples, or the nodes of a graph, as far as the guess knows."""
+        return self.dim == 0 and self.called in _ROWS and len(self.spec.dims) > 1
 
 
 def coincidences(trials: Trials, found: Found) -> list[Remark]:
     """The sizes of a call that runs which are no others for no reason that the model gives."""
+    result: dict[object, Remark] = {}
+    for fixed in _fixed(found):
+        others = _others(fixed.size, trials)
+        if not fixed.is_tied and trials.run(_resized_everywhere(found.guess, fixed.size, others[0])).error is None:
+            continue
+        refused = [_resized(found.guess, fixed, other) for other in others]
+        because = _chance(trials, refused, fixed, others[0])
+        if because:
+            said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
+            result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
+    return list(result.values())
+
+
+def _fixed(found: Found) -> Iterator[_Fixed]:
+    """Dimensions that are the caller's and not free, one for each size."""
     guess, sizes = found.guess, found.guess.size_of()
-    result: list[Remark] = []
     seen: set[int] = set()
     for number, (name, spec) in enumerate(guess.tensors()):
         for dim, called in enumerate(spec.dims):
@@ -37,19 +84,7 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
             if (called in found.free and not tied) or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
                 continue
             seen.add(size)
-            other = _another(size, trials)
-            if not tied and trials.run(_resized_everywhere(guess, size, other)).error is None:
-                continue
-            changed = guess.with_sizes(**{called: other}) if isinstance(called, str) else None
-            changed = changed or resized_alone(guess, name, spec, dim, other)
-            refused = refused_call(trials, changed)
-            if refused is not None and _is_by_chance(refused, number, other):
-                because = (
-                    f"It runs only where dimension {dim} of `{name}` is {size}, and nothing in the model declares "
-                    "that size."
-                )
-                result.append(Remark("fixed-size", because, changed))
-    return result
+            yield _Fixed(name, number, spec, dim, size, tied)
 
 
 def _is_tied(found: Found) -> bool:
@@ -61,10 +96,18 @@ def _is_tied(found: Found) -> bool:
     )
 
 
-def _another(size: int, trials: Trials) -> int:
-    """A value that is no number of the model, and shares divisors with `size`."""
+def _others(size: int, trials: Trials) -> tuple[int, int]:
+    """Two values that are no numbers of the model, and share divisors with `size`."""
     taken = numbers_of(trials.subject)
-    return next((size * factor for factor in _FACTORS if size * factor not in taken), size * 11)
+    one, other, *_ = [*(size * factor for factor in _FACTORS if size * factor not in taken), size * 13, size * 17]
+    return one, other
+
+
+def _resized(guess: Guess, fixed: _Fixed, other: int) -> Guess:
+    """Another size for a dimension, and for what has its name."""
+    if isinstance(fixed.called, str):
+        return guess.with_sizes(**{fixed.called: other})
+    return resized_alone(guess, fixed.argument, fixed.spec, fixed.dim, other)
 
 
 def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
@@ -74,19 +117,28 @@ def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
     return resized_together(named, size, other)
 
 
-def _is_by_chance(refused: RefusedCall, changed: int, size: int) -> bool:
-    """Whether two results of one input are at odds, not one with a parameter, a constant or a number of the code.
-
-    What is made anew with the size of the input (`torch.arange(x.shape[1])`) comes of it as well.
+def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> str:
+    """What is wrong where a size is refused though no parameter or constant declares it; empty where one does.
 
     Args:
-        refused: what was refused.
-        changed: the input of which a size was changed, by number.
-        size: what that was changed to: no number of the model.
+        trials: runs calls.
+        guesses: the call with two other sizes.
+        fixed: the dimension.
+        size: what the first of them has there.
     """
-    conflict = refused.conflict
-    if conflict is None or conflict.kind is not ConflictKind.SIZE or conflict.right is None:
-        return False
-    sides = conflict.left, conflict.right
-    comes_of = [changed in refused.sources[side.operand] for side in sides]
-    return any(comes_of) and all(of or side.size == size for of, side in zip(comes_of, sides, strict=True))
+    one, other = (refused_call(trials, guess) for guess in guesses)
+    if one is None or other is None or one.pair is None or other.pair is None or not one.is_like(other):
+        return ""
+    if not one.is_about_sizes:
+        return ""
+    follow = [before != after for before, after in zip(one.pair, other.pair, strict=True)]
+    comes = [fixed.number in sources for sources in one.sources_of_sides]
+    # What is made anew with the size of the input (`torch.arange(x.shape[1])`) comes of it as well.
+    made = [
+        follows and (not sources or there == size)
+        for follows, sources, there in zip(follow, one.sources_of_sides, one.pair, strict=True)
+    ]
+    if any(comes) and all(map(operator.or_, comes, made)):
+        return "nothing in the model declares that size"
+    became_features = follow[0] and comes[0] and one.function in _LAYERS and one.rows > 1
+    return "what is the batch there becomes features of a layer" if fixed.is_batch and became_features else ""

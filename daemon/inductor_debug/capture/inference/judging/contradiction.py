@@ -114,8 +114,8 @@ class _Case:
                 self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
                 continue
             refused = self._refused(guess)
-            # What is refused for its rank, dtype or kind is no better; what is for other sizes may be.
-            if refused is not None and (is_size or refused.is_like(first)):
+            # What is refused for its rank, dtype or kind is no better; what is for other sizes may be, of such a kind.
+            if refused is not None and (refused.is_like(first) or (is_size and not first.is_about_kind)):
                 self._here.append(refused)
         if (len(self._here) < 2 and best.guess.used_sizes()) or not is_plain(best.guess):
             # The items of a list are not varied one by one, and what numbers were meant nobody knows.

@@ -28,14 +28,15 @@ class RefusedCall:
     """A call that torch refused; one of Python's own has no `function`.
 
     `sources` tells for each tensor that it was given which tensors of the call that was computed from, by number; those
-    of none are the model's parameters, buffers and constants, or made of those. `kind` is the type of what it raised.
-    `is_doubtful` says that there are no facts, and that other inputs may be taken.
+    of none are the model's parameters, buffers and constants, or made of those. `volumes` are their elements. `kind` is
+    the type of what it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
     """
 
     function: str
     kind: str
     conflict: Conflict | None
     sources: list[frozenset[int]] = field(default_factory=list)
+    volumes: list[int] = field(default_factory=list)
     is_doubtful: bool = False
 
     def is_like(self, other: RefusedCall) -> bool:
@@ -47,6 +48,31 @@ class RefusedCall:
     def is_about_rank(self) -> bool:
         """Whether a tensor has too many dimensions, or too few."""
         return self.conflict is not None and self.conflict.kind in (ConflictKind.RANK, ConflictKind.INDEX)
+
+    @property
+    def is_about_kind(self) -> bool:
+        """Whether a tensor has a wrong rank, dtype or device, whatever its sizes are."""
+        kinds = (ConflictKind.DTYPE, ConflictKind.DEVICE)
+        return self.is_about_rank or (self.conflict is not None and self.conflict.kind in kinds)
+
+    @property
+    def is_about_sizes(self) -> bool:
+        """Whether two sizes, or numbers of elements, should be equal."""
+        return self.conflict is not None and self.conflict.kind in (ConflictKind.SIZE, ConflictKind.VOLUME)
+
+    @property
+    def sources_of_sides(self) -> list[frozenset[int]]:
+        """What both sides were computed from; nothing for a number of the call."""
+        sides = [self.conflict.left, self.conflict.right] if self.conflict is not None else []
+        known = dict(enumerate(self.sources))
+        return [known.get(side.operand, frozenset()) if side is not None else frozenset() for side in sides]
+
+    @property
+    def rows(self) -> int:
+        """How many rows of the refused size the left side has."""
+        if self.conflict is None or self.conflict.left.operand >= len(self.volumes):
+            return 0
+        return self.volumes[self.conflict.left.operand] // max(self.conflict.left.size, 1)
 
     @property
     def pair(self) -> Pair | None:
@@ -155,6 +181,7 @@ class _Watch(TorchFunctionMode):
             type(error).__name__,
             conflict,
             list(map(self._sources_of, given)),
+            [tensor.numel() for tensor in given],
             is_doubtful=conflict is None and may_want_other_inputs(error, args, kwargs, self._sources),
         )
 
