@@ -151,6 +151,11 @@ export interface ConflictSide {
 }
 
 /**
+ * What a definition is; a module is a class that derives, as far as the text alone tells, from one of torch.
+ */
+export type DefinitionKind = "module" | "class" | "function";
+
+/**
  * A tensor as it lies on an accelerator that moves memory in sticks.
  *
  * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
@@ -167,6 +172,22 @@ export interface DeviceLayout {
  * Which pass of a model something belongs to.
  */
 export type Direction = "forward" | "backward";
+
+/**
+ * A directive comment above a class: what it says now, and the edits that would have it say something else.
+ *
+ * `inputs` and `init` are None where no directive says them; `required` names the arguments that the class cannot be
+ * made without. `problem` says why what is wished for cannot be written; then there are no `edits`.
+ */
+export interface DirectiveDraft {
+  readonly uri: string;
+  readonly name: string;
+  readonly required?: readonly string[];
+  readonly inputs?: string | null;
+  readonly init?: string | null;
+  readonly problem?: string;
+  readonly edits?: readonly Replacement[];
+}
 
 /**
  * A function that runs eagerly: so many of its operations are in no graph.
@@ -214,6 +235,19 @@ export interface ExpressionsSeen {
   readonly target: string;
   readonly stage: Stage;
   readonly expressions: readonly ExpressionFact[];
+}
+
+/**
+ * The definitions of a document in the order of its text.
+ *
+ * While the text does not parse (`parses`), they are those of the last text that did, at the lines where they lie now.
+ * `left_out` counts those at the end for which a message has no room.
+ */
+export interface FileOutline {
+  readonly uri: string;
+  readonly entries?: readonly OutlineEntry[];
+  readonly parses?: boolean;
+  readonly left_out?: number;
 }
 
 /**
@@ -694,6 +728,21 @@ export interface OperandFact {
 export type OperationKind = "product" | "reduction" | "elementwise" | "lookup" | "layout" | "conversion" | "creation" | "random" | "other";
 
 /**
+ * A class or function that can be reached by name.
+ *
+ * `line` is that of `class` or `def`, `top` that of its first decorator, `nested` whether it stands inside of an `if`,
+ * `try` or the like, where no directive reaches it.
+ */
+export interface OutlineEntry {
+  readonly name: string;
+  readonly kind: DefinitionKind;
+  readonly line: number;
+  readonly top: number;
+  readonly nested?: boolean;
+  readonly has_directive?: boolean;
+}
+
+/**
  * A tensor whose memory is larger than one tensor may have.
  *
  * `storage_bytes` is the least that its memory can be; sizes of `shape` that have symbols are text (`63*s0`).
@@ -762,6 +811,14 @@ export interface Related {
   readonly path: string;
   readonly range: Range;
   readonly message: string;
+}
+
+/**
+ * What stands in `range` of a document is replaced by `text`; an empty range inserts.
+ */
+export interface Replacement {
+  readonly range: Range;
+  readonly text: string;
 }
 
 /**

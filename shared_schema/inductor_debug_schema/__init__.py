@@ -79,6 +79,7 @@ from inductor_debug_schema.jobs import (
     Task,
     UntakenSeen,
 )
+from inductor_debug_schema.outlines import DefinitionKind, DirectiveDraft, FileOutline, OutlineEntry, Replacement
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
 from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
 from inductor_debug_schema.tensors import (
@@ -111,15 +112,18 @@ __all__ = [
     "BreakCause",
     "ConflictKind",
     "ConflictSide",
+    "DefinitionKind",
     "DeviceLayout",
     "Direction",
     "EagerFunction",
+    "DirectiveDraft",
     "Entry",
     "Event",
     "ExpressionFact",
     "ExpressionsSeen",
     "Facts",
     "Checked",
+    "FileOutline",
     "FileReport",
     "FileStatus",
     "Finding",
@@ -152,12 +156,14 @@ __all__ = [
     "OperandFact",
     "OversizedTensor",
     "OversizedTensors",
+    "OutlineEntry",
     "Position",
     "PartlyAnswered",
     "Progressed",
     "Range",
     "Related",
     "Recompilation",
+    "Replacement",
     "RuleCount",
     "RunCaptured",
     "Severity",

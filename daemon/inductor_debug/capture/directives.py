@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import Position, Range
@@ -55,6 +56,19 @@ class Argument:
     range: Range
 
 
+@dataclass(frozen=True, slots=True)
+class DirectiveComment:
+    """One directive comment as it stands: its first and last zero-based line, and its parts by what they are about.
+
+    A part is the text between two commas, `train` or `inputs=(torch.randn(8, 64),)`, with its key, which is "" where
+    there is none.
+    """
+
+    first: int
+    last: int
+    parts: tuple[tuple[str, str], ...]
+
+
 @dataclass(slots=True)
 class Directive:
     """All that the directives above one definition say. `line` is the zero-based line of the name they stand above."""
@@ -80,6 +94,11 @@ def read_directives(text: str) -> tuple[list[Directive], list[Fault]]:
     return _Reader(text).read()
 
 
+def directive_comments(text: str) -> dict[int, list[DirectiveComment]]:
+    """The directive comments by the zero-based line of code that they stand above; the text need not parse."""
+    return _Comments(text).by_line() if "inductor-debug" in text else {}
+
+
 def name_range(lines: list[str], line: int) -> Range:
     """The name that the definition on the zero-based `line` introduces; the whole line where there is none."""
     match = _DEFINITION.match(lines[line]) if 0 <= line < len(lines) else None
@@ -92,11 +111,60 @@ def name_range(lines: list[str], line: int) -> Range:
     )
 
 
-class _Reader:
+class _Comments:
+    """The comments of a text that speak to this tool."""
+
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff")
         self.lines = LINE_END.split(text)
         self.comments = {comment.line: comment for comment in comments(text)}
+
+    def by_line(self) -> dict[int, list[DirectiveComment]]:
+        found: dict[int, list[DirectiveComment]] = {}
+        for comment, block in self.blocks():
+            if not comment.alone or self.has_entry(block):
+                continue
+            text, end = "\n".join(block), comment.line + len(block)
+            parts = tuple(_keyed(text[start:stop]) for start, stop in _segments(text) if text[start:stop].strip())
+            found.setdefault(self.following(end), []).append(DirectiveComment(comment.line, end - 1, parts))
+        return found
+
+    def blocks(self) -> Iterator[tuple[Comment, list[str]]]:
+        """Each directive's first comment and its lines, in which all else is blanked out: columns stay the same."""
+        for comment, words in marked(list(self.comments.values())):
+            if not is_ignore(comment.text[words:]):
+                yield comment, self._block(comment, words)
+
+    def following(self, line: int) -> int:
+        """The first line of code from a line on."""
+        while line < len(self.lines) and (not self.lines[line].strip() or self._is_comment(line)):
+            line += 1
+        return line
+
+    def has_entry(self, block: list[str]) -> bool:
+        """Whether a directive gives the model itself, and so is about no definition."""
+        text = "\n".join(block)
+        found = (_SEGMENT.match(text, start, end) for start, end in _segments(text))
+        return any(match is not None and match.group("key") == "entry" for match in found)
+
+    def _block(self, comment: Comment, words: int) -> list[str]:
+        block = [_blank(self.lines[comment.line], comment.column + words)]
+        while _goes_on("\n".join(block)):
+            following = self.comments.get(comment.line + len(block))
+            if following is None or not following.alone or any(True for _ in marked([following])):
+                break
+            block.append(_blank(self.lines[following.line], following.column + 1))
+        return block
+
+    def _is_comment(self, line: int) -> bool:
+        return line in self.comments and self.comments[line].alone
+
+
+class _Reader(_Comments):
+    """The directives of a text that parses, each with the definition that it stands above."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.faults: list[Fault] = []
         self.anchors: dict[int, tuple[str, int]] = {}
         for node in tree_of(text).body:
@@ -106,16 +174,13 @@ class _Reader:
 
     def read(self) -> tuple[list[Directive], list[Fault]]:
         found: dict[int, Directive] = {}
-        for comment, words in marked(list(self.comments.values())):
-            if is_ignore(comment.text[words:]):
-                continue
-            block = self._block(comment, words)
+        for comment, block in self.blocks():
             where = self._range(comment.line, comment.column, comment.line, comment.column + len(comment.text))
-            anchor = self._anchor(comment.line + len(block)) if comment.alone else None
-            if anchor is None and comment.alone and comment.text[words:].strip() == "off":
+            anchor = self.anchors.get(self.following(comment.line + len(block))) if comment.alone else None
+            if anchor is None and comment.alone and "".join(block).strip() == "off":
                 found[-1] = Directive(WHOLE_FILE, comment.line, where, flags={"off": True})
                 continue
-            if self._has_entry(block):
+            if self.has_entry(block):
                 name, line = "", -2 - comment.line  # of no definition, and each for itself
             elif anchor is None:
                 self._fault("A directive stands alone, above a top-level class, function or assignment.", where)
@@ -125,29 +190,6 @@ class _Reader:
             directive = found.setdefault(line, Directive(name, line, where))
             self._read_block(directive, comment.line, block)
         return list(found.values()), self.faults
-
-    def _block(self, comment: Comment, words: int) -> list[str]:
-        """The directive's lines, all that is not part of it blanked out, so that columns stay what they are."""
-        block = [_blank(self.lines[comment.line], comment.column + words)]
-        while _goes_on("\n".join(block)):
-            following = self.comments.get(comment.line + len(block))
-            if following is None or not following.alone or any(True for _ in marked([following])):
-                break
-            block.append(_blank(self.lines[following.line], following.column + 1))
-        return block
-
-    def _anchor(self, line: int) -> tuple[str, int] | None:
-        while line < len(self.lines) and (not self.lines[line].strip() or self._is_comment(line)):
-            line += 1
-        return self.anchors.get(line)
-
-    def _is_comment(self, line: int) -> bool:
-        return line in self.comments and self.comments[line].alone
-
-    def _has_entry(self, block: list[str]) -> bool:
-        text = "\n".join(block)
-        found = (_SEGMENT.match(text, start, end) for start, end in _segments(text))
-        return any(match is not None and match.group("key") == "entry" for match in found)
 
     def _read_block(self, directive: Directive, first_line: int, block: list[str]) -> None:
         text = "\n".join(block)
@@ -219,6 +261,12 @@ def _name_of(node: Anchor) -> str:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return target.id if isinstance(target, ast.Name) else ast.unparse(target)
     return node.name
+
+
+def _keyed(part: str) -> tuple[str, str]:
+    """A part of a directive on one line, after its key."""
+    match = _SEGMENT.match(part)
+    return (match.group("key") if match else "", " ".join(line.strip() for line in part.split("\n")).strip())
 
 
 def _blank(line: str, column: int) -> str:

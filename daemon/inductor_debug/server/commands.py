@@ -29,6 +29,7 @@ from inductor_debug.server import (
     tensor_commands,
 )
 from inductor_debug.server.ordering import Token
+from inductor_debug.server.outlines import commands as outline_commands
 from inductor_debug.server.partial_results import OPTION as PARTIAL_RESULTS
 from inductor_debug.server.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.synchronisation import path_of
@@ -158,6 +159,8 @@ COMMANDS: dict[str, Command] = {
     ),
     "inductorDebug.sizes": Command(size_commands.sizes),
     "inductorDebug.setSizes": Command(size_commands.set_sizes, ("uri", "target", "sizes")),
+    "inductorDebug.outline": Command(outline_commands.outline, outline_commands.OUTLINE_OPTIONS),
+    "inductorDebug.directive": Command(outline_commands.directive, outline_commands.DIRECTIVE_OPTIONS),
     "inductorDebug.tensors": Command(tensor_commands.tensors, tensor_commands.OPTIONS),
     "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
     "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import DefinitionKind, Position, Range
 
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
 from inductor_debug.engine.texts import Edit, split_lines, utf16_length
@@ -37,12 +37,23 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A class or function that can be reached by name; `line` is that of `class` or `def`, `top` with decorators."""
+    """A class or function that can be reached by name.
+
+    `line` is that of `class` or `def`, `top` with decorators; `nested` says that it stands inside of an `if` or the
+    like, `required` which arguments a class cannot be made without, as far as its own `__init__` says.
+    """
 
     name: str
     line: int
-    is_module: bool = False
+    kind: DefinitionKind = DefinitionKind.FUNCTION
     top: int = 0
+    nested: bool = False
+    required: tuple[str, ...] = ()
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a class that derives from a module of torch."""
+        return self.kind is DefinitionKind.MODULE
 
 
 @dataclass
@@ -132,11 +143,18 @@ class _Reader:
         return (self._range(value),)
 
     def _definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        is_module = isinstance(node, ast.ClassDef) and any(_last_name(base) in self._modules for base in node.bases)
-        if is_module:
+        kind, required = self._kind(node), _required(node)
+        if kind is DefinitionKind.MODULE:
             self._modules.add(node.name)
         top = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno) - 1
-        self._outline.definitions.append(Definition(node.name, node.lineno - 1, is_module, top))
+        nested = node.col_offset > 0
+        self._outline.definitions.append(Definition(node.name, node.lineno - 1, kind, top, nested, required))
+
+    def _kind(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> DefinitionKind:
+        if not isinstance(node, ast.ClassDef):
+            return DefinitionKind.FUNCTION
+        is_module = any(_last_name(base) in self._modules for base in node.bases)
+        return DefinitionKind.MODULE if is_module else DefinitionKind.CLASS
 
     def _range(self, node: ast.expr | ast.stmt) -> Range:
         start = self._position(node.lineno, node.col_offset)
@@ -165,6 +183,19 @@ def _last_name(base: ast.expr) -> str:
     if isinstance(base, ast.Attribute):
         return base.attr
     return base.id if isinstance(base, ast.Name) else ""
+
+
+def _required(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """The arguments of a class's own `__init__` that have no default."""
+    for item in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+            given = item.args
+            positional = [*given.posonlyargs, *given.args]
+            needed = positional[1 : len(positional) - len(given.defaults)]
+            keywords = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+            needed += [argument for argument, default in keywords if default is None]
+            return tuple(argument.arg for argument in needed)
+    return ()
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

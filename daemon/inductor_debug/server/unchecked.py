@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from inductor_debug_schema import Checked, Finding, Position, Range, Severity, Stage, TargetReport, UntakenBlock
 
+from inductor_debug.capture.directives import directive_comments
 from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.coverage import ENDING_RULES, remark
 from inductor_debug.engine.fixes.edits import TextEdit
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 RULE = "not-checked"
 NOT_RUN = "not-run"
-_DIRECTIVE = "# inductor-debug:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,9 @@ def _insertion(target: TargetReport, document: Document) -> TextEdit | None:
     directive = target.inferred.directive if target.inferred is not None else ""
     if definition is None or not directive:
         return None
-    lines = split_lines(document.text)
-    if definition.top and lines[definition.top - 1].lstrip().startswith(_DIRECTIVE):
+    if definition.top in directive_comments(document.text):
         return None
-    text = lines[definition.top]
+    text = split_lines(document.text)[definition.top]
     indent = text[: len(text) - len(text.lstrip())]
     start = Position(definition.top, 0)
     return TextEdit(Range(start, start), f"{indent}{directive}\n")

@@ -62,7 +62,11 @@ test("Set Example Inputs writes the directive, and the class becomes a target", 
   await window.openFile("bare.py");
   await window.run("Inductor Debug: Set Example Inputs for a Class");
   await until("it asks for the inputs", async () => /randn\(\d+, 64\)/u.test(await input().inputValue()));
+  await input().fill("torch.randn(8, 64");
+  await until("it says what is wrong with it", () => window.page.locator(".quick-input-widget", { hasText: "'(' was never closed" }).isVisible());
+  await window.screenshot("unclosed");
   await input().fill("torch.randn(8, 64)");
+  await until("it has nothing against it any more", async () => !(await window.page.locator(".quick-input-widget", { hasText: "never closed" }).isVisible()));
   await window.page.keyboard.press("Enter");
   await until("it asks for what the class needs", async () => (await input().getAttribute("placeholder")) === "width, classes");
   await input().fill("64, 10");
