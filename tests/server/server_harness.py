@@ -177,6 +177,7 @@ class FakeEngine:
         self.trial: Callable[[str], list[Finding] | None] = lambda text: None
         self.trial_gate: asyncio.Event | None = None
         self.same: bool | None = True
+        self.ran: dict[str, str] = {}
         self.known: dict[str, list[KnownExpression]] = {}
         self.events: list[Event] = []
         self.performed: Performed | None = None
@@ -270,6 +271,9 @@ class FakeEngine:
                 self.calls.append(("perform cancelled", path))
                 raise
         return self.performed or Performed(FileReport(path, FileStatus.CLEAN), "")
+
+    def last_ran(self, uri: str, target: str) -> str | None:
+        return self.ran.get(target)
 
     async def try_edits(self, uri: str, edits: Collection[TextEdit]) -> FileReport | None:
         """What `trial` finds in the edited text, in the stages that the last update tells of."""

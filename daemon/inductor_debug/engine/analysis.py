@@ -11,6 +11,9 @@ from enum import Enum
 
 from inductor_debug_schema import FileReport, Stage
 
+TOP_LEVEL_CHANGED = "waiting for a save: the edit is not only inside functions"
+"""The cause of an update that waits because unsaved top-level code never runs."""
+
 
 class AnalysisState(str, Enum):
     """How far the analysis of one generation of a document has come."""
@@ -55,3 +58,9 @@ class AnalysisUpdate:
     report: FileReport
     seconds: float
     cause: str
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether no more will be told of this text: it is analysed to its end, or may not run before it is saved."""
+        waits = self.state is AnalysisState.STALE and self.cause == TOP_LEVEL_CHANGED
+        return waits or self.state is AnalysisState.DONE

@@ -382,6 +382,11 @@ class Engine:
                 return document.text
         return read_source(path)
 
+    def last_ran(self, uri: str, target: str) -> str | None:
+        """The last text of an open document with which a target ran, "" for any; None where none is known."""
+        lane = self._lanes.get(uri)
+        return lane.last_ran(target) if lane is not None else None
+
     async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
         """What an analysis of an open document's text would report with these edits; nothing of the document changes.
 

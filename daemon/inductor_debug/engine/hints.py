@@ -7,22 +7,18 @@ away. With a folder they outlive the daemon, so that a file that is opened tomor
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 from collections import OrderedDict
 from pathlib import Path
 
 from inductor_debug_schema import InferenceHint, WireError, from_wire, to_wire
+
+from inductor_debug.engine.remembering.folder import Place, RememberedFiles
 
 CAPACITY = 256
 """Files whose hints are kept; the least recently used go first."""
 _DECLARATIONS = 8
 """Sets of declarations of one class for which hints are kept; the oldest go first."""
 
-Place = tuple[str, str, str]
-"""Interpreter, project root and absolute path."""
 _Known = dict[tuple[str, str], InferenceHint]
 """By target and evidence, the latest last."""
 
@@ -36,7 +32,8 @@ class Hints:
     """
 
     def __init__(self, folder: Path | None = None, capacity: int = CAPACITY) -> None:
-        self._folder, self._capacity = folder, capacity
+        self._written = RememberedFiles(folder, capacity)
+        self._capacity = capacity
         self._files: OrderedDict[Place, _Known] = OrderedDict()
 
     def keep(self, place: Place, hint: InferenceHint) -> None:
@@ -52,7 +49,7 @@ class Hints:
         while len(self._files) > self._capacity:
             self._files.popitem(last=False)
         if hint.evidence:
-            self._write(place, known)
+            self._written.write(place, [to_wire(each) for each in known.values() if each.evidence])
 
     def of(self, place: Place) -> list[InferenceHint]:
         """The hints for a file."""
@@ -62,9 +59,7 @@ class Hints:
         """Forgets what was inferred for one file, for good."""
         for place in [place for place in self._files if place[2] == path]:
             del self._files[place]
-            if self._folder is not None:
-                with contextlib.suppress(OSError):
-                    self._file(self._folder, place).unlink(missing_ok=True)
+            self._written.remove(place)
 
     def forget_refusals(self) -> None:
         """Forgets for what nothing could be inferred; the reason may be gone."""
@@ -84,35 +79,9 @@ class Hints:
         return self._files[place]
 
     def _read(self, place: Place) -> _Known:
-        if self._folder is None:
-            return {}
+        content = self._written.read(place)
         try:
-            content = json.loads(self._file(self._folder, place).read_text(encoding="utf-8"))
-            hints = [from_wire(InferenceHint, item) for item in content]
-        except (OSError, ValueError, TypeError, WireError):
+            hints = [from_wire(InferenceHint, item) for item in content or ()]
+        except (TypeError, WireError):
             return {}
         return {(hint.target, hint.evidence): hint for hint in hints}
-
-    def _write(self, place: Place, known: _Known) -> None:
-        """Writes the inputs that ran; what cannot be written is only forgotten earlier."""
-        if self._folder is None:
-            return
-        text = json.dumps([to_wire(hint) for hint in known.values() if hint.evidence])
-        file = self._file(self._folder, place)
-        with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            if not file.exists():
-                self._make_room(self._folder)
-            beside = file.with_suffix(f".{os.getpid()}")
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(file)
-
-    def _make_room(self, folder: Path) -> None:
-        files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-        for file in files[: max(0, len(files) - self._capacity + 1)]:
-            file.unlink(missing_ok=True)
-
-    @staticmethod
-    def _file(folder: Path, place: Place) -> Path:
-        digest = hashlib.blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=16)
-        return folder / f"{digest.hexdigest()}.json"

@@ -37,7 +37,7 @@ from inductor_debug_schema import (
     StageFinished,
 )
 
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.analysis import TOP_LEVEL_CHANGED, AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import stage_of
 from inductor_debug.engine.documents import Document, Verdict
 from inductor_debug.engine.endings import configuration_finding, internal_finding
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-TOP_LEVEL_CHANGED = "waiting for a save: the edit is not only inside functions"
 NOT_SAVED = "waiting for a save: the file is not on disk"
 NOT_PARSED = "waiting for an edit: the text does not parse"
 SIZES_SET = "sizes set"
@@ -108,12 +107,14 @@ class Lane:
     def work_on(self, edits: Sequence[TextEdit]) -> Work | None:
         """The present text with `edits`, as work for a trial; None where nobody could tell what a trial proves.
 
-        The present text must be analysed to its end, so that there is something to compare with, and running the edited
-        one must be as safe: see `Engine.try_edits`.
+        The present text must be analysed to its end, so that there is something to compare with, or wait for a save,
+        and running the edited one must be as safe: see `Engine.try_edits`.
         """
         document, settings, latest = self.document, self._settings, self.gate.latest
+        if settings is None or self.busy or latest is None or not latest.conclusive:
+            return None
         answered = self._results is not None and self._results.text == document.text
-        if settings is None or self.busy or not answered or latest is None or latest.state is not AnalysisState.DONE:
+        if latest.state is AnalysisState.DONE and not answered:
             return None
         text = applied(document.text, edits)
         if document.dirty and dataclasses.replace(document, text=text).verdict() is not Verdict.RUN:
@@ -121,12 +122,16 @@ class Lane:
         return Work(document.path, text, settings)
 
     def work_to_compare(self, fix: Fix, target: str) -> Work | None:
-        """The comparison of what the text computes with a fix and without it; None as for `work_on`."""
+        """The comparison of what the text computes with a fix and without it; None as for `work_on`, or if it waits."""
         work = self.work_on(fix.edits)
-        if work is None:
+        if work is None or self.document.verdict() is not Verdict.RUN:
             return None
         text, order = comparison(self.document.text, fix, target)
         return dataclasses.replace(work, text=text, order=order)
+
+    def last_ran(self, target: str) -> str | None:
+        """The last text with which a target of the document ran; None where none is known."""
+        return None if self._settings is None else self._runner.last_ran(self.document.path, self._settings, target)
 
     def held(self) -> Results | None:
         """What the analysis of the present text found; None where there is none, or it has not ended."""
@@ -443,6 +448,9 @@ class Lane:
         self.expressions.take(results)
         state = AnalysisState.FAILED if results.broken else AnalysisState.DONE
         self.gate.show(generation, state, report, results.text)
+        if results.path:
+            saved = results.text == self.document.saved
+            self._runner.keep_if_ran(Work(results.path, results.text, settings), report, saved=saved)
         if self.document.text != results.text:
             self.gate.show_again(AnalysisState.STALE)
 

@@ -39,11 +39,13 @@ from inductor_debug.engine import folders
 from inductor_debug.engine.cache import ResultCache, key_of
 from inductor_debug.engine.endings import conclude
 from inductor_debug.engine.files import SourceFiles, size_fault
-from inductor_debug.engine.hints import Hints, Place
+from inductor_debug.engine.hints import Hints
 from inductor_debug.engine.merge import Carried, Results
 from inductor_debug.engine.orders import Order
 from inductor_debug.engine.policy import apply_policy
 from inductor_debug.engine.pool import Pool, PoolFactory
+from inductor_debug.engine.remembering.folder import Place
+from inductor_debug.engine.remembering.working_texts import WorkingTexts
 from inductor_debug.engine.settings import Settings
 from inductor_debug.engine.sources import Source, source_of
 from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
@@ -86,7 +88,7 @@ class _Station:
 class Runner:
     """Runs work, at most `jobs` at once.
 
-    With `remembers`, inputs that ran are known again by the next daemon.
+    With `remembers`, inputs and saved texts that ran are known again by the next daemon.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Runner:
         self._closing: set[asyncio.Task[None]] = set()
         self._cache = ResultCache()
         self._hints = Hints(self._folder / "inputs" if remembers else None)
+        self._ran = WorkingTexts(self._folder / "ran" if remembers else None)
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
         self.trials = Trials()
@@ -148,7 +151,7 @@ class Runner:
             if isinstance(event, InferenceHint):
                 # What ran with a text that nobody wrote judges nobody's edits.
                 if learns:
-                    self._hints.keep(_place(work), event)
+                    self._hints.keep(_place(work.path, work.settings), event)
                 return
             results.accept(event)
             if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, SizesSeen, TensorsSeen)):
@@ -183,6 +186,14 @@ class Runner:
         return apply_policy(
             findings, path=results.path, settings=settings, source_for=source_for, complete=results.complete
         )
+
+    def keep_if_ran(self, work: Work, report: FileReport, *, saved: bool) -> None:
+        """Remembers the text for those of its targets that ran, as the report shows; `saved` texts for good."""
+        self._ran.keep(_place(work.path, work.settings), work.text, report, saved=saved)
+
+    def last_ran(self, path: str, settings: Settings, target: str) -> str | None:
+        """The last text of a file with which a target ran, as far as one is known; "" is any target."""
+        return self._ran.of(_place(path, settings), target)
 
     def parser_speaks_for(self, settings: Settings) -> bool:
         """Whether the daemon's own parser knows the same Python as the project's interpreter.
@@ -257,7 +268,7 @@ class Runner:
             keep_captures=order.keep_captures,
             trace_tensors=work.shows or order.trace_tensors,
             options=order.options,
-            hints=self._hints.of(_place(work)) if settings.infer else [],
+            hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
 
     def _station(self, settings: Settings) -> _Station:
@@ -295,8 +306,8 @@ def _unheard(results: Results, event: Event | None) -> None:
     """Progress of a trial interests nobody."""
 
 
-def _place(work: Work) -> Place:
-    return (*_station_key(work.settings), work.path)
+def _place(path: str, settings: Settings) -> Place:
+    return (*_station_key(settings), path)
 
 
 def _station_key(settings: Settings) -> tuple[str, str]:

@@ -144,12 +144,13 @@ class CodeActions:
         by_fix: dict[Proved, list[Finding]] = {}
         for each in mended:
             by_fix.setdefault(each.proved, []).append(each.finding)
+        preferred = {each.proved for each in _first_of_each(mended)}
         for proved, findings in by_fix.items():
             yield types.CodeAction(
                 title=proved.title,
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=_diagnostics(shown, findings),
-                is_preferred=True,
+                is_preferred=proved in preferred,
                 edit=self._edit(document, proved.fix.edits),
             )
 
@@ -243,7 +244,7 @@ class CodeActions:
             return []
         version = document.version
         patience = FIX_ALL_PATIENCE_SECONDS
-        proved = await self._verifier.fixes(document.uri, latest.report.findings, patience=patience)
+        proved = _first_of_each(await self._verifier.fixes(document.uri, latest.report.findings, patience=patience))
         chosen = [each for each in proved if everything or each.fix.keeps_results]
         whole = await self._verifier.together(document.uri, chosen, patience=patience)
         if whole is None or document.version != version:
@@ -268,6 +269,14 @@ class CodeActions:
         return types.WorkspaceEdit(
             document_changes=[types.TextDocumentEdit(text_document=identifier, edits=list(changes))]
         )
+
+
+def _first_of_each(mended: Sequence[Mended]) -> list[Mended]:
+    """The first fix of each finding; the others say other ways to mend the same."""
+    first: dict[object, Mended] = {}
+    for each in mended:
+        first.setdefault((each.finding.rule, each.finding.path, each.finding.range), each)
+    return list(first.values())
 
 
 def _explain(rule: str, server: Server) -> types.Command:

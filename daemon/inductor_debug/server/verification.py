@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from inductor_debug_schema import FileReport, Finding, Range
 
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.analysis import AnalysisUpdate
 from inductor_debug.engine.fixes.attempts import Unknown, first_proved, together
-from inductor_debug.engine.fixes.edits import Fix, apart
+from inductor_debug.engine.fixes.edits import Fix, apart, applied
+from inductor_debug.engine.fixes.going_back.guesses import goes_back, going_back
 from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import Proved
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
@@ -45,7 +46,7 @@ class Mended:
 class _Known:
     """What is known, or being found out, of one document's text with the findings of `report`.
 
-    `proofs` are by what they would mend (usually one finding, or several that are mended together), or rewrite.
+    `proofs` are by what they would mend (usually one finding, or several that are mended together) and how, or rewrite.
     """
 
     text: str
@@ -80,17 +81,22 @@ class Verifier:
         Proofs go on afterwards, for whoever asks next. With `start` false only what is known already counts.
         """
         deadline = asyncio.get_running_loop().time() + patience
-        fixable = [finding for finding in findings if finding.rule in FIXABLE]
+        fixable = [finding for finding in findings if finding.rule in FIXABLE or goes_back(finding)]
         known = await self._settled(uri, patience) if fixable else None
         if known is None:
             return []
         asked = [finding for finding in fixable if finding in known.report.findings]
         for finding in asked if start else ():
             if (key_of(finding),) not in known.proofs:
+                self._begin(uri, known, _back(finding), [finding], self._returns(uri, known, finding))
                 self._begin(uri, known, (key_of(finding),), [finding], self._guesses(known, finding))
-        proofs = [(finding, proof) for finding in asked if (proof := known.proofs.get((key_of(finding),))) is not None]
-        await _wait([proof for _, proof in proofs], deadline)
-        return [Mended(finding, proved) for finding, proof in proofs if (proved := _result(proof)) is not None]
+        ways = {key_of(each): (known.proofs.get(_back(each)), known.proofs.get((key_of(each),))) for each in asked}
+        await _wait([proof for both in ways.values() for proof in both if proof is not None], deadline)
+        return [
+            Mended(finding, proved)
+            for finding in asked
+            for proved in _once(known.text, *(_result(proof) for proof in ways[key_of(finding)]))
+        ]
 
     async def rewrites(self, uri: str, place: Range, *, patience: float, start: bool = True) -> list[Proved]:
         """What stands in the lines of `place` in a better form that is proved to compute the same; else as `fixes`."""
@@ -140,7 +146,7 @@ class Verifier:
         except asyncio.TimeoutError:
             return None
         document = self._server.documents.get(uri)
-        if document is None or update is None or update.state is not AnalysisState.DONE:
+        if document is None or update is None or not update.conclusive:
             return None
         if update.version != document.version:
             return None
@@ -153,7 +159,7 @@ class Verifier:
     def _holds(self, known: _Known, update: AnalysisUpdate) -> bool:
         document = self._server.documents.get(update.uri)
         same = document is not None and document.text == known.text
-        return same and update.state is AnalysisState.DONE and update.report.findings == known.report.findings
+        return same and update.conclusive and update.report.findings == known.report.findings
 
     def _guesses(self, known: _Known, finding: Finding) -> list[Fix]:
         if finding.path != known.report.path:
@@ -163,6 +169,13 @@ class Verifier:
         except ConfigurationError:
             return []
         return guesses(known.text, finding, profile)
+
+    def _returns(self, uri: str, known: _Known, finding: Finding) -> list[Fix]:
+        """What goes back to the last text with which the finding's target ran."""
+        ran = self._server.engine.last_ran(uri, finding.target or "") if goes_back(finding) else None
+        if ran is None or finding.path != known.report.path:
+            return []
+        return going_back(known.text, ran, finding)
 
     def _begin(
         self,
@@ -185,12 +198,25 @@ class Verifier:
         return proof
 
 
+def _back(finding: Finding) -> tuple[object, ...]:
+    """The subject of the proof that goes back to what ran."""
+    return key_of(finding), "going back"
+
+
+def _once(text: str, back: Proved | None, guessed: Proved | None) -> list[Proved]:
+    """What goes back to what ran, then what was guessed; of one edit only the guess, which says why."""
+    if back is None or guessed is None:
+        return [each for each in (back, guessed) if each is not None]
+    same = applied(text, back.fix.edits) == applied(text, guessed.fix.edits)
+    return [guessed] if same else [back, guessed]
+
+
 async def _wait(proofs: Sequence[Proof], deadline: float) -> None:
     if proofs:
         await asyncio.wait(proofs, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
 
 
-def _result(proof: Proof) -> Proved | None:
-    if not proof.done() or proof.cancelled() or proof.exception() is not None:
+def _result(proof: Proof | None) -> Proved | None:
+    if proof is None or not proof.done() or proof.cancelled() or proof.exception() is not None:
         return None
     return proof.result()

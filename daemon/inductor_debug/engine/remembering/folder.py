@@ -1,0 +1,66 @@
+"""A folder with one JSON file for each source file that something is remembered of.
+
+What cannot be written is only forgotten earlier; what cannot be read is forgotten. It knows nothing of what it holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+Place = tuple[str, str, str]
+"""Interpreter, project root and absolute path."""
+
+
+class RememberedFiles:
+    """Reads and writes the documents.
+
+    Args:
+        folder: where they are; without one nothing is kept.
+        capacity: how many there are at most; those that were written first go first.
+    """
+
+    def __init__(self, folder: Path | None, capacity: int) -> None:
+        self._folder, self._capacity = folder, capacity
+
+    def read(self, place: Place) -> Any:
+        """The document of a place; None where there is none that can be read."""
+        if self._folder is None:
+            return None
+        try:
+            return json.loads(self._file(self._folder, place).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def write(self, place: Place, document: object) -> None:
+        """Keeps a document in the place of an earlier one."""
+        if self._folder is None:
+            return
+        file = self._file(self._folder, place)
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not file.exists():
+                self._make_room(self._folder)
+            beside = file.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps(document), encoding="utf-8")
+            beside.replace(file)
+
+    def remove(self, place: Place) -> None:
+        """Forgets a place."""
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                self._file(self._folder, place).unlink(missing_ok=True)
+
+    def _make_room(self, folder: Path) -> None:
+        files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in files[: max(0, len(files) - self._capacity + 1)]:
+            file.unlink(missing_ok=True)
+
+    @staticmethod
+    def _file(folder: Path, place: Place) -> Path:
+        digest = hashlib.blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=16)
+        return folder / f"{digest.hexdigest()}.json"
