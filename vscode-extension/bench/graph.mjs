@@ -136,7 +136,7 @@ async function unfold(page, budget) {
     const began = performance.now();
     scene.unfoldAll(budget);
     await scene.update();
-    app.redraw();
+    app.state.changed();
     const time = performance.now() - began;
     await new Promise((next) => { requestAnimationFrame(next); });
     done = true;

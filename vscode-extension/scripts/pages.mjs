@@ -30,7 +30,7 @@ const harmless = (text) => text.replace(/<\/(?=script)/giu, "<\\/").replace(/<!-
 
 /** The texts of the page: script, style, and the offline HTML file. */
 export async function pages() {
-  const worker = await bundle("webview/graph/layoutWorker.ts");
+  const worker = await bundle("webview/graph/layout/layoutWorker.ts");
   const script = harmless(await bundle("webview/graph/main.ts", { define: { LAYOUT_WORKER: JSON.stringify(worker) } }));
   const style = await bundle("webview/graph/graph.css", { format: undefined });
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; worker-src blob:; img-src data: blob:`;

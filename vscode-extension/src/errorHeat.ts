@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 import { ERROR_RANGES, SHARE_RANGES, SIGNS } from "../webview/shared/heat.js";
-import type { Metric } from "../webview/graph/model/colours.js";
+import type { Metric } from "../webview/graph/looks/colours.js";
 import type { Context } from "./context.js";
 import { afterEdit, type HeatLine, heatOf } from "./heat/lines.js";
 import { levelStyles } from "./heat/styles.js";

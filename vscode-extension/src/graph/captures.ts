@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
-import { type Depth, DEPTHS } from "../../webview/shared/messages.js";
+import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
 import type { Services } from "../context.js";
 
 const { t } = vscode.l10n;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { Depth, ToHost, ToPage } from "../../webview/shared/messages.js";
+import type { Depth, ToHost, ToPage } from "../../webview/graph/wire/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { isOutdated } from "../analyses.js";
 import type { Context } from "../context.js";

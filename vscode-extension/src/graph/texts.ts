@@ -9,7 +9,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import * as vscode from "vscode";
 
-import type { TextToOpen } from "../../webview/shared/messages.js";
+import type { TextToOpen } from "../../webview/graph/wire/messages.js";
 import { sourceLink } from "../places.js";
 import type { Subject } from "./panel.js";
 

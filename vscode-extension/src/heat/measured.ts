@@ -1,6 +1,6 @@
 /** What a comparison has measured, as the graph draws it. Pure. */
 
-import type { Measured } from "../../webview/graph/model/overlay.js";
+import type { Measured } from "../../webview/graph/looks/overlay.js";
 import type { DiffDocument } from "../../webview/kerneldiff/document.js";
 import { multipleOf, placeOf } from "../../webview/kerneldiff/model.js";
 

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 
-import type { Metric } from "../../webview/graph/model/colours.js";
-import type { HotLine } from "../../webview/graph/model/overlay.js";
+import type { Metric } from "../../webview/graph/looks/colours.js";
+import type { HotLine } from "../../webview/graph/looks/overlay.js";
 
 export interface GraphHeat {
   readonly target: string;

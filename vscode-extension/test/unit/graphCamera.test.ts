@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { Camera } from "../../webview/graph/view/camera.js";
+import { Camera } from "../../webview/graph/canvas/camera.js";
 
 function started(world: readonly [number, number], first: number): Camera {
   const camera = new Camera();

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 
 import type { GraphNode, Mark } from "../../../shared_schema/generated/wire.js";
-import { COLOURS, dtypeColour, kernelColour, kernelsOf, kindOf, kindsIn } from "../../webview/graph/model/colours.js";
+import { COLOURS, dtypeColour, kernelColour, kernelsOf, kindOf, kindsIn } from "../../webview/graph/looks/colours.js";
 import { findingsOf, type NodeFinding, unplaced } from "../../webview/graph/model/findings.js";
 import { libraryOf } from "../../webview/graph/model/library.js";
 import { type GraphTable, nameOf } from "../../webview/graph/model/table.js";

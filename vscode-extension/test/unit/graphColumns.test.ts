@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import type { GraphDocument } from "../../../shared_schema/generated/wire.js";
-import { type Document, FormatError, readDocument } from "../../webview/shared/columns.js";
+import { type Document, FormatError, readDocument } from "../../webview/graph/model/columns.js";
 import { KINDS, nameOf, namesIn, placeOf, ROLES, row, word } from "../../webview/graph/model/table.js";
 import { document as made, encodeDocument, read, transformer } from "./graphDocuments.js";
 

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 
 import type { GraphNode } from "../../../shared_schema/generated/wire.js";
-import { diffOf } from "../../webview/graph/model/diff.js";
-import { compare } from "../../webview/graph/model/diffing.js";
+import { diffOf } from "../../webview/graph/diff/diff.js";
+import { compare } from "../../webview/graph/diff/diffing.js";
 import { type GraphTable, nameOf } from "../../webview/graph/model/table.js";
 import { document, graph, read, transformer } from "./graphDocuments.js";
 

@@ -7,7 +7,7 @@ import { encode } from "@msgpack/msgpack";
 
 import type { Graph, GraphDocument, GraphKind, GraphNode, Location, OperationKind } from "../../../shared_schema/generated/wire.js";
 import { KINDS } from "../../webview/graph/model/table.js";
-import { type Document, readDocument } from "../../webview/shared/columns.js";
+import { type Document, readDocument } from "../../webview/graph/model/columns.js";
 
 export const MODEL_PATH = "/project/model.py";
 

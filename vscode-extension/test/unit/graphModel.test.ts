@@ -3,16 +3,16 @@
 import { describe, expect, test } from "vitest";
 
 import type { GraphNode } from "../../../shared_schema/generated/wire.js";
-import { fold } from "../../webview/graph/model/fold.js";
+import { fold } from "../../webview/graph/layout/fold.js";
 import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../../webview/graph/model/hierarchy.js";
-import { labelOf, titleOf } from "../../webview/graph/model/labels.js";
-import { layoutOf, Memory, type Sizes } from "../../webview/graph/model/layout.js";
+import { labelOf, titleOf } from "../../webview/graph/looks/labels.js";
+import { layoutOf, Memory, type Sizes } from "../../webview/graph/layout/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
-import { openUpTo } from "../../webview/graph/model/opening.js";
-import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
-import { eachVisible, skeletonOf } from "../../webview/graph/model/skeleton.js";
+import { openUpTo } from "../../webview/graph/layout/opening.js";
+import { matchesOf, NO_FILTER } from "../../webview/graph/search/search.js";
+import { eachVisible, skeletonOf } from "../../webview/graph/layout/skeleton.js";
 import { bytesText, type GraphTable, indexOfNames, nameOf, row, shortOp } from "../../webview/graph/model/table.js";
-import { type Problem, visibleOf } from "../../webview/graph/model/visible.js";
+import { type Problem, visibleOf } from "../../webview/graph/layout/visible.js";
 import { document, graph, place, read, transformer, TRANSFORMER_CLASSES } from "./graphDocuments.js";
 
 function table(nodes: readonly GraphNode[]): GraphTable {

@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 
-import { Numbers, Pairs } from "../../webview/graph/model/numbers.js";
-import { Coverage } from "../../webview/graph/view/coverage.js";
+import { Numbers, Pairs } from "../../webview/graph/layout/numbers.js";
+import { Coverage } from "../../webview/graph/canvas/coverage.js";
 
 test("a list grows, and is sorted by places that are given", () => {
   const numbers = new Numbers();

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { joined, largest, linesOf, overlayOf } from "../../webview/graph/model/overlay.js";
+import { joined, largest, linesOf, overlayOf } from "../../webview/graph/looks/overlay.js";
 import { nameOf } from "../../webview/graph/model/table.js";
 import { document, graph, place, read, transformer } from "./graphDocuments.js";
 

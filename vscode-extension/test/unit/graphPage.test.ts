@@ -5,10 +5,10 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
-import { dotOf } from "../../webview/graph/model/dot.js";
-import { fold } from "../../webview/graph/model/fold.js";
+import { dotOf } from "../../webview/graph/looks/dot.js";
+import { fold } from "../../webview/graph/layout/fold.js";
 import { modulesOf } from "../../webview/graph/model/hierarchy.js";
-import { escape, SvgPen } from "../../webview/graph/view/svgPen.js";
+import { escape, SvgPen } from "../../webview/graph/canvas/svgPen.js";
 import { highlight } from "../../webview/shared/highlight.js";
 import { setTranslations, t } from "../../webview/shared/words.js";
 import { document, graph, read } from "./graphDocuments.js";

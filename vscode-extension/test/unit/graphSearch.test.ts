@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 
 import type { GraphNode } from "../../../shared_schema/generated/wire.js";
-import { problemText } from "../../webview/graph/model/problems.js";
-import { amountOf, parse } from "../../webview/graph/model/query.js";
-import { matchesOf, NO_FILTER } from "../../webview/graph/model/search.js";
+import { problemText } from "../../webview/graph/search/problems.js";
+import { amountOf, parse } from "../../webview/graph/search/query.js";
+import { matchesOf, NO_FILTER } from "../../webview/graph/search/search.js";
 import { document, graph, read } from "./graphDocuments.js";
 
 const NODES: readonly GraphNode[] = [

@@ -1,121 +1,103 @@
 /**
- * The page: what is loaded, which graphs stand in which pane, what is selected. Everything that happens goes through here and is
- * then shown by the parts of `view/`.
+ * The page: makes its parts, tells each of the others only what it has to ask for, and changes what is on show. What that is stands in
+ * `state/`; the parts listen to it.
  */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
-import type { ToPage } from "../shared/messages.js";
 import { t } from "../shared/words.js";
-import { Comparing } from "./comparing.js";
+import type { Scene } from "./canvas/scene.js";
+import { readTheme, watchTheme } from "./canvas/theme.js";
 import { exportAs, pressed, switchTheme, toggleSide } from "./controls.js";
-import { textsOfSources } from "./documents.js";
 import { Following } from "./following.js";
 import { Heating } from "./heating.js";
-import type { Host } from "./host.js";
 import { Loading } from "./loading.js";
-import { type NodeFinding, unplaced } from "./model/findings.js";
 import type { Item } from "./model/hierarchy.js";
-import { type Entry, type Library, libraryOf } from "./model/library.js";
 import { partnerOf } from "./model/partner.js";
-import { dtypesIn, type Filter, NO_FILTER, rulesIn } from "./model/search.js";
 import { nameOf, placeOf } from "./model/table.js";
-import { keep } from "./remembered.js";
-import { makeCode, showTexts } from "./texts.js";
-import type { Text } from "./view/codeView.js";
+import { Remembering } from "./remembered.js";
+import { Scenes } from "./scenes.js";
+import { dtypesIn, rulesIn } from "./search/search.js";
+import { LOWERED, State, TEXTS } from "./state/state.js";
+import { makeCode } from "./texts.js";
 import { Details, type Remarks } from "./view/details.js";
-import { Layouts } from "./view/layouts.js";
 import { Legend } from "./view/legend.js";
 import { Outline } from "./view/outline.js";
 import { Pane } from "./view/pane.js";
-import { fillHeader, LOWERED, TEXTS } from "./view/paneHeader.js";
-import { Scene } from "./view/scene.js";
 import { Standing } from "./view/standing.js";
 import { TextsPane } from "./view/textsPane.js";
-import { readTheme, watchTheme } from "./view/theme.js";
 import { Toolbar } from "./view/toolbar.js";
+import type { Host } from "./wire/host.js";
+import type { Depth, ToPage } from "./wire/messages.js";
 
 export class App {
-  library: Library = libraryOf([]);
-  /** Which pane is being used, whether there are two, and whether they are compared. */
-  active = 0;
-  split = false;
-  comparing = false;
+  readonly state = new State();
   readonly panes: readonly [Pane, Pane];
+  readonly following: Following;
   /** A third pane that can stand beside them, for texts only. */
-  readonly texts: TextsPane;
-  readonly scenes = new Map<string, Scene>();
-  readonly comparison = new Comparing();
-  private filter: Filter = NO_FILTER;
-  private findings: readonly NodeFinding[] = [];
-  remarks: Remarks = { library: this.library, findings: [], ranking: () => undefined };
-  sources: readonly Text[] = [];
-  readonly loading = new Loading(this);
-  readonly heating = new Heating(this);
-  readonly following = new Following(this);
-  private theme = readTheme();
-  private readonly layouts = new Layouts();
-  readonly toolbar: Toolbar;
-  readonly outline: Outline;
-  readonly details: Details;
+  private readonly texts: TextsPane;
+  private readonly loading: Loading;
+  private readonly heating: Heating;
+  readonly scenes: Scenes;
+  private readonly remembering: Remembering;
+  private readonly toolbar: Toolbar;
+  private readonly outline: Outline;
+  private readonly details: Details;
   private readonly legend = new Legend();
   private readonly standing: Standing;
   private readonly main = element("main", {});
+  private remarks: Remarks | undefined;
 
-  constructor(readonly host: Host) {
-    const inCode = host.kind === "vscode";
-    this.toolbar = new Toolbar({
-      tab: (id) => { this.active = 0; void this.show(0, id); },
-      filter: (filter) => { this.setFilter(filter); },
-      step: (direction) => { this.step(direction); },
-      colour: (colouring) => { this.heating.choose(colouring); },
-      foldAll: () => { this.change((scene) => { scene.foldAll(); }); },
-      unfoldAll: () => { this.change((scene) => { if (!scene.unfoldAll()) this.say(t("Not everything is unfolded: it would be too much to read.")); }); },
-      zoom: (factor) => { this.pane.drawing.zoomBy(factor); },
-      fit: () => { this.pane.drawing.fit(); },
-      split: () => { void this.setSplit(!this.split); },
-      texts: () => { showTexts(this, !this.texts.shown); },
-      outline: () => { toggleSide(this.main, this.outline.element, "outline"); },
-      details: () => { toggleSide(this.main, this.details.element, "details"); },
-      save: (kind) => { void exportAs(this, kind, this.theme); },
-      refresh: inCode ? (): void => { host.send({ type: "capture", depth: this.loading.depth, fresh: true }); } : undefined,
-      theme: inCode ? undefined : switchTheme,
-    });
+  constructor(private readonly host: Host) {
+    const { state } = this;
+    this.toolbar = this.makeToolbar();
     this.panes = [this.makePane(0), this.makePane(1)];
-    this.texts = new TextsPane(makeCode(this), () => { showTexts(this, false); });
+    this.texts = new TextsPane(state, makeCode(host, () => this.following), () => { this.showTexts(false); });
     this.outline = new Outline({
-      select: (item) => { this.select(this.active, item, true); },
-      toggle: (item) => { this.toggle(this.active, item); },
-      open: (item) => { this.open(this.active, item); },
+      select: (item) => { this.select(state.active, item, true); },
+      toggle: (item) => { this.toggle(state.active, item); },
+      open: (item) => { this.open(state.active, item); },
     });
     this.details = new Details({
-      select: (item) => { void this.goTo(this.active, item); },
+      select: (item) => { void this.goTo(state.active, item); },
       reveal: (place) => { this.following.reveal(place, true); },
       kernel: (name) => { void this.following.showKernel(name); },
       go: (entry, nodes) => { void this.following.goTo(entry, nodes); },
       link: (entry, node) => { host.send({ type: "copyLink", graph: entry.table.name, node: nameOf(entry.table, node) }); },
     });
-    this.panes[1].element.hidden = true;
+    this.heating = new Heating(state, host);
+    this.scenes = new Scenes(state, (entry) => this.heating.overlayOf(entry));
+    this.loading = new Loading(state, host, {
+      setLibrary: (library) => { this.scenes.setLibrary(library); },
+      setTexts: (texts) => { for (const { code } of [...this.panes, this.texts]) code.setTexts(texts); },
+      filled: (nothing) => { this.filled(nothing); },
+      show: (at, id) => this.show(at, id),
+    });
+    this.remembering = new Remembering(state, this.panes, host, this);
+    this.following = new Following(state, this.panes, this.texts.code, host, {
+      show: (at, id) => this.show(at, id),
+      setSplit: (split) => this.setSplit(split),
+      goTo: (at, item) => this.goTo(at, item),
+      askFor: (depth) => this.loading.askFor(depth),
+      tell: (scene, elsewhere, kernels) => { this.details.show(scene, elsewhere, kernels, this.remark()); },
+    });
     this.main.append(this.outline.element, element("div", { class: "panes" }, ...this.panes.map((pane) => pane.element), this.texts.element), this.details.element);
     const reveal = (place: Location): void => { this.following.reveal(place, true); };
     this.standing = new Standing(host, reveal, () => !this.main.hidden);
     document.body.append(this.toolbar.element, this.standing.element, this.main, element("footer", { class: "status" }, this.standing.foot, this.legend.element));
     this.main.hidden = true;
-    watchTheme(() => { this.setTheme(); });
-  }
-
-  get pane(): Pane {
-    return this.panes[this.active] ?? this.panes[0];
+    state.subscribe({ changed: () => { this.refresh(); }, said: (text) => { this.standing.say(text); } });
+    watchTheme(() => { this.scenes.setTheme(readTheme()); });
   }
 
   /** What the extension says. */
   hear(message: ToPage): void {
     switch (message.type) {
       case "documents":
-        void this.loading.load(message.now, message.before, message.depth);
+        void this.load(message.now, message.before, message.depth);
         return;
       case "findings":
-        this.setFindings(message.findings);
+        this.scenes.setFindings(message.findings);
         return;
       case "measured":
         this.heating.measure(message.measured);
@@ -131,49 +113,31 @@ export class App {
     }
   }
 
-  /** Other graphs take the place of those that were there; what was open in one stays open. */
-  setLibrary(library: Library): void {
-    this.library = library;
-    this.remark();
-    this.comparison.current = undefined;
-    const folds = new Map([...this.scenes].map(([id, scene]) => [id, scene.openPaths()]));
-    for (const scene of this.scenes.values()) scene.close();
-    this.scenes.clear();
-    for (const entry of library.entries) {
-      const open = folds.get(entry.id);
-      if (open) this.sceneOf(entry).openByPaths(open);
-    }
+  /** Takes documents in, and shows again what was on show. */
+  async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], depth: Depth): Promise<void> {
+    if (!(await this.loading.load(now, before, depth))) return;
+    this.heating.tell();
+    await this.remembering.restore();
+    await this.following.goToAwaited();
   }
 
   /** There is something to show now, or nothing, and why. */
-  filled(nothing: string | undefined): void {
+  private filled(nothing: string | undefined): void {
     this.main.hidden = nothing !== undefined;
     this.standing.show(nothing === undefined ? undefined : { kind: "empty", why: nothing });
-  }
-
-  setFindings(findings: readonly NodeFinding[]): void {
-    this.findings = findings;
-    this.remark();
-    for (const scene of this.scenes.values()) scene.setFindings(findings);
-    this.redraw();
-  }
-
-  /** Sources that the page itself can show; in VS Code the editor does. */
-  setSources(sources: Readonly<Record<string, string>>): void {
-    this.sources = textsOfSources(sources);
   }
 
   /** Shows a graph, or the texts, in a pane. */
   async show(at: number, id: string): Promise<void> {
     const pane = this.panes[at];
-    const entry = this.library.entries.find((one) => one.id === id);
+    const entry = this.state.entry(id);
     if (!pane) return;
     if (id === LOWERED) {
       this.loading.askForForward();
       return;
     }
     if (entry) {
-      const scene = this.sceneOf(entry);
+      const scene = this.scenes.of(entry);
       if (!scene.layout) await scene.update();
       pane.showScene(scene);
     } else {
@@ -181,41 +145,49 @@ export class App {
       pane.showText();
     }
     this.updateComparison();
-    this.redraw();
-    if (this.split) this.following.again();
+    this.state.changed();
+    if (this.state.split) this.following.again();
   }
 
   async setSplit(split: boolean): Promise<void> {
-    this.split = split;
-    this.panes[1].element.hidden = !split;
-    this.main.classList.toggle("split", split);
-    this.toolbar.setSplit(split);
-    if (!split) this.active = 0;
-    const entry = this.panes[0].scene?.entry;
+    const { state } = this;
+    state.split = split;
+    if (!split) state.active = 0;
+    state.changed();
+    const entry = state.stands[0].scene?.entry;
     if (split && entry) {
-      const before = this.library.entries.find((one) => one.save === "before" && one.table.name === entry.table.name);
+      const before = state.library.entries.find((one) => one.save === "before" && one.table.name === entry.table.name);
       if (before && entry.save === "now") {
         await this.show(1, entry.id);
         await this.show(0, before.id);
-      } else await this.show(1, partnerOf(this.library, entry)?.id ?? TEXTS);
-      this.comparing = before !== undefined;
-    } else this.comparing = false;
+      } else await this.show(1, partnerOf(state.library, entry)?.id ?? TEXTS);
+      state.comparing = before !== undefined;
+    } else state.comparing = false;
     this.updateComparison(true);
-    this.redraw();
+    state.changed();
     for (const { drawing } of this.panes) drawing.startAgain();
     this.following.again();
   }
 
   setComparing(comparing: boolean): void {
-    this.comparing = comparing;
+    this.state.comparing = comparing;
     this.updateComparison(true);
-    this.redraw();
+    this.state.changed();
+  }
+
+  /** Shows or hides the pane for texts beside the graphs. */
+  showTexts(shown: boolean): void {
+    if (shown) this.loading.askFor("kernels");
+    this.state.showsTexts = shown;
+    this.state.changed();
+    this.following.again();
+    this.remembering.keep();
   }
 
   /** Selects an item in a pane; lights up what belongs to it everywhere; `told` lets the editor follow. */
   select(at: number, item: Item | undefined, told: boolean): void {
     this.following.select(at, item, told);
-    keep(this, this.host);
+    this.remembering.keep();
   }
 
   /** Opens what hides a node, selects it and moves to it. */
@@ -239,77 +211,10 @@ export class App {
     void scene.update().then((fresh) => {
       if (!fresh) return;
       pane.drawing.anchor(scene.boxOf(item), before);
-      this.redraw();
+      this.state.changed();
       pane.drawing.drawNow();
-      keep(this, this.host);
+      this.remembering.keep();
     });
-  }
-
-  /** What is not about a node in particular. */
-  remark(): void {
-    this.remarks = { ranking: (scene) => this.heating.ranking(scene), library: this.library, findings: unplaced(this.library, this.findings) };
-  }
-
-  redraw(): void {
-    const { scene } = this.pane;
-    this.toolbar.setTabs(this.library.target, this.loading.tabs, this.panes[0].showsText ? TEXTS : (this.panes[0].scene?.entry.id ?? ""));
-    this.legend.show(this.pane.showsText ? undefined : scene?.entry.table, this.pane.drawing.colouring, this.theme);
-    if (scene) {
-      this.toolbar.setFilters(this.filter, rulesIn(scene.findings), dtypesIn(scene.entry.table));
-      this.toolbar.setFound(scene.matches?.length, (scene.matches?.indexOf(scene.selected ?? -1) ?? -1) + 1);
-      this.outline.show(scene);
-      if (scene.selected === undefined) this.details.show(scene, [], [], this.remarks);
-    }
-    this.panes.forEach((pane, at) => {
-      pane.element.classList.toggle("active", this.split && at === this.active);
-      pane.drawing.refresh();
-      fillHeader(this, pane, at, this.comparison.current?.diff);
-    });
-  }
-
-  /** The next or previous match, or difference where two graphs are compared and nothing is searched for. */
-  step(direction: 1 | -1, at = this.active): void {
-    const scene = this.panes[at]?.scene;
-    const stops = scene?.matches ?? (this.comparing ? scene?.changedNodes() : undefined);
-    if (!scene || !stops || stops.length === 0) return;
-    const current = stops.indexOf(scene.selected ?? -1);
-    const next = stops[current < 0 ? (direction > 0 ? 0 : stops.length - 1) : (current + direction + stops.length) % stops.length];
-    if (next !== undefined) void this.goTo(at, next);
-  }
-
-  say(text: string): void {
-    this.standing.say(text);
-  }
-
-  private makePane(at: number): Pane {
-    return new Pane(this.theme, makeCode(this), {
-      select: (item) => { this.select(at, item, true); },
-      toggle: (item) => { this.toggle(at, item); },
-      open: (item) => { this.open(at, item); },
-      moved: () => { keep(this, this.host); },
-      key: (event) => { pressed(this, at, event); },
-    }, () => {
-      if (this.active === at) return;
-      this.active = at;
-      this.redraw();
-    });
-  }
-
-  private sceneOf(entry: Entry): Scene {
-    let scene = this.scenes.get(entry.id);
-    if (!scene) {
-      scene = new Scene(this.library, entry, this.theme, (skeleton) => this.layouts.open(skeleton));
-      scene.setFindings(this.findings);
-      scene.setFilter(this.filter);
-      scene.setOverlay(this.heating.overlayOf(entry));
-      this.scenes.set(entry.id, scene);
-    }
-    return scene;
-  }
-
-  private updateComparison(again = false): void {
-    const [left, right] = this.panes.map((pane) => (pane.showsText || !this.comparing || !this.split ? undefined : pane.scene));
-    for (const scene of this.comparison.update(this.scenes.values(), left, right, again)) void scene.update().then(() => { for (const pane of this.panes) if (pane.scene === scene) pane.lookAgain(); this.redraw(); });
   }
 
   open(at: number, item: Item): void {
@@ -319,28 +224,113 @@ export class App {
     else if (place) this.following.reveal(place, true);
   }
 
-  private setFilter(filter: Filter): void {
-    this.filter = filter;
-    for (const scene of this.scenes.values()) scene.setFilter(filter);
-    this.redraw();
+  /** The next or previous match, or difference where two graphs are compared and nothing is searched for. */
+  step(direction: 1 | -1, at = this.state.active): void {
+    const scene = this.panes[at]?.scene;
+    const stops = scene?.matches ?? (this.state.comparing ? scene?.changedNodes() : undefined);
+    if (!scene || !stops || stops.length === 0) return;
+    const current = stops.indexOf(scene.selected ?? -1);
+    const next = stops[current < 0 ? (direction > 0 ? 0 : stops.length - 1) : (current + direction + stops.length) % stops.length];
+    if (next !== undefined) void this.goTo(at, next);
+  }
+
+  /** Shows all that no part shows by itself. */
+  private refresh(): void {
+    const { state, toolbar } = this;
+    const { library, filter, colouring, stand } = state;
+    const { scene } = stand;
+    this.main.classList.toggle("split", state.split);
+    toolbar.setSplit(state.split);
+    toolbar.setTexts(state.showsTexts);
+    toolbar.setColouring(colouring);
+    toolbar.setMeasured(state.measured?.backend);
+    toolbar.setTabs(library.target, this.loading.tabs, state.idIn(0) ?? "");
+    this.legend.show(stand.showsText ? undefined : scene?.entry.table, colouring, state.theme);
+    if (!scene) return;
+    toolbar.setFilters(filter, rulesIn(scene.findings), dtypesIn(scene.entry.table));
+    toolbar.setFound(scene.matches?.length, (scene.matches?.indexOf(scene.selected ?? -1) ?? -1) + 1);
+    this.outline.show(scene);
+    if (scene.selected === undefined) this.details.show(scene, [], [], this.remark());
+  }
+
+  /** What is not about a node in particular; the same object as long as nothing of it has changed. */
+  private remark(): Remarks {
+    const { library, unplaced, colouring, measured } = this.state;
+    const known = this.remarks;
+    if (known?.library === library && known.findings === unplaced && known.colouring === colouring && known.measured === measured) return known;
+    this.remarks = { library, findings: unplaced, colouring, measured, ranking: (scene) => this.heating.ranking(scene) };
+    return this.remarks;
+  }
+
+  private makeToolbar(): Toolbar {
+    const { host, state } = this;
+    const inCode = host.kind === "vscode";
+    const drawing = (): Pane["drawing"] => (this.panes[state.active] ?? this.panes[0]).drawing;
+    return new Toolbar({
+      tab: (id) => { state.active = 0; void this.show(0, id); },
+      filter: (filter) => { this.scenes.setFilter(filter); },
+      step: (direction) => { this.step(direction); },
+      colour: (colouring) => { this.heating.choose(colouring); },
+      foldAll: () => { this.change((scene) => { scene.foldAll(); }); },
+      unfoldAll: () => { this.change((scene) => { if (!scene.unfoldAll()) state.say(t("Not everything is unfolded: it would be too much to read.")); }); },
+      zoom: (factor) => { drawing().zoomBy(factor); },
+      fit: () => { drawing().fit(); },
+      split: () => { void this.setSplit(!state.split); },
+      texts: () => { this.showTexts(!state.showsTexts); },
+      outline: () => { toggleSide(this.main, this.outline.element, "outline"); },
+      details: () => { toggleSide(this.main, this.details.element, "details"); },
+      save: (kind) => { void exportAs(state, host, kind); },
+      refresh: inCode ? (): void => { host.send({ type: "capture", depth: this.loading.depth, fresh: true }); } : undefined,
+      theme: inCode ? undefined : switchTheme,
+    });
+  }
+
+  private makePane(at: 0 | 1): Pane {
+    const { state } = this;
+    const keys = {
+      select: this.select.bind(this), toggle: this.toggle.bind(this), open: this.open.bind(this), step: this.step.bind(this),
+      search: (): void => { this.toolbar.search.focus(); this.toolbar.search.select(); },
+      outline: (): void => { this.outline.element.focus(); },
+    };
+    const pane: Pane = new Pane(state, at, makeCode(this.host, () => this.following), {
+      select: (item) => { this.select(at, item, true); },
+      toggle: (item) => { this.toggle(at, item); },
+      open: (item) => { this.open(at, item); },
+      moved: () => { this.remembering.keep(); },
+      key: (event) => { pressed(keys, pane, at, event); },
+      show: (id) => { void this.show(at, id); },
+      compare: (comparing) => { this.setComparing(comparing); },
+      step: (direction) => { this.step(direction, at); },
+      close: () => { void this.setSplit(false); },
+      focused: () => {
+        if (state.active === at) return;
+        state.active = at;
+        state.changed();
+      },
+    });
+    return pane;
+  }
+
+  private updateComparison(again = false): void {
+    const { state } = this;
+    const [left, right] = state.stands.map(({ scene, showsText }) => (showsText || !state.comparing || !state.split ? undefined : scene));
+    for (const scene of state.comparison.update(state.scenes.values(), left, right, again)) {
+      void scene.update().then(() => {
+        for (const pane of this.panes) if (pane.scene === scene) pane.lookAgain();
+        state.changed();
+      });
+    }
   }
 
   private change(act: (scene: Scene) => void): void {
-    const { scene, drawing } = this.pane;
+    const { scene, drawing } = this.panes[this.state.active] ?? this.panes[0];
     if (!scene) return;
     act(scene);
     void scene.update().then(() => {
       drawing.show(scene);
       drawing.startAgain();
-      this.redraw();
-      keep(this, this.host);
+      this.state.changed();
+      this.remembering.keep();
     });
-  }
-
-  private setTheme(): void {
-    this.theme = readTheme();
-    for (const scene of this.scenes.values()) scene.setTheme(this.theme);
-    for (const { drawing } of this.panes) drawing.setTheme(this.theme);
-    this.redraw();
   }
 }

@@ -1,68 +1,77 @@
-/** What keys and files do: the parts of the app that only pass something on. */
+/** What keys and files do: the parts of the page that only pass something on. */
 
 import { t } from "../shared/words.js";
-import type { App } from "./app.js";
-import { dotOf } from "./model/dot.js";
-import { pngOf, svgOf } from "./view/exports.js";
+import { pngOf, svgOf } from "./canvas/exports.js";
+import { dotOf } from "./looks/dot.js";
+import type { Item } from "./model/hierarchy.js";
+import type { State } from "./state/state.js";
 import { keyOf } from "./view/keys.js";
-import type { Theme } from "./view/theme.js";
+import type { Pane } from "./view/pane.js";
 import type { ExportKind } from "./view/toolbar.js";
+import type { Host } from "./wire/host.js";
+
+/** What keys ask for, beside what the pane itself does; `at` is the pane. */
+export interface KeyActions {
+  select(at: number, item: Item | undefined, told: boolean): void;
+  toggle(at: number, item: Item): void;
+  open(at: number, item: Item): void;
+  step(direction: 1 | -1, at: number): void;
+  search(): void;
+  outline(): void;
+}
 
 /** A key was pressed in the drawing of a pane. */
-export function pressed(app: App, at: number, event: KeyboardEvent): void {
-  const pane = app.panes[at];
-  const scene = pane?.scene;
+export function pressed(actions: KeyActions, { scene, drawing }: Pane, at: number, event: KeyboardEvent): void {
   const command = scene && keyOf(event, scene);
   if (!command) return;
   event.preventDefault();
   const item = scene.selected;
   switch (command.kind) {
     case "select":
-      app.select(at, command.item, true);
+      actions.select(at, command.item, true);
       return;
     case "toggle":
-      if (item !== undefined) app.toggle(at, item);
+      if (item !== undefined) actions.toggle(at, item);
       return;
     case "open":
-      if (item !== undefined) app.open(at, item);
+      if (item !== undefined) actions.open(at, item);
       return;
     case "fit":
-      pane.drawing.fit();
+      drawing.fit();
       return;
     case "in":
-      pane.drawing.zoomBy(1.3);
+      drawing.zoomBy(1.3);
       return;
     case "out":
-      pane.drawing.zoomBy(1 / 1.3);
+      drawing.zoomBy(1 / 1.3);
       return;
     case "search":
-      app.toolbar.search.focus();
-      app.toolbar.search.select();
+      actions.search();
       return;
     case "next":
-      app.step(1, at);
+      actions.step(1, at);
       return;
     case "previous":
-      app.step(-1, at);
+      actions.step(-1, at);
       return;
     case "outline":
-      app.outline.element.focus();
+      actions.outline();
       return;
     case "clear":
-      app.select(at, undefined, false);
+      actions.select(at, undefined, false);
   }
 }
 
 /** Makes a file of the active pane's graph and gives it to the host. */
-export async function exportAs(app: App, kind: ExportKind, theme: Theme): Promise<void> {
-  const { scene, drawing } = app.pane;
+export async function exportAs(state: State, host: Host, kind: ExportKind): Promise<void> {
+  const { library, theme, colouring, stand: { scene } } = state;
   if (!scene) return;
-  const name = `${app.library.target}-${scene.entry.table.name}.${kind}`.replace(/[^\w.-]+/gu, "-");
+  const name = `${library.target}-${scene.entry.table.name}.${kind}`.replace(/[^\w.-]+/gu, "-");
   try {
-    const content = kind === "dot" ? dotOf(scene.hierarchy) : kind === "svg" ? svgOf(scene, theme, drawing.colouring) : await pngOf(scene, theme, drawing.colouring);
-    app.host.send({ type: "save", name, content });
+    const content = kind === "dot" ? dotOf(scene.hierarchy) : kind === "svg" ? svgOf(scene, theme, colouring) : await pngOf(scene, theme, colouring);
+    host.send({ type: "save", name, content });
   } catch (error) {
-    app.say(t("The file could not be made: {0}", error instanceof Error ? error.message : String(error)));
+    state.say(t("The file could not be made: {0}", error instanceof Error ? error.message : String(error)));
   }
 }
 

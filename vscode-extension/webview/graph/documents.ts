@@ -1,6 +1,6 @@
 /** From the bytes of files to what the page shows: the library, its texts, and what could not be read. */
 
-import { type Document, readDocument } from "../shared/columns.js";
+import { type Document, readDocument } from "./model/columns.js";
 import { type Library, libraryOf } from "./model/library.js";
 import { type Text, textOfKernel, textOfListing } from "./view/codeView.js";
 

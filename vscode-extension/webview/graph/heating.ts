@@ -3,56 +3,46 @@
  * else.
  */
 
-import type { Level } from "../shared/heat.js";
-import type { App } from "./app.js";
-import { type Colouring, isMetric, type Metric } from "./model/colours.js";
+import type { Scene } from "./canvas/scene.js";
+import { type Colouring, isMetric } from "./looks/colours.js";
+import { largest, linesOf, type Measured, type Overlay, overlayOf, type Ranking } from "./looks/overlay.js";
 import type { Entry } from "./model/library.js";
-import { largest, linesOf, type Measured, type Overlay, overlayOf, type Ranked } from "./model/overlay.js";
-import type { Scene } from "./view/scene.js";
+import type { State } from "./state/state.js";
+import type { Host } from "./wire/host.js";
 
 const MOST_RANKED = 10;
 
-/** The expressions that have most of a metric. */
-export interface Ranking {
-  readonly metric: Metric;
-  readonly rows: readonly (Ranked & { readonly level: Level; readonly text: string })[];
-}
-
 export class Heating {
-  colouring: Colouring = "operation";
-  private measured: Measured | undefined;
   private overlays = new WeakMap<Entry, Overlay>();
 
-  constructor(private readonly app: App) {}
+  constructor(
+    private readonly state: State,
+    private readonly host: Host,
+  ) {}
 
+  /** Draws it everywhere, and tells the editor. */
   choose(colouring: Colouring): void {
-    this.colouring = colouring;
+    const { state } = this;
+    state.colouring = colouring;
     this.overlays = new WeakMap();
-    this.apply();
+    for (const scene of state.scenes.values()) scene.setOverlay(this.overlayOf(scene.entry));
+    this.tell();
+    state.changed();
   }
 
   /** What the last comparison has measured, or that there is none. */
   measure(measured: Measured | undefined): void {
-    this.measured = measured;
-    this.app.toolbar.setMeasured(measured?.backend);
-    if (this.colouring === "error") this.choose(measured ? "error" : "operation");
-  }
-
-  /** Draws it everywhere, and tells the editor. */
-  apply(): void {
-    const { app, colouring } = this;
-    app.toolbar.setColouring(colouring);
-    for (const { drawing } of app.panes) drawing.colouring = colouring;
-    for (const scene of app.scenes.values()) scene.setOverlay(this.overlayOf(scene.entry));
-    app.remark();
-    this.tell();
-    app.redraw();
+    const { state } = this;
+    state.measured = measured;
+    if (state.colouring === "error") this.choose(measured ? "error" : "operation");
+    else state.changed();
   }
 
   overlayOf(entry: Entry): Overlay | undefined {
-    if (!isMetric(this.colouring)) return undefined;
+    const { colouring, measured } = this.state;
+    if (!isMetric(colouring)) return undefined;
     let overlay = this.overlays.get(entry);
-    if (!overlay) this.overlays.set(entry, (overlay = overlayOf(entry.table, this.colouring, entry.save === "now" ? this.measured : undefined)));
+    if (!overlay) this.overlays.set(entry, (overlay = overlayOf(entry.table, colouring, entry.save === "now" ? measured : undefined)));
     return overlay;
   }
 
@@ -65,9 +55,8 @@ export class Heating {
 
   /** The lines of the graph in the active pane, for the gutter. */
   tell(): void {
-    const { app } = this;
-    const entry = app.pane.scene?.entry;
+    const entry = this.state.stand.scene?.entry;
     const overlay = entry && this.overlayOf(entry);
-    app.host.send({ type: "heat", metric: overlay?.metric, lines: entry && overlay ? linesOf(entry.table, overlay) : [] });
+    this.host.send({ type: "heat", metric: overlay?.metric, lines: entry && overlay ? linesOf(entry.table, overlay) : [] });
   }
 }

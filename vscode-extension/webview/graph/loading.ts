@@ -1,16 +1,27 @@
 /** Takes documents in, and asks for those that are deeper in the compiler when somebody wants to see them. */
 
 import type { GraphKind } from "../../../shared_schema/generated/wire.js";
-import { type Depth, DEPTHS } from "../shared/messages.js";
 import { t } from "../shared/words.js";
-import type { App } from "./app.js";
-import { readAll, textsOf } from "./documents.js";
-import type { Entry } from "./model/library.js";
+import { readAll, textsOf, textsOfSources } from "./documents.js";
 import { partnerOf } from "./model/partner.js";
-import { restore } from "./remembered.js";
+import type { Entry, Library } from "./model/library.js";
+import { LOWERED, type State, TEXTS } from "./state/state.js";
+import type { Text } from "./view/codeView.js";
 import { inOrder, tabsOf } from "./view/names.js";
-import { LOWERED, TEXTS } from "./view/paneHeader.js";
 import type { Tab } from "./view/toolbar.js";
+import type { Host } from "./wire/host.js";
+import { type Depth, DEPTHS } from "./wire/messages.js";
+
+/** Who shows what has come. */
+export interface Shelf {
+  /** Other graphs take the place of those that were there. */
+  setLibrary(library: Library): void;
+  /** The texts that can be shown from now on. */
+  setTexts(texts: readonly Text[]): void;
+  /** There is something to show now, or nothing, and why. */
+  filled(nothing: string | undefined): void;
+  show(at: number, id: string): Promise<void>;
+}
 
 export class Loading {
   /** How far down the compiler what is loaded goes. */
@@ -18,19 +29,23 @@ export class Loading {
   /** The kind of graph that somebody wants to see as soon as it is there. */
   private awaited: GraphKind | undefined;
 
-  constructor(private readonly app: App) {}
+  constructor(
+    private readonly state: State,
+    private readonly host: Host,
+    private readonly shelf: Shelf,
+  ) {}
 
   /** A tab for all that there is, or that can be had. */
   get tabs(): readonly Tab[] {
-    const { library, sources } = this.app;
-    const texts = this.depth !== "kernels" || library.kernels.length + library.listings.length + sources.length > 0;
+    const { library, sources } = this.state;
+    const texts = this.depth !== "kernels" || library.kernels.length + library.listings.length + Object.keys(sources).length > 0;
     return tabsOf(library, this.depth === "check" ? LOWERED : undefined, texts ? TEXTS : undefined);
   }
 
   /** What takes seconds comes when somebody wants to see it. False where it is there already. */
   askFor(depth: Depth): boolean {
     const deeper = DEPTHS.indexOf(depth) > DEPTHS.indexOf(this.depth);
-    if (deeper) this.app.host.send({ type: "capture", depth, fresh: false });
+    if (deeper) this.host.send({ type: "capture", depth, fresh: false });
     return deeper;
   }
 
@@ -38,32 +53,29 @@ export class Loading {
   askForForward(): void {
     this.awaited = "forward";
     this.askFor("lowered");
-    this.app.redraw();
+    this.state.changed();
   }
 
-  /** Takes documents in. A file that cannot be read is told and left out. */
-  async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], depth: Depth): Promise<void> {
-    const { app } = this;
-    const shown = app.panes.map((pane) => pane.scene?.entry.id);
-    const [texts0, texts1] = app.panes.map((pane) => pane.showsText);
+  /** Takes documents in and shows one. A file that cannot be read is told and left out. False where there is nothing to show. */
+  async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], depth: Depth): Promise<boolean> {
+    const { state, shelf } = this;
+    const shown = state.stands.map(({ scene }) => scene?.entry.id);
+    const [texts0, texts1] = state.stands.map(({ showsText }) => showsText);
     const { library, problems } = readAll(now, before);
     this.depth = depth;
-    app.setLibrary(library);
-    const texts = [...textsOf(library), ...app.sources];
-    for (const { code } of [...app.panes, app.texts]) code.setTexts(texts);
+    shelf.setLibrary(library);
+    shelf.setTexts([...textsOf(library), ...textsOfSources(state.sources)]);
     const entries = inOrder(library.entries);
     const first = this.firstOf(entries, shown[0]);
-    app.filled(first ? undefined : (problems[0] ?? t("There is no graph to show.")));
-    const trouble = problems[0] ?? app.remarks.findings.find(({ severity }) => severity === "error")?.message;
-    if (trouble !== undefined) app.say(trouble);
-    if (!first) return;
-    await app.show(0, first.id);
-    if (app.split) await app.show(1, entries.find(({ id }) => id === shown[1])?.id ?? partnerOf(library, first)?.id ?? TEXTS);
-    if (texts0) await app.show(0, TEXTS);
-    if (texts1 && app.split) await app.show(1, TEXTS);
-    app.heating.tell();
-    await restore(app, app.host);
-    await app.following.goToAwaited();
+    shelf.filled(first ? undefined : (problems[0] ?? t("There is no graph to show.")));
+    const trouble = problems[0] ?? state.unplaced.find(({ severity }) => severity === "error")?.message;
+    if (trouble !== undefined) state.say(trouble);
+    if (!first) return false;
+    await shelf.show(0, first.id);
+    if (state.split) await shelf.show(1, entries.find(({ id }) => id === shown[1])?.id ?? partnerOf(library, first)?.id ?? TEXTS);
+    if (texts0) await shelf.show(0, TEXTS);
+    if (texts1 && state.split) await shelf.show(1, TEXTS);
+    return true;
   }
 
   /** The graph that was asked for, the one that was shown, or the one with the operations. */

@@ -6,7 +6,7 @@
 import type { Finding } from "../../../shared_schema/generated/wire.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
-import { findHost } from "./host.js";
+import { findHost } from "./wire/host.js";
 
 /** What the daemon puts into the page (`graph_html`). */
 interface Own {
@@ -39,13 +39,13 @@ function start(): void {
 async function showOwn(app: App): Promise<void> {
   const text = document.getElementById("data")?.textContent.trim() ?? "";
   if (!/^[\w+/]+=*$/u.test(text)) {
-    await app.loading.load([], [], "kernels");
+    await app.load([], [], "kernels");
     return;
   }
   const { documents, findings, sources = {} } = JSON.parse(new TextDecoder().decode(bytes(text))) as Own;
-  app.setSources(sources);
-  app.setFindings(findings.map(({ rule, severity, message, path, range, op, related = [] }) => ({ rule, severity, message, op: op ?? null, place: { path, range }, also: related })));
-  await app.loading.load(documents.map(bytes), [], "kernels");
+  app.state.sources = sources;
+  app.scenes.setFindings(findings.map(({ rule, severity, message, path, range, op, related = [] }) => ({ rule, severity, message, op: op ?? null, place: { path, range }, also: related })));
+  await app.load(documents.map(bytes), [], "kernels");
   const said = new URLSearchParams(location.hash.slice(1));
   const [graph, node] = [said.get("graph"), said.get("node")];
   if (graph !== null && node !== null) await app.following.goToNamed(graph, node);

@@ -1,10 +1,10 @@
 /** What the page looks like, kept by VS Code while the tab is hidden and over a reload of the window. */
 
-import type { App } from "./app.js";
-import type { Host } from "./host.js";
+import type { Item } from "./model/hierarchy.js";
 import { nameOf } from "./model/table.js";
-import { showTexts } from "./texts.js";
-import { TEXTS } from "./view/paneHeader.js";
+import { type State, TEXTS } from "./state/state.js";
+import type { Pane } from "./view/pane.js";
+import type { Host } from "./wire/host.js";
 
 interface Remembered {
   readonly panes: readonly (string | undefined)[];
@@ -16,59 +16,79 @@ interface Remembered {
   readonly selected: string | undefined;
 }
 
-let pending: ReturnType<typeof setTimeout> | undefined;
-let restored = false;
-
-/** Writes it down soon; what is remembered of the host itself (its key `host`) stays. */
-export function keep(app: App, host: Host): void {
-  if (host.kind !== "vscode" || !restored) return;
-  clearTimeout(pending);
-  pending = setTimeout(() => { host.write({ ...(host.read() as object | undefined), page: describe(app) }); }, 150);
+/** Who makes the page look so again. */
+export interface Restorer {
+  show(at: number, id: string): Promise<void>;
+  setSplit(split: boolean): Promise<void>;
+  setComparing(comparing: boolean): void;
+  showTexts(shown: boolean): void;
+  select(at: number, item: Item, told: boolean): void;
 }
 
-/** Puts it back once, when the first documents have come. */
-export async function restore(app: App, host: Host): Promise<void> {
-  if (restored) return;
-  restored = true;
-  const state = (host.read() as { page?: Remembered } | undefined)?.page;
-  if (!state) return;
-  for (const { id } of app.library.entries) {
-    const open = state.open[id];
-    if (open) app.scenes.get(id)?.openByPaths(open);
+export class Remembering {
+  private pending: ReturnType<typeof setTimeout> | undefined;
+  private restored = false;
+
+  constructor(
+    private readonly state: State,
+    private readonly panes: readonly [Pane, Pane],
+    private readonly host: Host,
+    private readonly restorer: Restorer,
+  ) {}
+
+  /** Writes it down soon; what is remembered of the host itself (its key `host`) stays. */
+  keep(): void {
+    const { host } = this;
+    if (host.kind !== "vscode" || !this.restored) return;
+    clearTimeout(this.pending);
+    this.pending = setTimeout(() => { host.write({ ...(host.read() as object | undefined), page: this.describe() }); }, 150);
   }
-  const known = (id: string | undefined): id is string => id === TEXTS || app.library.entries.some((entry) => entry.id === id);
-  const [first, second] = state.panes;
-  if (state.split) await app.setSplit(true);
-  if (state.texts === true) showTexts(app, true);
-  if (known(first)) await app.show(0, first);
-  if (state.split && known(second)) await app.show(1, second);
-  if (state.split) app.setComparing(state.comparing);
-  for (const [at, pane] of app.panes.entries()) {
-    const scene = pane.scene;
-    const open = scene && state.open[scene.entry.id];
-    if (scene && open) {
-      scene.openByPaths(open);
-      await scene.update();
+
+  /** Puts it back once, when the first documents have come. */
+  async restore(): Promise<void> {
+    if (this.restored) return;
+    this.restored = true;
+    const { state, restorer } = this;
+    const page = (this.host.read() as { page?: Remembered } | undefined)?.page;
+    if (!page) return;
+    for (const [id, scene] of state.scenes) {
+      const open = page.open[id];
+      if (open) scene.openByPaths(open);
     }
-    const camera = state.cameras[at];
-    if (camera) pane.drawing.restoreCamera(camera);
+    const known = (id: string | undefined): id is string => id === TEXTS || (id !== undefined && state.entry(id) !== undefined);
+    const [first, second] = page.panes;
+    if (page.split) await restorer.setSplit(true);
+    if (page.texts === true) restorer.showTexts(true);
+    if (known(first)) await restorer.show(0, first);
+    if (page.split && known(second)) await restorer.show(1, second);
+    if (page.split) restorer.setComparing(page.comparing);
+    for (const [at, { scene, drawing }] of this.panes.entries()) {
+      const open = scene && page.open[scene.entry.id];
+      if (scene && open) {
+        scene.openByPaths(open);
+        await scene.update();
+      }
+      const camera = page.cameras[at];
+      if (camera) drawing.restoreCamera(camera);
+    }
+    const { scene } = state.stands[0];
+    const selected = scene && page.selected !== undefined ? [...scene.entry.table.names.codes.keys()].find((node) => nameOf(scene.entry.table, node) === page.selected) : undefined;
+    if (selected !== undefined) restorer.select(0, selected, false);
+    state.changed();
   }
-  const { scene } = app.panes[0];
-  const selected = scene && state.selected !== undefined ? [...scene.entry.table.names.codes.keys()].find((node) => nameOf(scene.entry.table, node) === state.selected) : undefined;
-  if (selected !== undefined) app.select(0, selected, false);
-  app.redraw();
-}
 
-function describe(app: App): Remembered {
-  const { scene } = app.panes[0];
-  const selected = scene?.selected !== undefined && scene.selected < scene.entry.table.count ? nameOf(scene.entry.table, scene.selected) : undefined;
-  return {
-    panes: app.panes.map((pane) => (pane.showsText ? TEXTS : pane.scene?.entry.id)),
-    split: app.split,
-    texts: app.texts.shown,
-    comparing: app.comparing,
-    cameras: app.panes.map(({ drawing: { camera } }) => ({ x: camera.x, y: camera.y, zoom: camera.zoom })),
-    open: Object.fromEntries([...app.scenes].map(([id, one]) => [id, one.openPaths()])),
-    selected,
-  };
+  private describe(): Remembered {
+    const { state } = this;
+    const { scene } = state.stands[0];
+    const selected = scene?.selected !== undefined && scene.selected < scene.entry.table.count ? nameOf(scene.entry.table, scene.selected) : undefined;
+    return {
+      panes: state.stands.map((_stand, at) => state.idIn(at)),
+      split: state.split,
+      texts: state.showsTexts,
+      comparing: state.comparing,
+      cameras: this.panes.map(({ drawing: { camera } }) => ({ x: camera.x, y: camera.y, zoom: camera.zoom })),
+      open: Object.fromEntries([...state.scenes].map(([id, one]) => [id, one.openPaths()])),
+      selected,
+    };
+  }
 }

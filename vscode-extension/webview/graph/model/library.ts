@@ -4,7 +4,7 @@
  */
 
 import type { Kernel, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
-import type { Document } from "../../shared/columns.js";
+import type { Document } from "./columns.js";
 import { type GraphTable, indexOfNames, namesIn, nameOf, ownName, placeOf, ROLE_OP, row } from "./table.js";
 
 /** Which save a graph is of. */

@@ -3,7 +3,7 @@
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import { button, element, iconButton } from "../../shared/dom.js";
 import { highlight, type Token } from "../../shared/highlight.js";
-import type { TextToOpen } from "../../shared/messages.js";
+import type { TextToOpen } from "../wire/messages.js";
 import { t } from "../../shared/words.js";
 
 const LINE = 18;

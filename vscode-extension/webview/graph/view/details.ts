@@ -5,14 +5,14 @@ import { button, element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
-import type { Ranking } from "../heating.js";
-import { kindOf } from "../model/colours.js";
-import { flopsBelow, kindText, titleOf, writtenBelow } from "../model/labels.js";
+import type { Measured, Ranking } from "../looks/overlay.js";
+import { type Colouring, kindOf } from "../looks/colours.js";
+import { flopsBelow, kindText, titleOf, writtenBelow } from "../looks/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
 import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
 import { titleOfEntry } from "./names.js";
-import type { Scene } from "./scene.js";
+import type { Scene } from "../canvas/scene.js";
 
 export interface DetailEvents {
   select(item: Item): void;
@@ -35,6 +35,9 @@ export interface Elsewhere {
 export interface Remarks {
   readonly library: Library;
   readonly findings: readonly NodeFinding[];
+  /** What is drawn as heat, and what was measured of it. */
+  readonly colouring: Colouring;
+  readonly measured: Measured | undefined;
   /** The expressions that have most of what is drawn as heat. */
   readonly ranking: (scene: Scene) => Ranking | undefined;
 }

@@ -1,7 +1,7 @@
 /** What keys do in the drawing: arrows walk along wires and rows, the rest is one key each. */
 
 import type { Item } from "../model/hierarchy.js";
-import type { Scene } from "./scene.js";
+import type { Scene } from "../canvas/scene.js";
 
 export type Command =
   | { readonly kind: "select"; readonly item: Item }

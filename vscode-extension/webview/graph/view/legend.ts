@@ -3,11 +3,11 @@
 import { element } from "../../shared/dom.js";
 import { t } from "../../shared/words.js";
 import { type Brightness, css, ERROR_RANGES, type Level, levelColour, SHARE_RANGES, SIGNS } from "../../shared/heat.js";
-import { COLOURS, type Colouring, kernelsOf, kindsIn } from "../model/colours.js";
-import { kindText } from "../model/labels.js";
-import { dtypesIn } from "../model/search.js";
+import { COLOURS, type Colouring, kernelsOf, kindsIn } from "../looks/colours.js";
+import { kindText } from "../looks/labels.js";
+import { dtypesIn } from "../search/search.js";
 import type { GraphTable } from "../model/table.js";
-import type { Theme } from "./theme.js";
+import type { Theme } from "../canvas/theme.js";
 
 interface Entry {
   readonly colour: string;

@@ -8,8 +8,8 @@
 import { element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import type { Item } from "../model/hierarchy.js";
-import { differenceSigns, differenceWords, kindOf } from "./differences.js";
-import type { Scene } from "./scene.js";
+import { differenceSigns, differenceWords, kindOf } from "../canvas/differences.js";
+import type { Scene } from "../canvas/scene.js";
 
 const ROW = 22;
 

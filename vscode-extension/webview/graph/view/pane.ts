@@ -1,35 +1,49 @@
 /** One of the (at most two) panes of graphs: a graph's drawing, or texts. The header of the second says what it shows and compares. */
 
 import { element } from "../../shared/dom.js";
+import { Drawing, type DrawingEvents } from "../canvas/drawing.js";
+import type { Scene } from "../canvas/scene.js";
+import type { Stand, State } from "../state/state.js";
 import type { CodeView } from "./codeView.js";
-import { Drawing, type DrawingEvents } from "./drawing.js";
-import type { Scene } from "./scene.js";
-import type { Theme } from "./theme.js";
+import { fillHeader, type HeaderEvents } from "./paneHeader.js";
+
+export interface PaneEvents extends DrawingEvents, HeaderEvents {
+  /** The pane is being used. */
+  focused(): void;
+}
 
 export class Pane {
   readonly drawing: Drawing;
   readonly element: HTMLElement;
-  readonly header = element("div", { class: "pane-header" });
+  private readonly header = element("div", { class: "pane-header" });
   private readonly body = element("div", { class: "pane-body" });
-  scene: Scene | undefined;
-  /** Whether texts are shown instead of the graph. */
-  showsText = false;
+  private readonly stand: Stand;
 
   constructor(
-    theme: Theme,
+    private readonly state: State,
+    private readonly at: 0 | 1,
     readonly code: CodeView,
-    events: DrawingEvents,
-    focused: () => void,
+    private readonly events: PaneEvents,
   ) {
-    this.drawing = new Drawing(theme, events);
-    this.element = element("section", { class: "pane" }, this.header, this.body);
-    this.element.addEventListener("focusin", focused);
-    this.element.addEventListener("pointerdown", focused);
+    this.stand = state.stands[at];
+    this.drawing = new Drawing(state.theme, events);
+    this.element = element("section", { class: "pane", hidden: !state.isShown(at) }, this.header, this.body);
+    this.element.addEventListener("focusin", () => { events.focused(); });
+    this.element.addEventListener("pointerdown", () => { events.focused(); });
     this.body.append(this.drawing.element);
+    state.subscribe({ changed: () => { this.refresh(); } });
+  }
+
+  get scene(): Scene | undefined {
+    return this.stand.scene;
+  }
+
+  get showsText(): boolean {
+    return this.stand.showsText;
   }
 
   showText(): void {
-    this.showsText = true;
+    this.stand.showsText = true;
     this.body.replaceChildren(this.code.element);
   }
 
@@ -44,8 +58,16 @@ export class Pane {
 
   showScene(scene: Scene): void {
     if (this.showsText) this.body.replaceChildren(this.drawing.element);
-    this.showsText = false;
-    this.scene = scene;
+    this.stand.showsText = false;
+    this.stand.scene = scene;
     this.drawing.show(scene);
+  }
+
+  private refresh(): void {
+    const { state, at, drawing } = this;
+    this.element.hidden = !state.isShown(at);
+    this.element.classList.toggle("active", state.split && at === state.active);
+    drawing.colour(state.colouring, state.theme);
+    fillHeader(this.header, state, at, this.events);
   }
 }

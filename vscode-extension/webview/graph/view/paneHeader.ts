@@ -2,34 +2,38 @@
 
 import { element, iconButton } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
-import type { App } from "../app.js";
-import type { Diff } from "../model/diff.js";
+import type { Diff } from "../diff/diff.js";
+import { type State, TEXTS } from "../state/state.js";
 import { inOrder, titleOfEntry } from "./names.js";
-import type { Pane } from "./pane.js";
 
-/** Stands for the texts where the id of a graph could stand. */
-export const TEXTS = "texts";
-/** Stands for the graphs of forward and backward while nobody has asked for them. */
-export const LOWERED = "lowered";
+/** What can be asked for there. */
+export interface HeaderEvents {
+  show(id: string): void;
+  compare(comparing: boolean): void;
+  step(direction: 1 | -1): void;
+  /** Close the second pane. */
+  close(): void;
+}
 
-export function fillHeader(app: App, pane: Pane, at: number, diff: Diff | undefined): void {
-  pane.header.hidden = !app.split;
-  if (!app.split || pane.header.contains(document.activeElement)) return;
-  const { library } = app;
-  const shown = pane.showsText ? TEXTS : pane.scene?.entry.id;
+export function fillHeader(header: HTMLElement, state: State, at: number, events: HeaderEvents): void {
+  header.hidden = !state.split;
+  if (!state.split || header.contains(document.activeElement)) return;
+  const { library, comparing } = state;
+  const shown = state.idIn(at);
+  const diff = state.comparison.current?.diff;
   const options = inOrder(library.entries).map((entry) => element("option", { value: entry.id, selected: entry.id === shown }, titleOfEntry(library, entry)));
-  const choice = element("select", { "aria-label": t("Graph in this pane"), onchange: () => { choice.blur(); void app.show(at, choice.value); } }, ...options, element("option", { value: TEXTS, selected: shown === TEXTS }, t("Kernels and IR")));
-  const box = element("input", { type: "checkbox", checked: app.comparing, onchange: () => { box.blur(); app.setComparing(box.checked); } });
-  pane.header.replaceChildren(
+  const choice = element("select", { "aria-label": t("Graph in this pane"), onchange: () => { choice.blur(); events.show(choice.value); } }, ...options, element("option", { value: TEXTS, selected: shown === TEXTS }, t("Kernels and IR")));
+  const box = element("input", { type: "checkbox", checked: comparing, onchange: () => { box.blur(); events.compare(box.checked); } });
+  header.replaceChildren(
     choice,
     ...(at === 1 ? [element("label", { class: "compare" }, box, t("Compare"))] : []),
-    ...(diff ? summary(app, diff, at) : []),
+    ...(diff ? summary(diff, events) : []),
     element("span", { class: "space" }),
-    ...(at === 1 ? [iconButton("close", t("Close this pane"), () => { void app.setSplit(false); })] : []),
+    ...(at === 1 ? [iconButton("close", t("Close this pane"), () => { events.close(); })] : []),
   );
 }
 
-function summary(app: App, { counts }: Diff, at: number): HTMLElement[] {
+function summary({ counts }: Diff, events: HeaderEvents): HTMLElement[] {
   const parts = [
     ["added", `+${numberText(counts.added)}`, t("{0} added", counts.added)],
     ["changed", `~${numberText(counts.changed)}`, t("{0} changed", counts.changed)],
@@ -38,7 +42,7 @@ function summary(app: App, { counts }: Diff, at: number): HTMLElement[] {
   return [
     ...parts.map(([name, text, words]) => element("span", { class: `difference ${name}`, title: words, "aria-label": words }, text)),
     element("span", { class: "note" }, t("{0} unchanged", numberText(counts.unchanged))),
-    iconButton("up", t("Previous difference"), () => { app.step(-1, at); }),
-    iconButton("down", t("Next difference"), () => { app.step(1, at); }),
+    iconButton("up", t("Previous difference"), () => { events.step(-1); }),
+    iconButton("down", t("Next difference"), () => { events.step(1); }),
   ];
 }

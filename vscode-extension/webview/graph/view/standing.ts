@@ -4,7 +4,7 @@ import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { element } from "../../shared/dom.js";
 import type { PageState } from "../../shared/state.js";
 import { StateView } from "../../shared/stateView.js";
-import type { Host } from "../host.js";
+import type { Host } from "../wire/host.js";
 
 export class Standing {
   readonly foot = element("span", { class: "status-text", role: "status" });

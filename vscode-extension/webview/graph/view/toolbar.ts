@@ -2,10 +2,10 @@
 
 import { button, element, iconButton } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
-import type { Colouring } from "../model/colours.js";
-import { problemText } from "../model/problems.js";
-import { parse } from "../model/query.js";
-import { type Filter, NO_FILTER } from "../model/search.js";
+import type { Colouring } from "../looks/colours.js";
+import { problemText } from "../search/problems.js";
+import { parse } from "../search/query.js";
+import { type Filter, NO_FILTER } from "../search/search.js";
 import { searchHelp } from "./searchHelp.js";
 
 export type ExportKind = "svg" | "png" | "dot";

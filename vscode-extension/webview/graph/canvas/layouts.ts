@@ -1,8 +1,8 @@
 /** Arranges graphs in a worker, made from a blob because a webview may not load one from a file. Where there is none, in the page. */
 
-import type { Request } from "../layoutWorker.js";
-import { type Arrangement, Arranger, type Measured } from "../model/arranger.js";
-import type { Skeleton } from "../model/skeleton.js";
+import type { Request } from "../layout/layoutWorker.js";
+import { type Arrangement, Arranger, type Measured } from "../layout/arranger.js";
+import type { Skeleton } from "../layout/skeleton.js";
 
 /** The text of `layoutWorker.ts`, bundled; the build puts it here. */
 declare const LAYOUT_WORKER: string;

@@ -1,8 +1,8 @@
 /** A graph as DOT, whole: modules as clusters, every node with its type. For Graphviz and whatever else reads it. */
 
-import { type Hierarchy, isScope, type Item } from "./hierarchy.js";
+import { type Hierarchy, isScope, type Item } from "../model/hierarchy.js";
 import { titleOf } from "./labels.js";
-import { type GraphTable, nameOf, ROLE_OP, row, shortOp, typeText, word } from "./table.js";
+import { type GraphTable, nameOf, ROLE_OP, row, shortOp, typeText, word } from "../model/table.js";
 
 export function dotOf(hierarchy: Hierarchy): string {
   const { table, scopes } = hierarchy;

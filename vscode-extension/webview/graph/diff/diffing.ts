@@ -1,7 +1,7 @@
 /** Compares whatever two graphs are asked for, in the direction in which they were made, and remembers the last answer. */
 
 import { type Change, type Diff, diffOf } from "./diff.js";
-import type { GraphTable } from "./table.js";
+import type { GraphTable } from "../model/table.js";
 
 export interface Comparison {
   readonly diff: Diff;

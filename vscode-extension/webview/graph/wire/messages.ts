@@ -1,10 +1,10 @@
 /** What the extension and the graph page say to each other. Both sides import this and little else of each other. */
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { Metric } from "../graph/model/colours.js";
-import type { NodeFinding } from "../graph/model/findings.js";
-import type { HotLine, Measured } from "../graph/model/overlay.js";
-import type { FromState, PageState } from "./state.js";
+import type { Location } from "../../../../shared_schema/generated/wire.js";
+import type { Metric } from "../looks/colours.js";
+import type { NodeFinding } from "../model/findings.js";
+import type { HotLine, Measured } from "../looks/overlay.js";
+import type { FromState, PageState } from "../../shared/state.js";
 
 /** A text to open beside the graph, with the lines that come from the user's source. */
 export interface TextToOpen {

@@ -2,8 +2,8 @@
 
 import { ancestorsOf, type Item } from "../model/hierarchy.js";
 import { css, inkOn, type Level, levelColour, SIGNS } from "../../shared/heat.js";
-import { type Colouring, dtypeColour, isMetric, kernelColour, kindOf } from "../model/colours.js";
-import { HEADER } from "../model/arrange.js";
+import { type Colouring, dtypeColour, isMetric, kernelColour, kindOf } from "../looks/colours.js";
+import { HEADER } from "../layout/arrange.js";
 import { Coverage } from "./coverage.js";
 import type { Pen, View } from "./pens.js";
 import { differenceColour, type Differences, differenceSigns } from "./differences.js";

@@ -5,9 +5,9 @@
 
 import { element } from "../../shared/dom.js";
 import { t } from "../../shared/words.js";
-import type { Colouring } from "../model/colours.js";
+import type { Colouring } from "../looks/colours.js";
 import type { Item } from "../model/hierarchy.js";
-import { HEADER } from "../model/arrange.js";
+import { HEADER } from "../layout/arrange.js";
 import { Camera, CLOSE_ENOUGH } from "./camera.js";
 import { CanvasPen } from "./canvasPen.js";
 import { Minimap } from "./minimap.js";
@@ -30,7 +30,6 @@ export interface DrawingEvents {
 export class Drawing {
   readonly element = element("div", { class: "drawing" });
   readonly camera = new Camera();
-  colouring: Colouring = "operation";
   /** Milliseconds that drawing the last frame took; the benchmark reads it. */
   lastFrame = 0;
   private readonly canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": t("Drawing of the graph. The outline beside it says the same as text.") });
@@ -38,6 +37,7 @@ export class Drawing {
   private readonly minimap = new Minimap((x, y) => { this.look(x, y); });
   private readonly context = this.canvas.getContext("2d", { alpha: false });
   private scene: Scene | undefined;
+  private colouring: Colouring = "operation";
   private frame = 0;
   private width = 0;
   private height = 0;
@@ -59,7 +59,9 @@ export class Drawing {
     this.refresh();
   }
 
-  setTheme(theme: Theme): void {
+  /** What colours say, and which there are. */
+  colour(colouring: Colouring, theme: Theme): void {
+    this.colouring = colouring;
     this.theme = theme;
     this.refresh();
   }

@@ -7,8 +7,8 @@
 
 import { decode } from "@msgpack/msgpack";
 
-import type { GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../shared_schema/generated/wire.js";
-import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "../graph/model/table.js";
+import type { GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "./table.js";
 
 /** A document with its graphs as tables. */
 export interface Document {

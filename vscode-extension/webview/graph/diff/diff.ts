@@ -8,7 +8,7 @@
  * subsequence (n log n).
  */
 
-import { type GraphTable, indexOfNames, namesIn, ownName, ROLE_OP, ROLE_OUTPUT, row, word } from "./table.js";
+import { type GraphTable, indexOfNames, namesIn, ownName, ROLE_OP, ROLE_OUTPUT, row, word } from "../model/table.js";
 
 export type Change = "unchanged" | "changed" | "added" | "removed";
 

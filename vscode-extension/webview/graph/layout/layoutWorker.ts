@@ -1,7 +1,7 @@
 /** The worker: arranges graphs, one request after the other. The page starts it from a blob, so this is one file without imports at run time. */
 
-import { Arranger, type Measured } from "./model/arranger.js";
-import type { Skeleton } from "./model/skeleton.js";
+import { Arranger, type Measured } from "./arranger.js";
+import type { Skeleton } from "./skeleton.js";
 
 /** What the page asks (`view/layouts.ts`): to get to know a graph and how large things are in it, to arrange it, to forget it. */
 export type Request =

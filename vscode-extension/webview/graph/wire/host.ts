@@ -1,6 +1,6 @@
 /** Who shows the page: VS Code, or a browser that opened the file. */
 
-import type { ToHost, ToPage } from "../shared/messages.js";
+import type { ToHost, ToPage } from "./messages.js";
 
 export interface Host {
   readonly kind: "vscode" | "browser";

@@ -5,21 +5,21 @@
  */
 
 import type { Level } from "../../shared/heat.js";
-import type { Change, Diff } from "../model/diff.js";
+import type { Change, Diff } from "../diff/diff.js";
 import { findingsOf, type NodeFinding, type Severity, worst } from "../model/findings.js";
-import { fold } from "../model/fold.js";
+import { fold } from "../layout/fold.js";
 import { type Hierarchy, isScope, type Item, modulesOf, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
-import { type Label, labelOf, sentenceOf } from "../model/labels.js";
-import type { Layout } from "../model/layout.js";
+import { type Label, labelOf, sentenceOf } from "../looks/labels.js";
+import type { Layout } from "../layout/layout.js";
 import type { Entry, Library } from "../model/library.js";
-import { joined, type Overlay } from "../model/overlay.js";
+import { joined, type Overlay } from "../looks/overlay.js";
 import { row, usersOf } from "../model/table.js";
-import { type Filter, matchesOf, NO_FILTER } from "../model/search.js";
-import { eachVisible, type Skeleton, skeletonOf } from "../model/skeleton.js";
-import type { Visible } from "../model/visible.js";
+import { type Filter, matchesOf, NO_FILTER } from "../search/search.js";
+import { eachVisible, type Skeleton, skeletonOf } from "../layout/skeleton.js";
+import type { Visible } from "../layout/visible.js";
 import type { Differences } from "./differences.js";
 import type { Arranging } from "./layouts.js";
-import { openAround, openUpTo } from "../model/opening.js";
+import { openAround, openUpTo } from "../layout/opening.js";
 import { type Fonts, fontsOf } from "./pens.js";
 import type { Theme } from "./theme.js";
 

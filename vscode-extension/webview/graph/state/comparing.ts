@@ -1,8 +1,8 @@
 /** Compares the graphs of the two panes, and says which nodes are partners. */
 
-import { compare, type Comparison } from "./model/diffing.js";
-import { nodesBelow } from "./model/hierarchy.js";
-import type { Scene } from "./view/scene.js";
+import { compare, type Comparison } from "../diff/diffing.js";
+import { nodesBelow } from "../model/hierarchy.js";
+import type { Scene } from "../canvas/scene.js";
 
 export class Comparing {
   current: Comparison | undefined;

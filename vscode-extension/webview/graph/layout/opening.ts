@@ -1,6 +1,6 @@
 /** Which scopes are to be open: as many as can be read, or those around something. */
 
-import { ancestorsOf, type Hierarchy, isScope, type Item, type Scope } from "./hierarchy.js";
+import { ancestorsOf, type Hierarchy, isScope, type Item, type Scope } from "../model/hierarchy.js";
 
 /** Scopes to open so that a graph shows as much as fits into a number of boxes: outer ones first. */
 export function openUpTo(hierarchy: Hierarchy, budget: number, wanted: (scope: Scope) => boolean = () => true): Set<number> {

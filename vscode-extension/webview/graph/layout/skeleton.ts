@@ -3,8 +3,8 @@
  * that the worker gets it once and quickly; what things are called and how they look stays in the page.
  */
 
-import { type Hierarchy, isScope } from "./hierarchy.js";
-import type { Lists } from "./table.js";
+import { type Hierarchy, isScope } from "../model/hierarchy.js";
+import type { Lists } from "../model/table.js";
 
 export interface Skeleton {
   /** Nodes. An item is a node, or `count` + the id of a scope. */

@@ -5,9 +5,9 @@
  * Two siblings are identical where their operations, shapes, data types and inner edges are, whatever their names.
  */
 
-import { type Hierarchy, isScope, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
+import { type Hierarchy, isScope, type Item, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
 import { topological } from "./order.js";
-import { type GraphTable, ROLE_OP, row } from "./table.js";
+import { type GraphTable, ROLE_OP, row } from "../model/table.js";
 
 /** A scope with more children than this is split into parts of at most `PART`. */
 const MOST_CHILDREN = 300;

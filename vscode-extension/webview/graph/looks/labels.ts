@@ -3,8 +3,8 @@
 import type { OperationKind } from "../../../../shared_schema/generated/wire.js";
 import { t } from "../../shared/words.js";
 import { kindOf } from "./colours.js";
-import { type Hierarchy, type Item, nodesBelow, type Scope, scopeAt } from "./hierarchy.js";
-import { bytesText, type GraphTable, nameOf, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "./table.js";
+import { type Hierarchy, type Item, nodesBelow, type Scope, scopeAt } from "../model/hierarchy.js";
+import { bytesText, type GraphTable, nameOf, ROLE_OP, ROLE_OUTPUT, ROLES, row, shortOp, typeText, word } from "../model/table.js";
 
 export interface Label {
   readonly title: string;

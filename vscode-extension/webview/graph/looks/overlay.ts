@@ -6,7 +6,7 @@
 import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { errorLevel, type Level, shareLevel } from "../../shared/heat.js";
 import type { Metric } from "./colours.js";
-import { bytesText, countText, type GraphTable, nameOf, ROLE_OP, shortOp, word } from "./table.js";
+import { bytesText, countText, type GraphTable, nameOf, ROLE_OP, shortOp, word } from "../model/table.js";
 
 /** What the last comparison of the target has measured. */
 export interface Measured {
@@ -79,6 +79,12 @@ export interface Ranked {
   /** How many nodes they are. */
   readonly nodes: number;
   readonly value: number;
+}
+
+/** The expressions that have most of a metric. */
+export interface Ranking {
+  readonly metric: Metric;
+  readonly rows: readonly (Ranked & { readonly level: Level; readonly text: string })[];
 }
 
 /** The expressions with the largest values. */

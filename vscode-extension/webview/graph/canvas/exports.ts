@@ -1,6 +1,6 @@
 /** Pictures of what is open, as drawn: SVG and PNG. */
 
-import type { Colouring } from "../model/colours.js";
+import type { Colouring } from "../looks/colours.js";
 import { CanvasPen } from "./canvasPen.js";
 import { paint } from "./painter.js";
 import { fontsOf, type Pen } from "./pens.js";

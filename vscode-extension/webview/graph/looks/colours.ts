@@ -4,8 +4,8 @@
  */
 
 import type { OperationKind } from "../../../../shared_schema/generated/wire.js";
-import { dtypesIn } from "./search.js";
-import { type GraphTable, KINDS, shortType, word } from "./table.js";
+import { dtypesIn } from "../search/search.js";
+import { type GraphTable, KINDS, shortType, word } from "../model/table.js";
 
 /** What is measured of nodes, and can be drawn as heat. */
 export type Metric = "bytes" | "flops" | "error";

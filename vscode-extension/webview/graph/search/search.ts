@@ -1,8 +1,8 @@
 /** Search and filters over one graph: which nodes match. Linear; strings that repeat are looked at once. */
 
-import type { NodeFinding } from "./findings.js";
+import type { NodeFinding } from "../model/findings.js";
 import { holds, parse, type Term } from "./query.js";
-import { type GraphTable, KINDS, shortType, word, type Words } from "./table.js";
+import { type GraphTable, KINDS, shortType, word, type Words } from "../model/table.js";
 
 export interface Filter {
   /** In the language of `query.ts`. */
