@@ -9,7 +9,8 @@ import torch
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.engine.partial_comparisons import PartialComparisons
 from inductor_debug.kerneldiff.backends import resolve
-from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.comparison import Comparison
+from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.harness import target_of
 from inductor_debug.kerneldiff.report import DiffReport, NodeResult, TensorResult, Verdict
 from inductor_debug.kerneldiff.streaming import Stream
@@ -42,7 +43,7 @@ def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[dic
     target = target_of(Model().eval(), (torch.randn(4, 96),), "Model")
     stream = Stream(pieces.append, interval=interval)
     report = Comparison(
-        target, resolve("eager"), resolve(backend), Settings(stream=stream, **settings), SourceMap(".")
+        target, resolve("eager"), resolve(backend), ComparisonSettings(stream=stream, **settings), SourceMap(".")
     ).run()
     stream.flush()
     return pieces, report

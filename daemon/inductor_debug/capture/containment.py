@@ -23,10 +23,8 @@ import torch
 
 from inductor_debug.capture import foreign
 from inductor_debug.capture.loading import is_installed, is_standard
+from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS
 
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_STAND_INS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry") + os.sep
-"""What user code calls in place of Python's own functions there: it is still the user's code that does it."""
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _COMPILERS = tuple(
     _TORCH + name + os.sep for name in ("_inductor", "_dynamo", "_functorch", "_logging", "compiler", "_export")
@@ -163,7 +161,7 @@ def _is_users(frame: FrameType | None, deed: Deed) -> bool:
     foreign = False
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_OURS) and not file.startswith(_STAND_INS):
+        if file.startswith(OWN_PACKAGE) and not file.startswith(STAND_INS):
             return foreign
         if file.startswith(_COMPILERS) or _TRITON in file:
             return False
@@ -171,7 +169,7 @@ def _is_users(frame: FrameType | None, deed: Deed) -> bool:
             if deed is Deed.SUBPROCESS and frame.f_code.co_name == "<module>":
                 return False
             foreign = True
-        elif not file.startswith(("<frozen", _STAND_INS)) and not is_standard(file):
+        elif not file.startswith(("<frozen", STAND_INS)) and not is_standard(file):
             return True
         frame = frame.f_back
     return True

@@ -28,6 +28,7 @@ from typing import Any
 
 from inductor_debug.capture import foreign
 from inductor_debug.capture.syntax import tree_of
+from inductor_debug.system.own_files import OWN_PACKAGE
 
 NOTEBOOK = ".ipynb"
 _INSTALLED = ("site-packages", "dist-packages")
@@ -274,7 +275,6 @@ def _is_taken(name: str, folder: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _standard_folders() -> tuple[str, ...]:
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     schema = os.path.dirname(os.path.abspath(sys.modules["inductor_debug_schema"].__file__ or ""))
-    folders = [own, schema, *(os.path.abspath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))]
+    folders = [OWN_PACKAGE, schema, *(os.path.abspath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))]
     return tuple(folder.rstrip(os.sep) + os.sep for folder in folders)

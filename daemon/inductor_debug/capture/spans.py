@@ -19,18 +19,18 @@ from inductor_debug_schema import Location, Position, Range
 from inductor_debug.capture.expressions import RESUMED, SourcePositions, positions_at, qualified_name
 from inductor_debug.capture.source_text import SourceText
 from inductor_debug.rules.ops import Frame
+from inductor_debug.system.own_files import OWN_PACKAGE
 
 _RESUMED_NAMES = ("torch_dynamo_resume_in_", "__resume_at_")
 
 _NOT_PROJECT = frozenset({"site-packages", "dist-packages", ".venv", "venv", "node_modules", ".tox", ".nox"})
 _HAS_COLUMNS = sys.version_info >= (3, 11)
-_OWN_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 @lru_cache(maxsize=1)
 def _machinery() -> tuple[str, ...]:
     """Folders whose frames never help a user: torch, this package, the standard library."""
-    roots = [_OWN_PACKAGE]
+    roots = [OWN_PACKAGE]
     spec = find_spec("torch")
     if spec is not None and spec.origin is not None:
         roots.append(os.path.dirname(spec.origin) + os.sep)

@@ -30,7 +30,7 @@ from inductor_debug.kerneldiff.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRON
 from inductor_debug.kerneldiff.written_state import WriteTrial
 
 if TYPE_CHECKING:
-    from inductor_debug.kerneldiff.comparison import Settings
+    from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 
 _DIVERGES = 8.0
 """A result diverges where its error is that many units, and that many times its inputs' error."""
@@ -47,7 +47,7 @@ class Finder:
         self,
         target: BuiltTarget,
         backend: Backend,
-        settings: Settings,
+        settings: ComparisonSettings,
         places: NodePlaces,
         graphs: SharedGraphs,
         state: State,

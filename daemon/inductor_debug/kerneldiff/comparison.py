@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.arithmetic import running_totals, unit_of
 from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
 from inductor_debug.kerneldiff.blaming import Finder
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
+from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
 from inductor_debug.kerneldiff.fault_effects import tell
 from inductor_debug.kerneldiff.faults import FaultyArithmetic
@@ -44,33 +43,8 @@ from inductor_debug.kerneldiff.sides import (
     worst_of,
 )
 from inductor_debug.kerneldiff.state import State
-from inductor_debug.kerneldiff.streaming import Stream
 from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
 from inductor_debug.kerneldiff.verdict import overall
-
-Around = Callable[[], contextlib.AbstractContextManager[Any]]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to compare; see `KernelDiffHarness`."""
-
-    config: ComparisonConfig = field(default_factory=ComparisonConfig)
-    gradients: bool = False
-    runs: int = 1
-    seed: int = 0
-    nodes: bool = True
-    inject: tuple[str, ...] = ()
-    time_limit: float = 120.0
-    progress: Callable[[str], None] = lambda message: None
-    stream: Stream = field(default_factory=Stream)
-    """Told of results and operations as they are compared."""
-    exact: bool = True
-    """Measure from the model in higher precision, which needs twice the memory of a float32 model once more."""
-    eagerly: Around = contextlib.nullcontext
-    """What surrounds every run of user code that is not compiled."""
-    traced: Around = contextlib.nullcontext
-    """What surrounds every run that is."""
 
 
 class Comparison:
@@ -81,7 +55,7 @@ class Comparison:
     """
 
     def __init__(
-        self, target: BuiltTarget, reference: Backend, test: Backend, settings: Settings, sources: SourceMap
+        self, target: BuiltTarget, reference: Backend, test: Backend, settings: ComparisonSettings, sources: SourceMap
     ) -> None:
         iterator = next(filter(None, (ran_out(args, kwargs) for args, kwargs in target.calls)), "")
         if iterator:

@@ -21,7 +21,8 @@ from inductor_debug.capture.offers import as_call
 from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuildMode, BuiltTarget
 from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError, not_compared, resolve
-from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.comparison import Comparison
+from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.report import DiffReport, Verdict
 from inductor_debug.kerneldiff.structure import Pair
@@ -67,7 +68,7 @@ class KernelDiffHarness:
         name = model_name or str(getattr(model, "__name__", type(model).__name__))
         self._target = target_of(model, example_inputs, name)
         self._reference, self._test = reference_backend, test_backend
-        self._settings = Settings(
+        self._settings = ComparisonSettings(
             config=comparison_config or ComparisonConfig(),
             gradients=self._target.training if gradients is None else gradients,
             runs=max(runs, 1),

@@ -33,7 +33,8 @@ from inductor_debug.capture.file_task import REAL_SHARE, OpenFile, on_targets
 from inductor_debug.capture.offers import Offer
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.kerneldiff.backends import UnknownBackendError, not_compared, resolve
-from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.comparison import Comparison
+from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.configuration import ComparisonConfig
 from inductor_debug.kerneldiff.error_maps import MEDIA_TYPE, SUFFIX, error_maps
 from inductor_debug.kerneldiff.precise import precise_dtype
@@ -107,7 +108,7 @@ def _comparison(opened: OpenFile, offer: Offer, target: BuiltTarget) -> Comparis
         stream.flush()
         opened.emit(Progressed(f"{target.name}: {message}"))
 
-    settings = Settings(
+    settings = ComparisonSettings(
         config=ComparisonConfig(atol=options.get("atol"), rtol=options.get("rtol")),
         gradients=bool(options.get("gradients")),
         runs=max(int(options.get("runs") or 1), 1),

@@ -21,7 +21,8 @@ from inductor_debug.capture.spans import SourceMap
 from inductor_debug.capture.target import BuiltTarget
 from inductor_debug.capture.transfers import RoundTrip, Transfer
 from inductor_debug.kerneldiff.backends import DYNAMO, Backend, UnknownBackendError, resolve
-from inductor_debug.kerneldiff.comparison import Comparison, Settings
+from inductor_debug.kerneldiff.comparison import Comparison
+from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.graphs import SharedGraphs
 from inductor_debug.kerneldiff.report import Blame, DiffReport, Verdict
 from inductor_debug.kerneldiff.running import run_side
@@ -152,7 +153,7 @@ class Climb:
 
     def _comparison(self, reference: Backend, test: Backend, *, nodes: bool) -> Comparison:
         left = max(self._deadline - time.perf_counter(), 1.0)
-        settings = Settings(
+        settings = ComparisonSettings(
             gradients=self._gradients,
             seed=self._wishes.seed,
             nodes=nodes,

@@ -19,6 +19,7 @@ from typing import Any
 from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.made import UnknownError
 from inductor_debug.capture.inference.plain_values import PlainValues
+from inductor_debug.system.own_files import OWN_PACKAGE
 
 _SEVERAL = (list, tuple, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 _LIBRARY = os.path.dirname(os.__file__)
@@ -58,7 +59,7 @@ def is_of_project(kind: Any) -> bool:
 
 
 def _is_library(file: str) -> bool:
-    return file.startswith((_LIBRARY, os.path.dirname(os.path.dirname(__file__))))
+    return file.startswith((_LIBRARY, OWN_PACKAGE))
 
 
 def _resolved(annotation: Any, namespace: Mapping[str, Any]) -> Any:
