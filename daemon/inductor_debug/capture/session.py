@@ -56,6 +56,7 @@ from inductor_debug.capture.graph_artifacts import artifacts_of, columns_of
 from inductor_debug.capture.graph_statistics import statistics_artifact
 from inductor_debug.capture.guard_stage import with_guards
 from inductor_debug.capture.inductor import run_inductor
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.inference.judging.honesty import (
     NOT_CARRIED,
     basis_of,
@@ -220,7 +221,8 @@ class _Session:
             except BuildError as error:
                 self._not_built(stage, item, error, time.perf_counter() - started)
                 return
-            item.blamed = item.target.inference is not None and item.target.inference.blame is not None
+            inferred = inference_of(item.target)
+            item.blamed = inferred is not None and inferred.blame is not None
             self._set_sizes(item)
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
@@ -238,7 +240,8 @@ class _Session:
             outcome = with_guards(outcome, looked_at, self._sources, self._request, self._workshop.traced)
         self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
-        hint = item.target.inference.hint() if item.target.inference is not None else None
+        inferred = inference_of(item.target)
+        hint = inferred.hint() if inferred is not None else None
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
         # Functionalised and with a backward, what AOTAutograd makes says less of an expression than earlier stages do.
@@ -376,9 +379,10 @@ class _Session:
 
     def _remarks(self, target: BuiltTarget) -> list[Finding]:
         """What the target raises for other calls than the one that it runs with."""
-        assert target.inference is not None
+        inference = inference_of(target)
+        assert inference is not None
         found = []
-        for remark in target.inference.remarks():
+        for remark in inference.remarks():
             with self._workshop.eagerly():
                 outcome = run_preview(otherwise(target, remark), self._sources)
             refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
@@ -429,7 +433,8 @@ class _Session:
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
         """What a run of the target in a stage needs around it."""
         around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
-        symbols = target.inference.symbols() if target.inference is not None else {}
+        inference = inference_of(target)
+        symbols = inference.symbols() if inference is not None else {}
         with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols):
             yield
 

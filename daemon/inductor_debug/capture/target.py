@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import Inferred, Location
 
 from inductor_debug.rules.ops import Frame
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    from inductor_debug.capture.inference.inference import Inference
-
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """The positional and keyword arguments of one call."""
+
+
+class InferredInputs(Protocol):
+    """What is known here of an inference: what it ended in. `inference.inference_of` has all of it."""
+
+    result: Inferred | None
 
 
 class BuildMode(Enum):
@@ -74,7 +78,7 @@ class BuiltTarget:
     """Where the target is offered (the name after `class` or `def`): last resort for findings without a frame."""
     more: list[Call] = field(default_factory=list)
     """Arguments of further calls, where the user lists several sets of inputs; a stage runs the first set alone."""
-    inference: Inference | None = None
+    inference: InferredInputs | None = None
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False
     """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""

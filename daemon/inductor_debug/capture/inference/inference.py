@@ -45,6 +45,7 @@ from inductor_debug.capture.inference.size_names import names_of
 from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
 from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
+from inductor_debug.capture.target import BuiltTarget
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
@@ -64,6 +65,11 @@ class _Way:
 
     build: Callable[[], Any]
     construction: Construction
+
+
+def inference_of(target: BuiltTarget) -> Inference | None:
+    """What inferred the inputs of a target, where nobody gave any."""
+    return target.inference if isinstance(target.inference, Inference) else None
 
 
 class Inference:

@@ -19,6 +19,7 @@ from inductor_debug_schema import FreeSize, SizedCapture, SizesSeen, Stage, Stag
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamic_inputs import Symbols
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.inference.judging.honesty import symbolic_basis_of
 from inductor_debug.capture.inference.plan import GENERIC
 from inductor_debug.capture.inference.rendering import inputs_of
@@ -189,7 +190,8 @@ def _take(sizing: Sizing, target: BuiltTarget, symbolic: _Symbolic) -> None:
 def _inferred_groups(target: BuiltTarget) -> list[_Group]:
     """The sizes that inference has found to be free, by the numbers that stand for them in the call."""
     groups: dict[int, _Group] = {}
-    numbers = target.inference.symbols() if target.inference is not None else {}
+    inference = inference_of(target)
+    numbers = inference.symbols() if inference is not None else {}
     for leaf, tensor in tensor_leaves(target):
         for dim, size in enumerate(tensor.shape):
             if int(size) in numbers:
@@ -200,8 +202,9 @@ def _inferred_groups(target: BuiltTarget) -> list[_Group]:
 def _named(target: BuiltTarget, groups: list[_Group]) -> Sizing:
     """The groups with the names that the code, or else usage, gives them."""
     arguments = _arguments(target)
-    inferred = target.inference.symbols() if target.inference is not None else {}
-    usual = target.inference.usual_sizes() if target.inference is not None else {}
+    inference = inference_of(target)
+    inferred = inference.symbols() if inference is not None else {}
+    usual = inference.usual_sizes() if inference is not None else {}
     written = _names(target, groups, arguments)
     sizing = Sizing()
     for number, group in enumerate(groups):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from inductor_debug_schema import Basis, Finding, Inferred, Related, Severity
 
 from inductor_debug.capture.failures import describe
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.refusals import NotInferableError
 from inductor_debug.capture.inference.rendering import signature_of
@@ -38,20 +39,22 @@ def fault(cause: BaseException) -> NotInferableError | None:
 
 def has_free_sizes(target: BuiltTarget) -> bool:
     """Whether some sizes of the inputs are ours, and symbols in this target."""
-    return target.inference is not None and target.inference.free and target.fake_mode is not None and not target.fixed
+    inference = inference_of(target)
+    return inference is not None and inference.free and target.fake_mode is not None and not target.fixed
 
 
 def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     """The same target with numbers in place of symbols, for code that symbols are too much for."""
-    assert target.inference is not None
+    inference = inference_of(target)
+    assert inference is not None
     with target.fake_mode or contextlib.nullcontext():
-        args, kwargs = target.inference.inputs(static=True)
+        args, kwargs = inference.inputs(static=True)
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
 def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
     """What findings in `recording`, the last one that was made of `target`, rest on."""
-    inference = target.inference
+    inference = inference_of(target)
     assert inference is not None
     assert inference.result is not None
     return Basis(
@@ -70,7 +73,7 @@ def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
 
 def symbolic_basis_of(target: BuiltTarget, recording: Recording) -> Basis:
     """What findings in a recording of the target rest on that was made with a symbol for every size."""
-    inference = target.inference
+    inference = inference_of(target)
     assert inference is not None
     made_up = inference.invented or _has_sizes_of_ours(target, recording)
     return replace(basis_of(target, recording), made_up=made_up, fixed=False)
@@ -78,9 +81,10 @@ def symbolic_basis_of(target: BuiltTarget, recording: Recording) -> Basis:
 
 def otherwise(target: BuiltTarget, remark: Remark) -> BuiltTarget:
     """The target with a call that it refuses."""
-    assert target.inference is not None
+    inference = inference_of(target)
+    assert inference is not None
     with target.fake_mode or contextlib.nullcontext():
-        args, kwargs = target.inference.otherwise(remark)
+        args, kwargs = inference.otherwise(remark)
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
@@ -96,8 +100,9 @@ def remarked(refusal: Finding, target: BuiltTarget, remark: Remark) -> Finding:
 
 def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
     """Whether every size that we made up stayed a symbol: torch turns some into numbers where code asks for one."""
-    assert target.inference is not None
-    left = set(target.inference.symbols().values()) - set(target.given)
+    inference = inference_of(target)
+    assert inference is not None
+    left = set(inference.symbols().values()) - set(target.given)
     if left and (not has_free_sizes(target) or some_became_numbers()):
         return False
     return not _has_sizes_of_ours(target, recording)
@@ -105,7 +110,8 @@ def _all_symbols(target: BuiltTarget, recording: Recording) -> bool:
 
 def _has_sizes_of_ours(target: BuiltTarget, recording: Recording) -> bool:
     """Whether a size that nobody asked for stands in a recording as a number."""
-    assert target.inference is not None
-    given = {number for number, name in target.inference.symbols().items() if name in target.given}
-    ours = target.inference.made_up(target.module) - given
+    inference = inference_of(target)
+    assert inference is not None
+    given = {number for number, name in inference.symbols().items() if name in target.given}
+    ours = inference.made_up(target.module) - given
     return any(size in ours for op in recording.ops for meta in (*op.inputs, *op.outputs) for size in meta.shape)
