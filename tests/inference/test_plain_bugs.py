@@ -65,6 +65,47 @@ class Encoder(nn.Module):
     def forward(self, x):
         return self.code(F.relu(self.hidden(x.view(-1, 784))))
 """
+PYRAMID = """
+import torch
+from torch import nn
+
+class Pyramid(nn.Module):
+    def __init__(self, widths=(16, 32, 48)):
+        super().__init__()
+        self.boxes = nn.ModuleList([nn.Conv2d(width, 4, 1) for width in widths])
+        self.classes = nn.ModuleList([nn.Conv2d(width, 9, 1) for width in widths])
+
+    def forward(self, levels, scale=1.0):
+        found = [self.boxes[i](level) * scale for i, level in enumerate(levels)]
+        return found, [self.classes[i](level) for i, level in enumerate(levels)]
+"""
+GRAPH = """
+import torch
+from torch import nn
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide, self.score = nn.Linear(20, 16), nn.Linear(32, 1)
+
+    def forward(self, h, adjacency):
+        n, h = h.shape[0], self.wide(h)
+        pairs = torch.cat([h.repeat_interleave(n, 0), h.repeat(n, 1)], 1).view(n, n, -1)
+        scores = self.score(pairs).squeeze(-1).masked_fill(adjacency == 0, -1e9)
+        return scores.softmax(1) @ h
+"""
+LAZY = """
+import torch
+from torch import nn
+
+class Lazy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.LazyLinear(32), nn.Linear(32, 4)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x)))
+"""
 
 BUGS = {
     # what: (model, what is replaced, by what, where it is told, the rule on a fresh open)
@@ -105,6 +146,34 @@ BUGS = {
         "self.conv1(x)",
         "self.conv1(x.double())",
         "self.conv1(x.double())",
+        "capture-error",
+    ),
+    "layers of a list contradict each other": (
+        PYRAMID,
+        "nn.Conv2d(width, 9",
+        "nn.Conv2d(width + 1, 9",
+        "self.",
+        "capture-error",
+    ),
+    "a layout grows otherwise than what is laid out": (
+        GRAPH,
+        "view(n, n, -1)",
+        "view(n + 1, n, -1)",
+        "torch.cat([h",
+        "capture-error",
+    ),
+    "lazy layers are given another precision": (
+        LAZY,
+        "self.first(x)",
+        "self.first(x.double())",
+        "self.first(x",
+        "capture-error",
+    ),
+    "rows are laid out as rows of another size": (
+        DIGITS,
+        "F.log_softmax(self.fc2(x), dim=1)",
+        "F.log_softmax(self.fc2(x).view(-1, 11), dim=1)",
+        "self.fc2(x).view(",
         "capture-error",
     ),
     "the batch becomes features": (ENCODER, "x.view(-1, 784)", "x.view(784, -1)", "self.hidden(x", "fixed-size"),
@@ -373,6 +442,36 @@ HEALTHY = {
         def forward(self, features, boxes):
             left, top, right, bottom = boxes.unbind(-1)
             return features * (right - left)[..., None]
+    """,
+    "an image is a square": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Conv2d(3, 8, 1)
+        def forward(self, x):
+            batch, _, rows, columns = x.shape
+            return self.layer(x).view(batch, 8, rows * rows).softmax(-1)
+    """,
+    "samples of several rows are laid out anew": """
+        def __init__(self):
+            super().__init__()
+            self.layer, self.head = nn.Linear(12, 80), nn.Linear(200, 3)
+        def forward(self, x):
+            return self.head(self.layer(x).view(x.shape[0], -1, 200))
+    """,
+    "an input is a single example": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(64, 3)
+        def forward(self, board):
+            return self.layer(board.view(1, -1))
+    """,
+    "lists are as long as their layers": """
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Conv2d(width, 8, 1) for width in (16, 32))
+        def forward(self, levels):
+            first, second = levels
+            return self.layers[0](first) + nn.functional.interpolate(self.layers[1](second), first.shape[-2:])
     """,
     "one input is shorter than the other": """
         def __init__(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -98,6 +99,20 @@ def resized_alone(guess: Guess, name: str, spec: TensorSpec, position: int, size
     return replaced(guess, name, spec, replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :])))
 
 
+def resized_item(guess: Guess, name: str, number: int, position: int, size: int) -> Guess:
+    """Another size for one dimension of one tensor of an argument, which is the `number`th in it."""
+    count = itertools.count()
+
+    def changed(spec: TensorSpec) -> TensorSpec:
+        if next(count) != number:
+            return spec
+        return replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :]))
+
+    whole = guess.spec_of(name)
+    assert whole is not None
+    return guess.with_spec(name, map_tensors(whole, changed))
+
+
 def resized_together(guess: Guess, size: int, other: int) -> Guess:
     """Another size for all fixed dimensions that have one size, in whatever tensor."""
 
@@ -127,7 +142,7 @@ def with_all_sizes(guess: Guess) -> Guess:
 
 def of_rank(spec: TensorSpec, rank: int) -> TensorSpec:
     """A tensor of another rank that keeps the fixed sizes where those usually are."""
-    dims = list(GENERIC[rank])
+    dims = list(GENERIC.get(rank, ()))
     fixed = [dim for dim in spec.dims if isinstance(dim, int)]
     if fixed and rank > 1:
         dims[1 if rank >= 4 else -1] = fixed[-1] if rank < 4 else fixed[0]

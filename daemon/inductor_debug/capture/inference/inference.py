@@ -270,8 +270,10 @@ class Inference:
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
             searched += 1
+            built = time.perf_counter()
             found = self._search(trials, way)
             answer = self._answer_of(found, number, way, trials, blamed)
+            started += time.perf_counter() - built  # what is run has limits of its own
             if answer is not None:
                 self._take(answer, way)
                 return trials.fresh()

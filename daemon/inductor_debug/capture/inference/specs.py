@@ -140,16 +140,18 @@ def tensors_in(spec: Spec) -> Iterator[TensorSpec]:
             yield from tensors_in(item)
 
 
-def map_tensors(spec: Spec, change: Any) -> Spec:
+def map_tensors(spec: Spec, change: Callable[[TensorSpec], Spec]) -> Spec:
     """The same value with every tensor replaced by `change(tensor)`."""
-    if isinstance(spec, TensorSpec):
-        changed: Spec = change(spec)
-        return changed
+    return map_leaves(spec, lambda leaf: change(leaf) if isinstance(leaf, TensorSpec) else leaf)
+
+
+def map_leaves(spec: Spec, change: Callable[[TensorSpec | ConstantSpec], Spec]) -> Spec:
+    """The same value with every tensor and every other single value replaced by `change(it)`, in order."""
+    if isinstance(spec, TensorSpec | ConstantSpec):
+        return change(spec)
     if isinstance(spec, SequenceSpec):
-        return replace(spec, items=tuple(map_tensors(item, change) for item in spec.items))
-    if isinstance(spec, MappingSpec | ObjectSpec):
-        return replace(spec, items=tuple((key, map_tensors(item, change)) for key, item in spec.items))
-    return spec
+        return replace(spec, items=tuple(map_leaves(item, change) for item in spec.items))
+    return replace(spec, items=tuple((key, map_leaves(item, change)) for key, item in spec.items))
 
 
 def make_call(guess: Guess, *, free: frozenset[str] = frozenset()) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -43,6 +43,8 @@ class Outcome:
     error: BaseException | None = None
     progress: tuple[int, ...] = ()
     module: nn.Module | None = None
+    part: int | None = None
+    """Which module that is; a model that is built anew for every trial has the same numbers."""
     received: list[Received] = field(default_factory=list)
 
     @property
@@ -157,10 +159,15 @@ class Trials:
             if self._stack.pop()[0] is module:
                 break
 
+    def _number_of(self, module: nn.Module) -> int:
+        parts = self.subject.modules() if self._lazy else ()
+        return next((number for number, part in enumerate(parts) if part is module), id(module))
+
     def _failed(self, guess: Guess, error: BaseException) -> Outcome:
         outcome = Outcome(guess, error, (self._completed, *_lines(error)))
         if self._stack:
             outcome.module, args, _ = self._stack[-1]
+            outcome.part = self._number_of(outcome.module)
             outcome.received = [
                 Received(index, tuple(int(size) for size in value.shape), str(value.dtype).removeprefix("torch."))
                 for index, value in enumerate(args)

@@ -62,13 +62,15 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
     result: dict[object, Remark] = {}
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
-        if not fixed.is_tied and trials.run(_resized_everywhere(found.guess, fixed.size, others[0])).error is None:
+        together = [_resized_everywhere(found.guess, fixed.size, other) for other in others]
+        if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
-        refused = [_resized(found.guess, fixed, other) for other in others]
-        because = _chance(trials, refused, fixed, others[0])
-        if because:
-            said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
-            result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
+        for refused in (together, [_resized(found.guess, fixed, other) for other in others]):
+            because = _chance(trials, refused, fixed, others[0])
+            if because:
+                said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
+                result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
+                break
     return list(result.values())
 
 

@@ -12,34 +12,22 @@ import ast
 import itertools
 import linecache
 import time
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from inductor_debug.capture.conflicts import ConflictKind
-from inductor_debug.capture.inference.changes import (
-    of_rank,
-    replaced,
-    resized_alone,
-    resized_together,
-    shifted,
-    with_all_sizes,
-)
-from inductor_debug.capture.inference.judging.doubts import is_plain
+from inductor_debug.capture.inference.judging import variations
+from inductor_debug.capture.inference.judging.axes import Axis, axes
 from inductor_debug.capture.inference.judging.refusing_call import Pair, RefusedCall, refused_call
+from inductor_debug.capture.inference.judging.volumes import STEPS, are_out_of_step, fitting
 from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.specs import Argument, ConstantSpec, Guess, SequenceSpec, TensorSpec
+from inductor_debug.capture.inference.specs import Argument, ConstantSpec, Guess, ObjectSpec, SequenceSpec, TensorSpec
 from inductor_debug.capture.inference.trial import Outcome, Trials
 
 _SECONDS = 2.5
 _MOST_RUNS = 240
-_FACTORS = (2, 3, 5)
-_LARGEST = 1 << 14
-"""How large a size is tried where a larger one is wanted."""
 _RESTARTS = 4
-_MOST_SHIFTED = 4
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
-_IMAGE = ("H", "W")
 
 
 @dataclass
@@ -84,6 +72,9 @@ class _Case:
         self._trials, self._plan, self._best, self._deadline = trials, plan, best, deadline
         self._left = trials.runs + _MOST_RUNS
         self._here: list[RefusedCall] = []
+        """What is refused with other sizes."""
+        self._otherwise: list[tuple[Guess, RefusedCall]] = []
+        """What is refused with other ranks, dtypes or arguments, with other sizes than these are."""
         self._unsettled = False
         """Whether a call of other ranks is refused for its sizes, which may be mended."""
 
@@ -96,9 +87,8 @@ class _Case:
             return Judgement()
         self._here.append(first)
         tried = {best.guess}
-        shared = _shared_otherwise(best.guess, first.pair or ())
-        sizes = dict.fromkeys(itertools.chain(shared, _other_sizes(best.guess)), True)
-        kinds = dict.fromkeys(_other_kinds(best.guess, self._plan), False)
+        sizes = dict.fromkeys(variations.of_sizes(best.guess, first.pair or ()), True)
+        kinds = dict.fromkeys(variations.of_kinds(best.guess, self._plan), False)
         for guess, is_size in (*sizes.items(), *kinds.items()):
             if guess in tried:
                 continue
@@ -110,22 +100,37 @@ class _Case:
                 return Judgement(runs=guess)
             if is_further(outcome, best):
                 return Judgement(furthest=outcome)
-            if outcome.place != best.place or outcome.module is not best.module:
-                self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
-                continue
-            refused = self._refused(guess)
-            # What is refused for its rank, dtype or kind is no better; what is for other sizes may be, of such a kind.
-            if refused is not None and (refused.is_like(first) or (is_size and not first.is_about_kind)):
-                self._here.append(refused)
-        if (len(self._here) < 2 and best.guess.used_sizes()) or not is_plain(best.guess):
-            # The items of a list are not varied one by one, and what numbers were meant nobody knows.
-            return Judgement()
-        if any(self._may_be_a_list(argument, first) for argument in best.guess.arguments):
+            self._note(guess, outcome, first, is_size=is_size)
+        if not self._is_exhausted(first):
             return Judgement()
         if all(call.conflict is None for call in self._here):
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
             return Judgement(blamed=best if certain else None)
         return self._by_sizes()
+
+    def _note(self, guess: Guess, outcome: Outcome, first: RefusedCall, *, is_size: bool) -> None:
+        """Takes down what refuses another call, if that is the same as what refused the first."""
+        if not self._is_here(outcome):
+            self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
+            return
+        refused = self._refused(guess)
+        if refused is None:
+            return
+        if is_size and (refused.is_like(first) or not first.is_about_kind):
+            self._here.append(refused)
+        elif not is_size and refused.is_like(first) and refused.pair != first.pair:
+            # What is refused for its rank, dtype or kind is no better; what is for other sizes may be.
+            self._otherwise.append((guess, refused))
+
+    def _is_exhausted(self, first: RefusedCall) -> bool:
+        """Whether no other call is left that might come further."""
+        guess = self._best.guess
+        if (len(self._here) < 2 and guess.used_sizes()) or not variations.are_exhaustive(guess):
+            return False
+        return not any(self._may_be_a_list(argument, first) for argument in guess.arguments)
+
+    def _is_here(self, outcome: Outcome) -> bool:
+        return outcome.place == self._best.place and outcome.part == self._best.part
 
     @property
     def is_about_dtypes(self) -> bool:
@@ -140,6 +145,8 @@ class _Case:
 
     def _may_be_a_list(self, argument: Argument, first: RefusedCall) -> bool:
         """Whether a list of tensors comes as far as an argument does that is used on the way: nothing else would."""
+        if not isinstance(argument.spec, TensorSpec | ObjectSpec):
+            return False
         guess = self._best.guess
         several = SequenceSpec((argument.spec,) * _LENGTH, is_list=True)
         nothing = ConstantSpec("None", None)
@@ -161,26 +168,108 @@ class _Case:
         pairs = [call.pair for call in self._here if call.pair is not None]
         if len(pairs) != len(self._here) or len({call.function for call in self._here}) != 1:
             return Judgement()
-        kind = self._here[0].conflict.kind if self._here[0].conflict is not None else None
+        first = self._here[0]
+        kind = first.conflict.kind if first.conflict is not None else None
         if kind is ConflictKind.WINDOW:
             # A size that grows slowly with an input looks like one that does not.
             return Judgement()
-        lefts, rights = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-        if len(lefts) == 1 and len(rights) == 1:
-            return Judgement(blamed=None if self._unsettled else self._best)
-        if kind not in (ConflictKind.SIZE, ConflictKind.VOLUME) or not all(_are_sizes(pair) for pair in pairs):
+        if len(set(pairs)) == 1:
+            return Judgement(blamed=self._best if self._is_settled(first) else None)
+        if not first.is_about_sizes or not all(_are_sizes(pair) for pair in pairs):
             return Judgement()
+        if kind is ConflictKind.VOLUME and self._rows_never_fit():
+            return Judgement(blamed=self._best)
+        pairs += [call.pair for _, call in self._otherwise if call.pair is not None and _are_sizes(call.pair)]
+        lefts, rights = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
         if len(lefts) > 1 and len(rights) > 1:
-            return Judgement(blamed=self._best if _are_proportional(pairs) else None)
+            if _are_proportional(pairs):
+                return Judgement(blamed=self._best)
+            return self._never_in_step() if kind is ConflictKind.VOLUME else Judgement()
         return self._never_meets(0 if len(lefts) > 1 else 1)
+
+    def _is_settled(self, first: RefusedCall) -> bool:
+        """Whether calls of other ranks, dtypes and arguments are refused for sizes that nothing changes, too."""
+        if self._unsettled or first.is_about_kind:
+            return not self._unsettled
+        self._allow_more()
+        each = {refused.pair: (guess, refused) for guess, refused in self._otherwise}
+        return all(self._stays(guess, refused) for guess, refused in each.values())
+
+    def _allow_more(self) -> None:
+        """What is nearly settled is worth as much again as finding it took."""
+        self._left, self._deadline = self._trials.runs + _MOST_RUNS, time.process_time() + _SECONDS
+
+    def _stays(self, guess: Guess, refused: RefusedCall) -> bool:
+        """Whether a call of another kind is refused for the same sizes, whatever sizes it has.
+
+        A batch that meets the size of a layer is no way out: it is the caller's.
+        """
+        batches = {spec.dims[0] for _, spec in guess.tensors() if spec.dims}
+        for size in variations.single_sizes(guess):
+            for times in (2, 3) if size.name not in batches else ():
+                outcome = self._trials.run(size.at(size.usual * times))
+                if self._spent() or outcome.error is None or is_further(outcome, self._best):
+                    return False
+                again = self._refused(outcome.guess) if self._is_here(outcome) else None
+                if again is not None and again.is_like(refused) and again.pair != refused.pair:
+                    return False
+        return True
+
+    def _rows_never_fit(self) -> bool:
+        """Whether rows of a size that the class fixes are to be laid out as rows of another one that it fixes, too.
+
+        Enough of them could be, and would be mixed up: that is not what anybody means.
+        """
+        widths = {call.left_shape[-1] for call in self._here if call.left_shape}
+        asked = {call.pair[1] for call in self._here if call.pair is not None}
+        if len(widths) != 1 or len(asked) != 1:
+            return False
+        (width,), (wanted,) = widths, asked
+        return width > 1 and isinstance(wanted, int) and wanted > 1 and bool(width % wanted and wanted % width)
+
+    def _never_in_step(self) -> Judgement:
+        """Whether a size is laid out together with something that grows otherwise, which no other size makes good."""
+        found = False
+        self._allow_more()
+        for size in variations.single_sizes(self._best.guess):
+            pairs = [self._volumes_at(size.at(size.usual * times)) for times in range(1, STEPS + 1)]
+            known = [pair for pair in pairs if pair is not None]
+            if len(known) < STEPS or len(set(known)) == 1:
+                # What is refused elsewhere with other sizes is fixed by the class.
+                continue
+            elements, asked = [pair[0] for pair in known], [pair[1] for pair in known]
+            if len(set(elements)) == 1 or len(set(asked)) == 1:
+                if decided := self._met(self._made_good(size, elements, asked)):
+                    return decided
+                continue
+            out_of_step = are_out_of_step(elements, asked)
+            if out_of_step is None:
+                return Judgement()
+            found |= out_of_step
+        return Judgement(blamed=self._best if found and not self._spent() else None)
+
+    def _volumes_at(self, guess: Guess) -> tuple[int, int] | None:
+        """How many elements there are, and how many are asked for; None where another place refuses."""
+        refused = self._refused(guess) if not self._spent() and self._is_here(self._trials.run(guess)) else None
+        if refused is None or refused.pair is None or not refused.is_like(self._here[0]):
+            return None
+        elements, asked = refused.pair
+        return (elements, asked) if isinstance(elements, int) and isinstance(asked, int) else None
+
+    def _made_good(self, size: variations.Sized, elements: list[int], asked: list[int]) -> Guess | bool | None:
+        """The call with the size at which the elements are as many as asked for; None where there is none."""
+        other = fitting(size.usual, elements, asked)
+        if not isinstance(other, int) or isinstance(other, bool):
+            return other
+        outcome = self._trials.run(size.at(other))
+        return None if outcome.error is not None and not is_further(outcome, self._best) else outcome.guess
 
     def _never_meets(self, side: int) -> Judgement:
         """Whether the side that follows the sizes of the call passes over the size that is wanted."""
         guess, blamed = self._best.guess, None
         followed: list[str] = []
-        # What is nearly settled is worth as much again as finding it took.
-        self._left, self._deadline = self._trials.runs + _MOST_RUNS, time.process_time() + _SECONDS
-        for names in _axes(guess):
+        self._allow_more()
+        for names in axes(guess):
             axis = self._reading(guess, names, side)
             met = axis.meets()
             if decided := self._met(met):
@@ -201,7 +290,7 @@ class _Case:
             return Judgement(runs=met) if outcome.error is None else Judgement(furthest=outcome)
         return Judgement() if met is False or self._spent() else None
 
-    def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> _Axis:
+    def _reading(self, guess: Guess, names: tuple[str, ...], side: int) -> Axis:
         first = self._here[0].pair
         assert first is not None
         wanted = first[1 - side]
@@ -214,77 +303,14 @@ class _Case:
             outcome = self._trials.run(other)
             if outcome.error is None or is_further(outcome, self._best):
                 return wanted, other
-            if outcome.place != self._best.place or outcome.module is not self._best.module:
+            if not self._is_here(outcome):
                 return None, other
             refused = self._refused(other)
             pair = refused.pair if refused is not None else None
             size = pair[side] if pair is not None and pair[1 - side] == wanted else None
             return size if isinstance(size, int) else None, other
 
-        return _Axis(size_at, guess.size_of()[names[0]], wanted)
-
-
-@dataclass
-class _Axis:
-    """One size of the call (or two that go together), and what the refused size is for each of its values."""
-
-    size_at: Callable[[int], tuple[int | None, Guess]]
-    usual: int
-    wanted: int
-    nearest: Guess | None = None
-    """The call whose refused size comes nearest to the wanted one: what was meant, most likely."""
-
-    def meets(self) -> Guess | bool | None:
-        """The call whose refused size is the wanted one; True where none is, None where it does not follow this size.
-
-        False where that could not be found out: the refused size does not grow with this one.
-        """
-        usual, _ = self.size_at(self.usual)
-        double, _ = self.size_at(self.usual * 2)
-        if usual is None or double is None:
-            return None if usual is None else self._between(1, self.usual)
-        if usual == double:
-            return None
-        if double < usual:
-            return False
-        low, high = 1, self.usual
-        while True:
-            size, call = self.size_at(high)
-            if size is None or high > _LARGEST:
-                return False
-            if size == self.wanted:
-                return call
-            if size > self.wanted:
-                break
-            low, high = high, high * 2
-        return self._between(low, high)
-
-    def _between(self, low: int, high: int) -> Guess | bool:
-        """The same between a value (or 1) whose size is too small and one whose size is too large."""
-        distance = 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            size, call = self.size_at(middle)
-            if size == self.wanted:
-                return call
-            if size is not None and (self.nearest is None or abs(size - self.wanted) < distance):
-                self.nearest, distance = call, abs(size - self.wanted)
-            # What refuses earlier is too small for the layers before.
-            if size is None or size < self.wanted:
-                low = middle
-            else:
-                high = middle
-        return True
-
-
-def _axes(guess: Guess) -> Iterator[tuple[str, ...]]:
-    """Sizes that are varied together: height and width as one, for images are rarely meant to have a certain shape."""
-    used = guess.used_sizes()
-    if all(name in used for name in _IMAGE):
-        yield _IMAGE
-    for name in used:
-        if name not in _IMAGE or not all(other in used for other in _IMAGE):
-            yield (name,)
+        return Axis(size_at, guess.size_of()[names[0]], wanted)
 
 
 def _are_proportional(pairs: list[Pair]) -> bool:
@@ -297,78 +323,10 @@ def _are_sizes(pair: Pair) -> bool:
     return all(isinstance(side, int) for side in pair)
 
 
-def _other_sizes(guess: Guess) -> Iterator[Guess]:
-    """The call with one size, or one fixed dimension, changed."""
-    sizes = guess.size_of()
-    for name in guess.used_sizes():
-        for factor in _FACTORS:
-            yield guess.with_sizes(**{name: sizes[name] * factor})
-        yield guess.with_sizes(**{name: sizes[name] + 1})
-    for name, spec in dict.fromkeys(guess.tensors()):
-        for position, dim in enumerate(spec.dims):
-            size = dim if isinstance(dim, int) else sizes[dim]
-            for other in (size * 2, size + 1):
-                yield resized_alone(guess, name, spec, position, other)
-    for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
-        for other in (size * 2, size + 1):
-            yield resized_together(guess, size, other)
-
-
-def _shared_otherwise(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
-    """The call with a sum of two sizes shared out otherwise, one of them as wanted: joined tensors were split by us."""
-    sizes = guess.size_of()
-    places = [
-        (name, spec, position, dim if isinstance(dim, int) else sizes[dim])
-        for name, spec in dict.fromkeys(guess.tensors())
-        for position, dim in enumerate(spec.dims)
-        if position
-    ]
-    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(places, 2):
-        for new in wanted:
-            if name != other and isinstance(new, int) and new != size and rest + size > new > 0:
-                changed = resized_alone(guess, name, spec, position, new)
-                yield resized_alone(changed, other, beside, where, rest + size - new)
-
-
-def _other_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
-    """The call with another argument, or a tensor of another rank or dtype."""
-    yield from _other_arguments(guess, plan)
-    yield from _other_ranks(guess)
-    for name, spec in dict.fromkeys(guess.tensors()):
-        for rank in range(1, 6):
-            if rank != len(spec.dims):
-                yield replaced(guess, name, spec, of_rank(spec, rank))
-        for dtype in ("float32", "int64", "bool"):
-            if dtype != spec.dtype:
-                yield replaced(guess, name, spec, TensorSpec(spec.dims, dtype))
-
-
-def _other_ranks(guess: Guess) -> Iterator[Guess]:
-    """The call with a dimension more, or fewer, of several tensors at once: where one is batched, so are others."""
-    tensors = list(dict.fromkeys(guess.tensors()))
-    for difference in (1, 2, -1):
-        changed = [guess]
-        for name, spec in tensors if len(tensors) > 1 else ():
-            changed = [other for one in changed for other in shifted(one, name, spec, difference)][:_MOST_SHIFTED]
-        yield from changed if len(tensors) > 1 else ()
-
-
-def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
-    given = {item.name for item in guess.arguments}
-    for argument in guess.arguments:
-        for spec in plan.candidates_of(argument.name):
-            if spec != argument.spec:
-                yield with_all_sizes(guess.with_spec(argument.name, spec))
-    for name in plan.optional:
-        if name not in given:
-            for spec in plan.candidates_of(name)[:2]:
-                yield plan.with_optional(guess, name, spec)
-
-
 def is_further(outcome: Outcome, best: Outcome) -> bool:
     """Whether a call got past the place that refused another, be it on the same line, or in one list of modules."""
     if outcome.place == best.place:
-        return outcome.module is not best.module and outcome.progress > best.progress
+        return outcome.part != best.part and outcome.progress > best.progress
     if [step[:2] for step in outcome.place] == [step[:2] for step in best.place]:
         return outcome.place > best.place
     return outcome.progress > best.progress

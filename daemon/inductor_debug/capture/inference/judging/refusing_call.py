@@ -6,6 +6,7 @@ Runs the model under a mode that sees every function of torch before it is taken
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of
+from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of, sizes_of
 from inductor_debug.capture.contradictions.facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
 from inductor_debug.capture.inference.leaves import accepted
@@ -28,7 +29,7 @@ class RefusedCall:
     """A call that torch refused; one of Python's own has no `function`.
 
     `sources` tells for each tensor that it was given which tensors of the call that was computed from, by number; those
-    of none are the model's parameters, buffers and constants, or made of those. `volumes` are their elements. `kind` is
+    of none are the model's parameters, buffers and constants, or made of those. `shapes` are theirs. `kind` is
     the type of what it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
     """
 
@@ -36,7 +37,7 @@ class RefusedCall:
     kind: str
     conflict: Conflict | None
     sources: list[frozenset[int]] = field(default_factory=list)
-    volumes: list[int] = field(default_factory=list)
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
     is_doubtful: bool = False
 
     def is_like(self, other: RefusedCall) -> bool:
@@ -68,11 +69,16 @@ class RefusedCall:
         return [known.get(side.operand, frozenset()) if side is not None else frozenset() for side in sides]
 
     @property
+    def left_shape(self) -> tuple[int, ...]:
+        """The shape of what is refused; empty where that is not known."""
+        known = dict(enumerate(self.shapes))
+        return known.get(self.conflict.left.operand, ()) if self.conflict is not None else ()
+
+    @property
     def rows(self) -> int:
-        """How many rows of the refused size the left side has."""
-        if self.conflict is None or self.conflict.left.operand >= len(self.volumes):
-            return 0
-        return self.volumes[self.conflict.left.operand] // max(self.conflict.left.size, 1)
+        """How many rows of the refused size there are."""
+        size = self.conflict.left.size if self.conflict is not None else 0
+        return math.prod(self.left_shape) // size if size else 0
 
     @property
     def pair(self) -> Pair | None:
@@ -181,7 +187,7 @@ class _Watch(TorchFunctionMode):
             type(error).__name__,
             conflict,
             list(map(self._sources_of, given)),
-            [tensor.numel() for tensor in given],
+            [tuple(sizes_of(tensor)) for tensor in given],
             is_doubtful=conflict is None and may_want_other_inputs(error, args, kwargs, self._sources),
         )
 

@@ -1,0 +1,197 @@
+"""Other calls than the one that came furthest: what a class refuses in all of them, it refuses whatever it is given.
+
+Each tensor and each size is changed alone and along with those that are as large; ranks, dtypes, lengths of lists,
+numbers and arguments that may be left out are changed, too. Nothing is run here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from inductor_debug.capture.inference.changes import (
+    of_rank,
+    replaced,
+    resized_alone,
+    resized_item,
+    resized_together,
+    shifted,
+    with_all_sizes,
+)
+from inductor_debug.capture.inference.plan import Plan
+from inductor_debug.capture.inference.specs import (
+    ConstantSpec,
+    Guess,
+    MappingSpec,
+    ObjectSpec,
+    SequenceSpec,
+    Spec,
+    TensorSpec,
+    map_leaves,
+    tensors_in,
+)
+
+_FACTORS = (2, 3, 5)
+_MOST_SHIFTED = 4
+_SIMPLE = (bool, int, float, str, type(None))
+
+
+def are_exhaustive(guess: Guess) -> bool:
+    """Whether the variations change everything that a call is made of, so that none of it is left to doubt."""
+    return all(_is_known(item.spec) for item in guess.arguments)
+
+
+def _is_known(spec: Spec) -> bool:
+    if isinstance(spec, ConstantSpec):
+        return isinstance(spec.value, _SIMPLE)
+    if isinstance(spec, MappingSpec | ObjectSpec):
+        return bool(spec.items) and all(_is_known(item) for _, item in spec.items)
+    return isinstance(spec, TensorSpec) or all(map(_is_known, spec.items))
+
+
+def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
+    """The call with other sizes; `wanted` are those that contradict each other."""
+    numbers = [size for size in wanted if isinstance(size, int)]
+    yield from _shared_otherwise(guess, numbers)
+    yield from _meeting(guess, numbers)
+    yield from _other_sizes(guess)
+    yield from _of_items(guess, numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """One size of a call: its name, empty for a fixed dimension, what it is, and the call with another one."""
+
+    name: str
+    usual: int
+    at: Callable[[int], Guess]
+
+
+def single_sizes(guess: Guess) -> Iterator[Sized]:
+    """Each named size, and each fixed dimension of each tensor."""
+    sizes = guess.size_of()
+    for size_name in guess.used_sizes():
+        yield Sized(size_name, sizes[size_name], partial(_with_size, guess, size_name))
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for position, dim in enumerate(spec.dims):
+            if isinstance(dim, int):
+                yield Sized("", dim, partial(resized_alone, guess, name, spec, position))
+
+
+def _with_size(guess: Guess, name: str, size: int) -> Guess:
+    return guess.with_sizes(**{name: size})
+
+
+def _other_sizes(guess: Guess) -> Iterator[Guess]:
+    """The call with one size, or one fixed dimension, changed."""
+    sizes = guess.size_of()
+    for name in guess.used_sizes():
+        for factor in _FACTORS:
+            yield guess.with_sizes(**{name: sizes[name] * factor})
+        yield guess.with_sizes(**{name: sizes[name] + 1})
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for position, dim in enumerate(spec.dims):
+            size = dim if isinstance(dim, int) else sizes[dim]
+            for other in (size * 2, size + 1):
+                yield resized_alone(guess, name, spec, position, other)
+    for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
+        for other in (size * 2, size + 1):
+            yield resized_together(guess, size, other)
+
+
+def _of_items(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with one dimension of one of several like tensors changed: the items of a list differ, as may be."""
+    sizes = guess.size_of()
+    for argument in guess.arguments:
+        specs = list(tensors_in(argument.spec))
+        for number, spec in enumerate(specs if len(set(specs)) < len(specs) else ()):
+            for position, size in enumerate(spec.shape(sizes)):
+                for other in dict.fromkeys((*wanted, size * 2)):
+                    if other not in (0, size):
+                        yield resized_item(guess, argument.name, number, position, other)
+
+
+def _meeting(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with one of the sizes that contradict each other wherever it has another one of them."""
+    sizes = guess.size_of()
+    for size, other in itertools.permutations(dict.fromkeys(size for size in wanted if size > 0), 2):
+        names = {name: other for name in guess.used_sizes() if sizes[name] == size}
+        yield resized_together(guess.with_sizes(**names), size, other)
+
+
+def _shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with a sum of two sizes shared out otherwise, one of them as wanted: joined tensors were split by us."""
+    sizes = guess.size_of()
+    places = [
+        (name, spec, position, dim if isinstance(dim, int) else sizes[dim])
+        for name, spec in dict.fromkeys(guess.tensors())
+        for position, dim in enumerate(spec.dims)
+        if position
+    ]
+    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(places, 2):
+        for new in wanted:
+            if name != other and new != size and rest + size > new > 0:
+                changed = resized_alone(guess, name, spec, position, new)
+                yield resized_alone(changed, other, beside, where, rest + size - new)
+
+
+def of_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    """The call with another argument, or a tensor of another rank or dtype."""
+    yield from _other_arguments(guess, plan)
+    yield from _other_ranks(guess)
+    yield from _other_lengths(guess)
+    yield from _other_numbers(guess)
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for rank in range(6):
+            if rank != len(spec.dims):
+                yield replaced(guess, name, spec, of_rank(spec, rank))
+        for dtype in ("float32", "int64", "bool"):
+            if dtype != spec.dtype:
+                yield replaced(guess, name, spec, TensorSpec(spec.dims, dtype))
+
+
+def _other_ranks(guess: Guess) -> Iterator[Guess]:
+    """The call with a dimension more, or fewer, of several tensors at once: where one is batched, so are others."""
+    tensors = list(dict.fromkeys(guess.tensors()))
+    for difference in (1, 2, -1):
+        changed = [guess]
+        for name, spec in tensors if len(tensors) > 1 else ():
+            changed = [other for one in changed for other in shifted(one, name, spec, difference)][:_MOST_SHIFTED]
+        yield from changed if len(tensors) > 1 else ()
+
+
+def _other_lengths(guess: Guess) -> Iterator[Guess]:
+    """The call with a list that has an item more, or fewer, or is its first item alone."""
+    for argument in guess.arguments:
+        if isinstance(argument.spec, SequenceSpec) and argument.spec.items:
+            items = argument.spec.items
+            for other in (items[:-1], (*items, items[-1])):
+                yield guess.with_spec(argument.name, replace(argument.spec, items=other))
+            yield guess.with_spec(argument.name, items[0])
+
+
+def _other_numbers(guess: Guess) -> Iterator[Guess]:
+    """The call with another number in place of one that is no tensor."""
+    for argument in guess.arguments:
+        for change in (lambda number: number + 1, lambda number: number * 2, lambda number: number * 0 + 1):
+
+            def changed(spec: TensorSpec | ConstantSpec, change: Callable[[float], float] = change) -> Spec:
+                if isinstance(spec, TensorSpec) or type(spec.value) not in (int, float):
+                    return spec
+                return ConstantSpec(repr(change(spec.value)), change(spec.value))
+
+            yield guess.with_spec(argument.name, map_leaves(argument.spec, changed))
+
+
+def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    given = {item.name for item in guess.arguments}
+    for argument in guess.arguments:
+        for spec in plan.candidates_of(argument.name):
+            if spec != argument.spec:
+                yield with_all_sizes(guess.with_spec(argument.name, spec))
+    for name in plan.optional:
+        if name not in given:
+            for spec in plan.candidates_of(name)[:2]:
+                yield plan.with_optional(guess, name, spec)
