@@ -18,12 +18,12 @@ export default tseslint.config(
         "error",
         {
           selector: "CallExpression[callee.property.name=/^show(Error|Warning|Information)Message$/]",
-          message: "every notification goes through notifications.ts",
+          message: "every notification goes through common/notifications.ts",
         },
       ],
     },
   },
-  { files: ["src/notifications.ts"], rules: { "no-restricted-syntax": "off" } },
+  { files: ["src/common/notifications.ts"], rules: { "no-restricted-syntax": "off" } },
   {
     files: ["test/**/*.ts"],
     rules: { "@typescript-eslint/no-non-null-assertion": "off", "@typescript-eslint/unbound-method": "off" },

@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
 import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
-import type { Services } from "../context.js";
+import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
 const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
@@ -43,7 +43,7 @@ export class CaptureError extends Error {}
  * @throws CaptureError, or `vscode.CancellationError` where the user has had enough.
  */
 export async function capture(
-  context: Services, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
+  context: Context, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
   const stages = ["mock", "aot", "inductor"].slice(0, DEPTHS.indexOf(depth) + 1);

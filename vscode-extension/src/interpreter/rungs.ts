@@ -7,7 +7,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 
-import { SECTION, substitute } from "../settings.js";
+import { SECTION, substitute } from "../common/settings.js";
 import type { Rung } from "./ladder.js";
 
 export const ENVIRONMENTS_EXTENSION = "ms-python.vscode-python-envs";

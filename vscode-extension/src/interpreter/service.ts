@@ -7,7 +7,7 @@
 
 import * as vscode from "vscode";
 
-import { SECTION } from "../settings.js";
+import { SECTION } from "../common/settings.js";
 import { climb, type Answer, type Interpreter } from "./ladder.js";
 import { probe, type Probe } from "./probe.js";
 import { ENVIRONMENTS_EXTENSION, onOtherExtensions, PYTHON_EXTENSION, rungsFor } from "./rungs.js";

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 
-import { profilesOf } from "../accelerator.js";
-import type { Context } from "../context.js";
+import { profilesOf } from "../accelerator/accelerator.js";
+import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
 const MEMORY = "inductorDebug.backend";

@@ -8,12 +8,13 @@ import * as vscode from "vscode";
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/order/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
-import type { Services } from "../context.js";
-import { carryOutIn, messageOf, type Order, type Outcome } from "../orders.js";
-import { revealPlace } from "../places.js";
-import { COPY_TEXT, GO_TO_PLACE, type Place, USE_ACCELERATOR } from "../reportHtml.js";
-import type { About } from "./active.js";
-import { PageTab } from "./tab.js";
+import type { Context } from "../services/context.js";
+import { carryOutIn, messageOf, type Order } from "../orders/orders.js";
+import type { Outcome } from "../server/protocol.js";
+import { revealPlace } from "../common/places.js";
+import { COPY_TEXT, GO_TO_PLACE, type Place, USE_ACCELERATOR } from "./reportHtml.js";
+import type { About } from "../services/activePages.js";
+import { PageTab } from "./pageTab.js";
 
 const VIEW = "inductorDebug.report";
 
@@ -32,6 +33,11 @@ export interface PageOrder<T> {
   readonly stopped?: () => string | undefined;
 }
 
+/** What features get that have such pages. */
+export interface PagesContext extends Context {
+  readonly pages: OrderPages;
+}
+
 export class OrderPages implements vscode.Disposable {
   private readonly open = new Map<string, OrderPage>();
   private readonly commands = [
@@ -39,7 +45,7 @@ export class OrderPages implements vscode.Disposable {
     vscode.commands.registerCommand(COPY_TEXT, (text?: unknown) => vscode.env.clipboard.writeText(String(text))),
   ];
 
-  constructor(private readonly context: Services) {}
+  constructor(private readonly context: Context) {}
 
   /** Carries an order out in its tab; undefined where nothing came of it, which the tab says. */
   async carryOut<T extends Outcome>(order: PageOrder<T>): Promise<T | undefined> {
@@ -71,7 +77,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
   private again: () => unknown = () => undefined;
   private about: About | undefined;
 
-  constructor(context: Services, panel: vscode.WebviewPanel, closed: () => void) {
+  constructor(context: Context, panel: vscode.WebviewPanel, closed: () => void) {
     super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, COPY_TEXT, USE_ACCELERATOR]);
   }
 

@@ -7,9 +7,9 @@ import * as vscode from "vscode";
 import type { ConfigurationParams, Middleware } from "vscode-languageclient/node";
 
 import type { InterpreterService } from "../interpreter/service.js";
-import { isNotebook } from "../notebooks.js";
-import { rulePage } from "../rulePage.js";
-import { daemonSettings, SECTION } from "../settings.js";
+import { isNotebook } from "../common/places.js";
+import { rulePage } from "../common/rulePage.js";
+import { daemonSettings, SECTION } from "../common/settings.js";
 
 export type DiagnosticsListener = (uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]) => void;
 

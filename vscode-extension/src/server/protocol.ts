@@ -4,6 +4,8 @@
 
 import type { InitializeResult } from "vscode-languageclient/node";
 
+import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
+
 /** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. */
 export const PROTOCOL_VERSION = 1;
 
@@ -12,6 +14,22 @@ export const ANALYSIS = "inductorDebug/analysis";
 
 /** Commands that the extension has: the daemon may put them into code lenses and code actions, and leaves to us what one of them mends. */
 export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showSizes", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
+
+/** A target of a file, as orders name it. */
+export interface Subject {
+  readonly uri: string;
+  readonly target: string;
+}
+
+/** What every order's answer says (`server/ordering.py: outcome`). */
+export interface Outcome {
+  readonly uri: string;
+  readonly status: string;
+  /** Why nothing came of it. */
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+}
 
 /** Who answered `initialize`. */
 export interface Peer {

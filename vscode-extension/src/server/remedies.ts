@@ -2,21 +2,20 @@
 
 import * as vscode from "vscode";
 
-import type { Action } from "../notifications.js";
-import { SECTION } from "../settings.js";
+import type { Action } from "../common/notifications.js";
+import { SECTION } from "../common/settings.js";
 import type { Failure, Remedy } from "./failures.js";
-import type { Session } from "./session.js";
 
-export function remedyActions(failure: Failure, session: Session): Action[] {
-  return failure.remedies.map((remedy) => actionOf(remedy, session));
+export function remedyActions(failure: Failure, restart: () => unknown): Action[] {
+  return failure.remedies.map((remedy) => actionOf(remedy, restart));
 }
 
-function actionOf(remedy: Remedy, session: Session): Action {
+function actionOf(remedy: Remedy, restart: () => unknown): Action {
   switch (remedy) {
     case "chooseInterpreter":
       return { title: vscode.l10n.t("Choose Interpreter"), run: command("inductorDebug.chooseInterpreter") };
     case "restart":
-      return { title: vscode.l10n.t("Restart"), run: () => session.restartByUser() };
+      return { title: vscode.l10n.t("Restart"), run: restart };
     case "useBundled":
       return {
         title: vscode.l10n.t("Use the Bundled Daemon"),

@@ -11,8 +11,8 @@ import * as vscode from "vscode";
 import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
 import type { Interpreter } from "../interpreter/ladder.js";
 import type { InterpreterService } from "../interpreter/service.js";
-import type { Notifications } from "../notifications.js";
-import { SECTION } from "../settings.js";
+import type { Notifications } from "../common/notifications.js";
+import { SECTION } from "../common/settings.js";
 import type { Connection, PieceListener, Report } from "./connection.js";
 import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
@@ -256,7 +256,7 @@ export class Session implements vscode.Disposable {
   }
 
   private tell(subject: string, failure: Failure): void {
-    this.notifications.error(subject, failure.message, ...remedyActions(failure, this));
+    this.notifications.error(subject, failure.message, ...remedyActions(failure, () => this.restartByUser()));
   }
 
   private set(state: SessionState): void {

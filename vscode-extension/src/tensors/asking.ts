@@ -5,7 +5,7 @@
 import * as vscode from "vscode";
 
 import type { LineTensors } from "../../../shared_schema/generated/wire.js";
-import type { Services } from "../context.js";
+import type { Context } from "../services/context.js";
 
 /** What is asked: a zero-based line, and which of its runs. */
 export interface Question {
@@ -22,7 +22,7 @@ const MOST_ROWS = 3000;
 export class Asking implements vscode.Disposable {
   private running: vscode.CancellationTokenSource | undefined;
 
-  constructor(private readonly context: Pick<Services, "session">) {}
+  constructor(private readonly context: Pick<Context, "session">) {}
 
   /** Tells every page of the answer as it comes; undefined where the daemon does not run. Nothing is told once a newer question was asked. */
   async ask({ uri, ...rest }: Question, tell: (page: LineTensors | undefined) => void): Promise<void> {

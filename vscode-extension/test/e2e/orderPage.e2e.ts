@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { type Bisection, bisectionPage, growingPage } from "../../src/bisectPage.js";
-import { type Transfer, transfersPage } from "../../src/transfersPage.js";
+import { type Bisection, bisectionPage, growingPage } from "../../src/bisect/bisectPage.js";
+import { type Transfer, transfersPage } from "../../src/bisect/transfersPage.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { launched, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";

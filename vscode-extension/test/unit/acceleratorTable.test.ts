@@ -3,8 +3,8 @@
 import { expect, test } from "vitest";
 
 import type { AcceleratorColumn, AcceleratorComparison, Finding } from "../../../shared_schema/generated/wire.js";
-import { acceleratorTable } from "../../src/acceleratorTable.js";
-import { duration } from "../../src/words.js";
+import { acceleratorTable } from "../../src/accelerator/acceleratorTable.js";
+import { duration } from "../../src/common/words.js";
 
 const RANGE = { start: { line: 11, character: 4 }, end: { line: 11, character: 20 } };
 const finding = (message: string): Finding => ({ rule: "dtype", severity: "warning", message, path: "/work/model.py", range: RANGE, stage: "mock" });

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { rowsOf } from "../../src/bugReport.js";
+import { rowsOf } from "../../src/repro/bugReport.js";
 
 const FILES = [
   { name: "ISSUE.md", bytes: 5274, about: "the text of an issue, ready to paste" },

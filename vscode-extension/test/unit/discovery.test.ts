@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { choiceOf } from "../../src/chooseInterpreter.js";
+import { choiceOf } from "../../src/setup/chooseInterpreter.js";
 import { discover } from "../../src/interpreter/discovery.js";
 
 let machine: string;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { linkOf, linkText } from "../../src/graph/links.js";
+import { linkOf, linkText } from "../../src/graph/graphLinks.js";
 
 test.each([
   { file: "/work/model.py", target: "Net", graph: "0.forward", node: "linear_3" },

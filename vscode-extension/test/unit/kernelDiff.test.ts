@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { afterEdit, type HeatLine, heatOf } from "../../src/heat/lines.js";
-import { type Ask, Comparisons } from "../../src/kernelDiff/comparisons.js";
-import { optionsIn } from "../../src/kernelDiff.js";
+import { type Ask, Comparisons } from "../../src/services/comparisons.js";
+import { optionsIn } from "../../src/kernelDiff/kernelDiff.js";
 import type { BlameRow, DiffDocument, NodeError, NodeRow, OutputResult, Piece } from "../../webview/kerneldiff/document.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";

@@ -1,7 +1,7 @@
 import type * as vscode from "vscode";
 import { beforeEach, expect, test, vi } from "vitest";
 
-import { Notifications } from "../../src/notifications.js";
+import { Notifications } from "../../src/common/notifications.js";
 import { state } from "./vscode.js";
 
 const log = { error: vi.fn(), warn: vi.fn(), info: vi.fn(), show: vi.fn() };

@@ -3,9 +3,9 @@
 import type * as vscode from "vscode";
 import { expect, test } from "vitest";
 
-import type { Context } from "../../src/context.js";
-import { ActivePages } from "../../src/pages/active.js";
-import { PageTab } from "../../src/pages/tab.js";
+import type { Context } from "../../src/services/context.js";
+import { ActivePages } from "../../src/services/activePages.js";
+import { PageTab } from "../../src/pages/pageTab.js";
 import { Uri } from "./vscode.js";
 
 class Page extends PageTab<{ type: "ask" }, { type: "shown" }> {

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 
-import type { Context } from "../../src/context.js";
-import { Notifications } from "../../src/notifications.js";
-import { carryOut } from "../../src/orders.js";
-import { besideIn, nameOf, type ReproAnswer, statusOf, summaryOf } from "../../src/repro.js";
-import { saveNew } from "../../src/reproFiles.js";
+import type { Context } from "../../src/services/context.js";
+import { Notifications } from "../../src/common/notifications.js";
+import { carryOut } from "../../src/orders/orders.js";
+import { besideIn, nameOf, type ReproAnswer, statusOf, summaryOf } from "../../src/repro/repro.js";
+import { saveNew } from "../../src/repro/reproFiles.js";
 import { CancellationError, state } from "./vscode.js";
 
 beforeEach(() => { state.reset(); });

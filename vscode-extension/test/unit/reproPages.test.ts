@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 
-import { type Bisection, bisectionPage, climbed, growingPage, verdictWords } from "../../src/bisectPage.js";
-import { code, commandLine, link, plain, withLinks } from "../../src/reportHtml.js";
-import { type Transfer, transfersIn, transfersPage } from "../../src/transfersPage.js";
-import { bytes } from "../../src/words.js";
+import { type Bisection, bisectionPage, climbed, growingPage, verdictWords } from "../../src/bisect/bisectPage.js";
+import { code, commandLine, link, plain, withLinks } from "../../src/pages/reportHtml.js";
+import { type Transfer, transfersIn, transfersPage } from "../../src/bisect/transfersPage.js";
+import { bytes } from "../../src/common/words.js";
 
 const RANGE = { start: { line: 5, character: 11 }, end: { line: 5, character: 16 } };
 const BISECTION: Bisection = {

@@ -4,7 +4,7 @@
  */
 
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
@@ -15,9 +15,9 @@ const MOST_FILES = 20;
 
 type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Every module of `webview/` with those that it imports, also for types alone. */
+/** Every module of `src/` and `webview/` with those that it imports, also for types alone. */
 function modules(): Arrows {
-  const found = ["webview"].flatMap((folder) =>
+  const found = ["src", "webview"].flatMap((folder) =>
     readdirSync(join(EXTENSION, folder), { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts")).map((path) => join(folder, path)));
   return new Map(found.map((path) => [path, importsOf(path)]));
 }
@@ -64,6 +64,16 @@ test("rooms import each other in no circle", () => {
 
 test("a circle would be found", () => {
   expect(circles(new Map([["a", new Set(["b"])], ["b", new Set(["c", "a"])], ["c", new Set()]]))).toEqual(["a → b", "b → a"]);
+});
+
+test("no two files of the extension have one name", () => {
+  const names = [...all.keys()].filter((path) => path.startsWith("src")).map((path) => basename(path));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
+
+test("pages know nothing of the extension", () => {
+  const reaching = [...all].filter(([path, targets]) => path.startsWith("webview") && [...targets].some((target) => target.startsWith("src")));
+  expect(reaching.map(([path]) => path)).toEqual([]);
 });
 
 describe.each([...rooms(all).keys()])("%s", (room) => {

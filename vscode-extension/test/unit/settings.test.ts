@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import type * as vscode from "vscode";
 import { beforeEach, expect, test } from "vitest";
 
-import { daemonSettings, substitute } from "../../src/settings.js";
+import { daemonSettings, substitute } from "../../src/common/settings.js";
 import { state, Uri } from "./vscode.js";
 
 beforeEach(() => { state.reset(); });

@@ -2,9 +2,9 @@ import type * as vscode from "vscode";
 import { describe, expect, test } from "vitest";
 
 import type { AnalysisNotification, StageReport, TargetReport } from "../../../shared_schema/generated/wire.js";
-import { Analyses, readyTargets, ruleNameOf } from "../../src/analyses.js";
+import { Analyses, readyTargets, ruleNameOf } from "../../src/services/analyses.js";
 import type { Session } from "../../src/server/session.js";
-import { type Node, stageWords, TargetsProvider } from "../../src/tree.js";
+import { type Node, stageWords, TargetsProvider } from "../../src/findings/tree.js";
 import { Diagnostic, EventEmitter, Range, Uri } from "./vscode.js";
 
 const FILE = "file:///work/model.py";

@@ -1,0 +1,54 @@
+/** The command "What If on Another Accelerator?": one capture of a target, judged for several accelerators, as a page beside the editor. */
+
+import type { PagesContext } from "../pages/orderPages.js";
+import * as vscode from "vscode";
+
+import type { AcceleratorComparison, Location } from "../../../shared_schema/generated/wire.js";
+import { NO_ACCELERATOR, profilesOf, titleOfNone } from "./accelerator.js";
+import { acceleratorTable } from "./acceleratorTable.js";
+import type { Outcome } from "../server/protocol.js";
+import { SECTION } from "../common/settings.js";
+import { targetOf } from "../orders/subjects.js";
+
+const { t } = vscode.l10n;
+
+/** What the daemon answers (`server/accelerator_commands.py`). */
+interface Answer extends Outcome {
+  readonly place: Location | null;
+  readonly comparison: AcceleratorComparison | null;
+}
+
+interface Choice extends vscode.QuickPickItem {
+  readonly value?: string;
+}
+
+export function activate(context: PagesContext): void {
+  context.extension.subscriptions.push(
+    vscode.commands.registerCommand("inductorDebug.whatIfAccelerator", (given?: unknown, name?: unknown) => compare(context, given, name)),
+  );
+}
+
+async function compare(context: PagesContext, given: unknown, name: unknown): Promise<void> {
+  const subject = await targetOf(context, t("What If on Another Accelerator?"), given, name);
+  const accelerators = subject && (await chosen(context, vscode.Uri.parse(subject.uri)));
+  if (!accelerators || accelerators.length === 0) return;
+  const title = t("Accelerators for {0}", subject.target);
+  await context.pages.carryOut<Answer>({
+    key: `${subject.uri}\n${title}`,
+    title,
+    order: { title: t("Comparing accelerators for {0}", subject.target), command: "inductorDebug.compareAccelerators", argument: { ...subject, accelerators } },
+    content: ({ comparison, reason, place }) => (comparison ? { html: acceleratorTable(comparison) } : { nothing: reason ?? t("the run brought nothing"), place: place ?? undefined }),
+  });
+}
+
+/** The accelerators to compare: all that come with the daemon, and the chosen one, unless the user picks others. */
+async function chosen(context: PagesContext, scope: vscode.Uri): Promise<string[] | undefined> {
+  const current = vscode.workspace.getConfiguration(SECTION, scope).get<string>("accelerator", "");
+  const built = (await profilesOf(context)).map(({ name, title }): Choice => ({ label: name, description: title, value: name, picked: true }));
+  const own = current === "" || current === NO_ACCELERATOR || built.some(({ value }) => value === current) ? [] : [{ label: current, description: t("chosen"), value: current, picked: true }];
+  const items: Choice[] = [...own, ...built, { label: titleOfNone(), value: NO_ACCELERATOR, picked: current === "" || current === NO_ACCELERATOR }, { label: t("A profile of your own…"), description: t("a TOML file") }];
+  const picked = await vscode.window.showQuickPick(items, { title: t("What If on Another Accelerator?"), placeHolder: t("Judged for each; the model is captured once"), canPickMany: true });
+  if (!picked) return undefined;
+  const files = picked.some(({ value }) => value === undefined) ? await vscode.window.showOpenDialog({ title: t("Choose Profiles"), filters: { [t("Profiles")]: ["toml"] }, canSelectMany: true }) : [];
+  return [...picked.flatMap(({ value }) => value ?? []), ...(files ?? []).map(({ fsPath }) => fsPath)];
+}

@@ -1,0 +1,108 @@
+/**
+ * Notebooks: their cells are checked together, in order, when the user asks for it. The daemon reads the saved file and speaks of lines of one
+ * text made of all cells; here its findings are put where one sees them, into the cells.
+ */
+
+import * as vscode from "vscode";
+
+import type { Context } from "../services/context.js";
+import { isNotebook } from "../common/places.js";
+import { carryOut } from "../orders/orders.js";
+import * as words from "../common/words.js";
+
+const { t } = vscode.l10n;
+export const CELL = "vscode-notebook-cell";
+
+/** The number of a cell, counted from 1, and the line at which it begins in the text of all cells. */
+export type CellStart = readonly [number: number, line: number];
+
+interface CheckedNotebook {
+  readonly findings: number;
+  readonly cells: readonly CellStart[];
+}
+
+export function activate(context: Context): void {
+  const notebooks = new Notebooks();
+  context.extension.subscriptions.push(
+    notebooks,
+    context.session.onDiagnostics(([uri, found]) => { notebooks.hear(uri, found); }),
+    vscode.workspace.onDidCloseNotebookDocument(({ uri }) => { notebooks.forget(uri); }),
+    vscode.commands.registerCommand("inductorDebug.checkNotebook", async () => {
+      const notebook = vscode.window.activeNotebookEditor?.notebook;
+      if (notebook) await check(context, notebooks, notebook);
+      else context.notifications.answer(t("Open the notebook to check first."));
+    }),
+  );
+}
+
+async function check(context: Context, notebooks: Notebooks, notebook: vscode.NotebookDocument): Promise<void> {
+  if (notebook.isUntitled) {
+    context.notifications.answer(t("Save the notebook first: a check runs it, and imports need its folder."));
+    return;
+  }
+  if (notebook.isDirty) await notebook.save();
+  const name = notebook.uri.path.split("/").at(-1) ?? "";
+  const answer = await carryOut<CheckedNotebook>(context, {
+    title: t("Checking {0}", name),
+    command: "inductorDebug.check",
+    argument: { uri: notebook.uri.toString() },
+  });
+  if (!answer) return;
+  notebooks.show(notebook, answer.cells);
+  context.notifications.answer(t("{0}: {1}.", name, words.findings(answer.findings)));
+}
+
+/** The findings of notebooks by cell. */
+class Notebooks implements vscode.Disposable {
+  private readonly shown = vscode.languages.createDiagnosticCollection("inductor-debug-cells");
+  private readonly found = new Map<string, readonly vscode.Diagnostic[]>();
+
+  /** Findings in the text of all cells. */
+  hear(uri: vscode.Uri, found: readonly vscode.Diagnostic[]): void {
+    if (isNotebook(uri)) this.found.set(uri.toString(), found);
+  }
+
+  show(notebook: vscode.NotebookDocument, starts: readonly CellStart[]): void {
+    const { uri } = notebook;
+    const cells = notebook.getCells();
+    for (const cell of cells) this.shown.delete(cell.document.uri);
+    const at = (line: number): [vscode.Uri, number] | undefined => {
+      const start = starts.findLast(([, first]) => first <= line);
+      const cell = start && cells[start[0] - 1];
+      return start && cell && [cell.document.uri, start[1]];
+    };
+    for (const [cell, found] of inCells(uri, this.found.get(uri.toString()) ?? [], at)) this.shown.set(cell, found);
+  }
+
+  forget(uri: vscode.Uri): void {
+    this.shown.forEach((cell) => { if (cell.path === uri.path) this.shown.delete(cell); });
+  }
+
+  dispose(): void {
+    this.shown.dispose();
+  }
+}
+
+/** The findings by cell, with their places, and related ones of the same notebook, counted within it. `at` knows a line's cell and where that begins. */
+function inCells(
+  notebook: vscode.Uri, found: readonly vscode.Diagnostic[], at: (line: number) => [vscode.Uri, number] | undefined,
+): [vscode.Uri, vscode.Diagnostic[]][] {
+  const cells = new Map<string, [vscode.Uri, vscode.Diagnostic[]]>();
+  const within = ({ start, end }: vscode.Range, first: number): vscode.Range =>
+    new vscode.Range(start.line - first, start.character, end.line - first, end.character);
+  for (const finding of found) {
+    const place = at(finding.range.start.line);
+    if (!place) continue;
+    const [cell, first] = place;
+    const moved = new vscode.Diagnostic(within(finding.range, first), finding.message, finding.severity);
+    Object.assign(moved, { code: finding.code, source: finding.source, tags: finding.tags });
+    moved.relatedInformation = (finding.relatedInformation ?? []).map(({ location, message }) => {
+      const there = location.uri.path === notebook.path ? at(location.range.start.line) : undefined;
+      return new vscode.DiagnosticRelatedInformation(there ? new vscode.Location(there[0], within(location.range, there[1])) : location, message);
+    });
+    const known = cells.get(cell.toString()) ?? [cell, []];
+    known[1].push(moved);
+    cells.set(cell.toString(), known);
+  }
+  return [...cells.values()];
+}
