@@ -296,7 +296,7 @@ class Inference:
         if isinstance(found, NotFound):
             judgement = self._judgement(trials, way, found)
             if judgement.runs is None:
-                if judgement.blamed is None or not self._is_sure(judgement.blamed, way, found.evident, blamed):
+                if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
                     return None
                 guess = judgement.blamed.guess
                 proven = not way.construction.invented and not judgement.because
@@ -330,14 +330,17 @@ class Inference:
         except (TooLongError, NoSignatureError):
             return Judgement()
 
-    def _is_sure(self, outcome: Outcome, way: _Way, evident: bool, blamed: list[Outcome]) -> bool:
-        """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same."""
-        if evident or not way.construction.invented:
+    def _is_sure(self, judgement: Judgement, way: _Way, blamed: list[Outcome]) -> bool:
+        """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same.
+
+        What is refused for its kind may be of the wrong kind in all of them.
+        """
+        if not way.construction.invented:
             return True
-        if way.construction.has_invented_code:
+        if judgement.blamed is None or way.construction.has_invented_code or not judgement.has_facts:
             return False
-        blamed.append(outcome)
-        return len(blamed) > 1 and blamed[0].place == outcome.place
+        blamed.append(judgement.blamed)
+        return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
 
     def _plan(self, subject: Any, way: _Way) -> Plan:
         made = plan_for(subject, way.construction.numbers)

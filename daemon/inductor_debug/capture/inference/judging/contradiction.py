@@ -34,13 +34,15 @@ _LENGTH = 6
 class Judgement:
     """What came of varying a call: `runs` is one that runs after all, `blamed` the failure that none avoids.
 
-    `because` is a sentence on why a failure is blamed that some calls may avoid.
+    `because` is a sentence on why a failure is blamed that some calls may avoid; `has_facts` says that sizes, ranks,
+    dtypes or devices contradict each other there.
     """
 
     runs: Guess | None = None
     blamed: Outcome | None = None
     furthest: Outcome | None = None
     because: str = ""
+    has_facts: bool = True
 
 
 def judged(trials: Trials, plan: Plan, best: Outcome, *, precision_known: bool = True) -> Judgement:
@@ -105,7 +107,7 @@ class _Case:
             return Judgement()
         if all(call.conflict is None for call in self._here):
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
-            return Judgement(blamed=best if certain else None)
+            return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
 
     def _note(self, guess: Guess, outcome: Outcome, first: RefusedCall, *, is_size: bool) -> None:
