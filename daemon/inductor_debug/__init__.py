@@ -11,13 +11,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "aot_mock_backend": "inductor_debug.capture.aot_mock_backend",
-    "mock_backend": "inductor_debug.capture.mock_backend",
-    "compare_tensors": "inductor_debug.kerneldiff.tensors",
-    "ComparisonConfig": "inductor_debug.kerneldiff.configuration",
+    "aot_mock_backend": "inductor_debug.capture.script_backends.aot_mock_backend",
+    "mock_backend": "inductor_debug.capture.script_backends.mock_backend",
+    "compare_tensors": "inductor_debug.kerneldiff.metrics.tensor_comparison",
+    "ComparisonConfig": "inductor_debug.kerneldiff.metrics.comparison_config",
     "KernelDiffHarness": "inductor_debug.kerneldiff.harness",
-    "GuardInspector": "inductor_debug.capture.guard_inspector",
-    "DiffReport": "inductor_debug.kerneldiff.report",
+    "GuardInspector": "inductor_debug.capture.guards.guard_inspector",
+    "DiffReport": "inductor_debug.kerneldiff.judging.diff_report",
     "AcceleratorAdapter": "inductor_debug.accelerators.adapter",
     "AcceleratorCapabilities": "inductor_debug.accelerators.adapter",
 }

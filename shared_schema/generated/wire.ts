@@ -34,7 +34,7 @@ export interface AcceleratorComparison {
  * `inductorDebug/analysis`: how far the analysis of one document has come.
  *
  * `state` is one of "queued", "running", "done", "failed", "cancelled", "stale" and "gone"
- * (`engine.analysis.AnalysisState`). `version` is None for a file that is not open.
+ * (`engine.results.analysis.AnalysisState`). `version` is None for a file that is not open.
  * `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
  * analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
  * message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""
@@ -272,7 +272,7 @@ export type FileStatus = "clean" | "findings" | "no-target" | "failed" | "timeou
  * `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where
  * there is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
  * `fingerprint` is empty until the engine fills it in. Findings of one file that have the same `cause` are told as one
- * (`engine.folding`); it is "" where a finding stands for itself.
+ * (`engine.results.folding`); it is "" where a finding stands for itself.
  */
 export interface Finding {
   readonly rule: string;

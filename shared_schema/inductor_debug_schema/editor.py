@@ -16,7 +16,7 @@ class AnalysisNotification:
     """`inductorDebug/analysis`: how far the analysis of one document has come.
 
     `state` is one of "queued", "running", "done", "failed", "cancelled", "stale" and "gone"
-    (`engine.analysis.AnalysisState`). `version` is None for a file that is not open.
+    (`engine.results.analysis.AnalysisState`). `version` is None for a file that is not open.
     `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
     analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
     message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""

@@ -1,7 +1,7 @@
 """Findings: the things the tool tells a user, and the words they are told in.
 
 A finding is data only. Which severity it ends with, whether a comment silences it and which fingerprint it carries
-is decided above (`engine.policy`), so that the same worker result serves every configuration.
+is decided above (`engine.results.policy`), so that the same worker result serves every configuration.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Finding:
     `count` is the number of ops the finding covers (at least 1). `op` is the ATen overload of the root cause where
     there is one (`aten._to_copy.default`), `module` the dotted path of the first module it happened in.
     `fingerprint` is empty until the engine fills it in. Findings of one file that have the same `cause` are told as one
-    (`engine.folding`); it is "" where a finding stands for itself.
+    (`engine.results.folding`); it is "" where a finding stands for itself.
     """
 
     rule: str

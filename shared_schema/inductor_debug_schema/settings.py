@@ -2,7 +2,7 @@
 
 The server, the engine's ladder, the extension, its `package.json` and words, the README and the JSON Schema of
 `[tool.inductor-debug]` are made of this table or held to it (`shared_schema/generate.py`, `tests/schema`). It reads no
-configuration and checks no value: that is `engine.setting_values`.
+configuration and checks no value: that is `engine.settings.setting_values`.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "daemon" / "inductor_debug"
 SCHEMA = ROOT / "shared_schema" / "inductor_debug_schema"
-WORKER_ROOMS = ("worker", "repro", "kerneldiff", "capture", "rules", "accelerators", "artifacts", "system")
+WORKER_ROOMS = ("worker", "repro", "kerneldiff", "capture", "rules", "accelerators", "artifacts", "source", "system")
 ALLOWED_IN_WORKERS = {"torch", "msgpack", "inductor_debug", "inductor_debug_schema", "tomli"}
 TORCH_FREE_MODULES = (
     "cli.main",
-    "cli.check",
+    "cli.commands.check",
     "engine.engine",
-    "server.headless",
+    "server.rpc.headless_client",
     "rules.registry",
     "accelerators.profile",
 )

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.target import BuildMode, BuiltTarget
-from inductor_debug.rules.ops import Frame, Op
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.rules.recording.ops import Frame, Op
 from inductor_debug_schema import Location, Position, Range
 from torch._subclasses.fake_tensor import FakeTensorMode
 

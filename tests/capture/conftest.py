@@ -10,7 +10,7 @@ import pytest
 def fresh_script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """As a script of the user's finds the world: an empty folder, nothing compiled, nothing warned of."""
     import torch
-    from inductor_debug.capture import script_judgement
+    from inductor_debug.capture.script_backends import script_judgement
 
     for name in ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY"):
         monkeypatch.delenv(name, raising=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from forked import Job, excerpt
-from inductor_debug.capture.comments import comments
+from inductor_debug.source.comments import comments
 from inductor_debug_schema import Finding, Stage
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

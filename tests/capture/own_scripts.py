@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from inductor_debug.capture.script_judgement import MockBackendWarning
+from inductor_debug.capture.script_backends.script_judgement import MockBackendWarning
 
 
 def load(folder: Path, source: str) -> Any:

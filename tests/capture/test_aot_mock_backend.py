@@ -14,13 +14,13 @@ import pytest
 import torch
 from inductor_debug import aot_mock_backend
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.capture import graph_recording
-from inductor_debug.capture.aot_mock_backend import MockBackendError, inductor_debug_aot
-from inductor_debug.capture.dynamo_positions import KEY, NODE_KEY
-from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.ops import Recording
+from inductor_debug.capture.dynamo.dynamo_positions import KEY, NODE_KEY
+from inductor_debug.capture.script_backends import graph_recording
+from inductor_debug.capture.script_backends.aot_mock_backend import MockBackendError, inductor_debug_aot
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.rules.registry import UnknownRuleError
-from inductor_debug.rules.roots import Root, Roots
 from own_scripts import load, told
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("fresh_script")]
@@ -45,7 +45,7 @@ def eagerly(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         given.append(graph_module)
         return graph_module.forward
 
-    monkeypatch.setattr("inductor_debug.capture.aot_mock_backend._compiled", compiled)
+    monkeypatch.setattr("inductor_debug.capture.script_backends.aot_mock_backend._compiled", compiled)
     return given
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 from forked import in_child
-from inductor_debug.capture.building import BuildError
-from inductor_debug.capture.fake_mode import is_fake
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.target import BuildMode, BuiltTarget
-from inductor_debug.capture.workshop import Load, Workshop
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.targets.building import BuildError
+from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
+from inductor_debug.capture.tensors.fake_mode import is_fake
 from inductor_debug_schema import JobRequest, Location, Stage, TargetSetting
 
 pytestmark = pytest.mark.torch
@@ -33,10 +33,10 @@ def built(
 
     def work() -> Any:
         request = JobRequest(1, PATH, text, "/project", [Stage.PREVIEW], {}, settings or [])
-        with Workshop(request, SourceMap("/project", {PATH: text}), bound).open() as workshop:
-            load = workshop.load()
+        with TargetBuilder(request, SourceMap("/project", {PATH: text}), bound).open() as builder:
+            load = builder.load()
             assert load.error is None, load.error
-            return read(load, [workshop.build(offer, load) for offer in load.discovered.offers])
+            return read(load, [builder.build(candidate, load) for candidate in load.discovered.candidates])
 
     return in_child(work)[0]
 
@@ -221,10 +221,10 @@ def test_a_build_error_says_what_was_being_made() -> None:
 
     def work() -> str:
         request = JobRequest(1, PATH, text, "/project", [Stage.PREVIEW], {})
-        with Workshop(request, SourceMap("/project", {PATH: text}), 1 << 30).open() as workshop:
-            load = workshop.load()
+        with TargetBuilder(request, SourceMap("/project", {PATH: text}), 1 << 30).open() as builder:
+            load = builder.load()
             try:
-                workshop.build(load.discovered.offers[0], load)
+                builder.build(load.discovered.candidates[0], load)
             except BuildError as error:
                 return str(error)
         return ""

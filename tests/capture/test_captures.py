@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from capture_targets import build
-from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.rules.captures.codec import CaptureError, packed, unpacked
 
 pytestmark = pytest.mark.torch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from capture_targets import build, excerpt
 from forked import analyze
-from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug_schema import Finding, Location, ShapeConflict, UnknownName
 
 NET = """

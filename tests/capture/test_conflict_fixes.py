@@ -9,7 +9,7 @@ import pytest
 from forked import analyze
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.engine.fixes.edits import applied
-from inductor_debug.engine.fixes.guesses import guesses
+from inductor_debug.engine.fixes.fix_candidates import guesses
 from inductor_debug_schema import Finding
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"

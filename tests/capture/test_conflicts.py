@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inductor_debug.capture.conflicts import Conflict, ConflictKind, Side, conflict_of, operands_of
+from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, Side, conflict_of, operands_of
 from torch import nn
 from torch.overrides import TorchFunctionMode
 

@@ -7,10 +7,10 @@ from textwrap import dedent
 import pytest
 from forked import analyze, excerpt
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.capture.expression_facts import MOST_FACTS, ExpressionReader
-from inductor_debug.capture.flow import flow_of
-from inductor_debug.capture.source_text import SourceText
-from inductor_debug.rules.ops import Frame, Op, Recording, SymbolicSize, TensorMeta
+from inductor_debug.capture.expressions.expression_facts import MOST_FACTS, ExpressionReader
+from inductor_debug.capture.expressions.flow import flow_of
+from inductor_debug.rules.recording.ops import Frame, Op, Recording, SymbolicSize, TensorMeta
+from inductor_debug.source.source_text import SourceText
 from inductor_debug_schema import ExpressionFact, ExpressionsSeen, Location, Position, Range, Stage
 
 PATH = "/project/model.py"

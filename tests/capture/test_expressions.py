@@ -6,7 +6,7 @@ import textwrap
 from types import CodeType
 
 import pytest
-from inductor_debug.capture.expressions import positions_at, qualified_name
+from inductor_debug.capture.expressions.instruction_expressions import positions_at, qualified_name
 
 SOURCE = textwrap.dedent(
     """\

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.capture.failures import describe
-from inductor_debug.capture.fake_mode import MemoryBoundError
-from inductor_debug.capture.inference.made import UnknownError
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference.values.symbolic_values import UnknownError
+from inductor_debug.capture.tensors.fake_mode import MemoryBoundError
 
 
 @pytest.mark.parametrize(

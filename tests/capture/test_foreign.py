@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from forked import analyze
-from inductor_debug.capture import foreign
+from inductor_debug.capture.runtime import foreign
 from inductor_debug_schema import FileStatus
 
 pytestmark = pytest.mark.torch

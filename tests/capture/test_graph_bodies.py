@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from forked import analyze
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.capture.graph_bodies import Bodies
+from inductor_debug.capture.node_facts.graph_bodies import Bodies
 from inductor_debug_schema import ArtifactMade, Graph, GraphDocument, GraphKind, Stage
 
 pytestmark = pytest.mark.torch

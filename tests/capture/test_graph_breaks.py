@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from capture_targets import build, excerpt
-from inductor_debug.capture.breaks.torch_kinds import cause_of
-from inductor_debug.capture.breaks.torch_words import torch_words
-from inductor_debug.capture.dynamo_breaks import stack_of_summaries
-from inductor_debug.capture.mock import run_mock
-from inductor_debug.rules.break_words import sentence_of
+from inductor_debug.capture.dynamo.breaks.torch_kinds import cause_of
+from inductor_debug.capture.dynamo.breaks.torch_words import torch_words
+from inductor_debug.capture.dynamo.dynamo_breaks import stack_of_summaries
+from inductor_debug.capture.stages.mock import run_mock
+from inductor_debug.rules.words.break_words import sentence_of
 from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Severity
 from torch._dynamo import graph_break_hints
 

@@ -192,17 +192,17 @@ def test_nothing_is_started_and_nothing_written(tmp_path: Path) -> None:
 
 def run_stage(folder: Path, text: str, around: Callable[[], Any] | None = None) -> list[Any]:
     """The stage alone, in this process: its state and the names of its kernels."""
-    from inductor_debug.capture.inductor import run_inductor
-    from inductor_debug.capture.spans import SourceMap
-    from inductor_debug.capture.workshop import Workshop
+    from inductor_debug.capture.expressions.spans import SourceMap
+    from inductor_debug.capture.inductor.inductor_stage import run_inductor
+    from inductor_debug.capture.targets.target_builder import TargetBuilder
 
     path = str(folder / "model.py")
     text = dedent(text)
     sources = SourceMap(str(folder), {path: text})
     request = JobRequest(0, path, text, str(folder), [Stage.INDUCTOR], {})
-    with Workshop(request, sources, 1 << 30).open() as workshop:
-        load = workshop.load()
-        outcome = run_inductor(workshop.build(load.discovered.offers[0], load), sources)
+    with TargetBuilder(request, sources, 1 << 30).open() as builder:
+        load = builder.load()
+        outcome = run_inductor(builder.build(load.discovered.candidates[0], load), sources)
         assert outcome.graphs is not None
         return [outcome.report.state, [kernel.name for kernel in outcome.graphs({}).kernels]]
 

@@ -11,7 +11,7 @@ import torch
 from capture_targets import build
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
-from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug_schema import TensorTimeline
 from torch.utils._python_dispatch import TorchDispatchMode
 

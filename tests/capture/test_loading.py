@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze, in_child
-from inductor_debug.capture.loading import ImportWatch, Overlay, overlay, place_of, search_path
+from inductor_debug.capture.runtime.loading import ImportWatch, Overlay, overlay, place_of, search_path
 from inductor_debug_schema import FileStatus
 
 pytestmark = pytest.mark.torch

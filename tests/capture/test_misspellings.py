@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.capture.misspellings import unknown_name
+from inductor_debug.capture.failures.misspellings import unknown_name
 from torch import nn
 
 pytestmark = pytest.mark.torch

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 from capture_targets import build, excerpt, places
-from inductor_debug.capture import dynamo_positions
-from inductor_debug.capture.mock import run_mock
-from inductor_debug.capture.preview import run_preview
-from inductor_debug.capture.stages import StageOutcome
-from inductor_debug.rules.ops import Op, SymbolicSize
+from inductor_debug.capture.dynamo import dynamo_positions
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.stages.mock import run_mock
+from inductor_debug.capture.stages.preview import run_preview
+from inductor_debug.rules.recording.ops import Op, SymbolicSize
 from inductor_debug_schema import Finding, Location, Stage, StageState
 
 pytestmark = pytest.mark.torch

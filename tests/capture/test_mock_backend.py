@@ -12,8 +12,12 @@ import pytest
 import torch
 from inductor_debug import mock_backend
 from inductor_debug.accelerators.profile import ProfileError, load_document
-from inductor_debug.capture import mock_backend as module
-from inductor_debug.capture.mock_backend import MockBackendError, MockBackendWarning, inductor_debug_mock
+from inductor_debug.capture.script_backends import mock_backend as module
+from inductor_debug.capture.script_backends.mock_backend import (
+    MockBackendError,
+    MockBackendWarning,
+    inductor_debug_mock,
+)
 from own_scripts import load, told
 from torch._dynamo.exc import BackendCompilerFailed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 from capture_targets import build, excerpt, places
-from inductor_debug.capture.preview import run_preview
-from inductor_debug.capture.stages import StageOutcome
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug_schema import Finding, Location, Severity, Stage, StageState
 
 pytestmark = pytest.mark.torch

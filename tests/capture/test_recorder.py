@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 from capture_targets import build, places
-from inductor_debug.capture.metadata import TensorTable, size
-from inductor_debug.capture.preview import run_preview
-from inductor_debug.rules.ops import Op, Recording, SymbolicSize, TensorArgument
+from inductor_debug.capture.stages.preview import run_preview
+from inductor_debug.capture.tensors.metadata import TensorTable, size
+from inductor_debug.rules.recording.ops import Op, Recording, SymbolicSize, TensorArgument
 
 pytestmark = pytest.mark.torch
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from capture_targets import excerpt
-from inductor_debug.capture.source_text import SourceText
-from inductor_debug.capture.spans import SourceMap
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.source.source_text import SourceText
 from inductor_debug_schema import Position, Range
 
 EXPRESSIONS = [

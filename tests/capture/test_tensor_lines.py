@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from forked import Job, analyze
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
-from inductor_debug.engine.tensors.line import Known, Question, Ran, line_tensors
+from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
 from inductor_debug_schema import LineTensors, TensorRow, TensorsSeen
 
 pytestmark = pytest.mark.torch

@@ -8,7 +8,7 @@ import re
 
 import pytest
 import torch
-from inductor_debug.capture.trace_log import LOGGER, structured_trace
+from inductor_debug.capture.runtime.trace_log import LOGGER, structured_trace
 
 pytestmark = pytest.mark.torch
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.capture.transfer_log import TransferLog
-from inductor_debug.capture.transfers import (
+from inductor_debug.capture.script_backends.transfer_log import TransferLog
+from inductor_debug.capture.script_backends.transfers import (
     Border,
     RoundTrip,
     Transfer,
@@ -114,8 +114,8 @@ def test_parameters_inputs_and_outputs_are_told_and_passed_on() -> None:
     assert sorted(borders) == [(False, "output", "output 0"), (True, "input", "x"), (True, "parameter", "factor")]
 
 
-def run_with_mock_backend(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
-    monkeypatch.setenv("INDUCTOR_DEBUG_TRANSFERS", wish)
+def run_with_mock_backend(monkeypatch: pytest.MonkeyPatch, declared: str) -> None:
+    monkeypatch.setenv("INDUCTOR_DEBUG_TRANSFERS", declared)
     torch._dynamo.reset()
     torch.compile(lambda x: x + 1, backend="inductor_debug_mock")(torch.ones(2))
 

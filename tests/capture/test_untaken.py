@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from capture_targets import build, excerpt
-from inductor_debug.capture.preview import run_preview
-from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.running.instruction_watching import instructions_of, positions_of, unwatched
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.untaken.untaken import RunsOfFile
-from inductor_debug.capture.untaken.watching import instructions_of, positions_of, unwatched
-from inductor_debug.rules.untaken_words import reason_of, sentence_of, summary_of
+from inductor_debug.rules.words.untaken_words import reason_of, sentence_of, summary_of
 from inductor_debug_schema import Held, Location, Position, Range, StageState, UntakenBlock
 
 pytestmark = pytest.mark.torch

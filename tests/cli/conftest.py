@@ -9,7 +9,7 @@ import pytest
 from commands import Command, Ran
 from fake_pool import FakePool
 from inductor_debug.cli.main import main
-from inductor_debug.engine import supervisor
+from inductor_debug.engine.pool import supervisor
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, encode
-from inductor_debug.engine.outcomes import JobEnd, Outcome
-from inductor_debug.rules.ops import Recording
-from inductor_debug.rules.statistics import statistics_of
+from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,

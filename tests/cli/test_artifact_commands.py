@@ -15,7 +15,7 @@ import pytest
 from commands import Command
 from fake_pool import FakePool
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.report import graph_html
+from inductor_debug.report.graphs import graph_html
 from inductor_debug_schema import Stage
 
 Write = Callable[[str, str], Path]

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from inductor_debug.cli.baseline import Baseline, BaselineError, Entry, build, dump, read
-from inductor_debug.report.model import CheckedFile
+from inductor_debug.cli.support.baseline import Baseline, BaselineError, Entry, build, dump, read
+from inductor_debug.report.run_report import CheckedFile
 from inductor_debug_schema import FileReport, FileStatus, Finding, Position, Range, Severity, Stage
 
 SPAN = Range(Position(0, 0), Position(0, 1))

@@ -6,9 +6,9 @@ import ast
 from dataclasses import replace
 
 import pytest
-from inductor_debug.cli.bench.mutation.places import Mistake, one_behind
-from inductor_debug.cli.bench.mutation.planting import in_turns, mutations
-from inductor_debug.cli.bench.mutation.source import Source
+from inductor_debug_benchmarks.mutation.mutated_source import Source
+from inductor_debug_benchmarks.mutation.mutation_places import Mistake, one_behind
+from inductor_debug_benchmarks.mutation.planting import in_turns, mutations
 from inductor_debug_schema import Finding, Position, Range, Related, Severity, Stage
 
 MODEL = """import torch

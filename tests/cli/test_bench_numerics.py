@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from inductor_debug.cli.bench import numerics
-from inductor_debug.cli.bench.outcome import Outcome
+from inductor_debug_benchmarks import numerics_cost
+from inductor_debug_benchmarks.outcome import Outcome
 
 RESULT: dict[str, Any] = {
     "elements": 1000,
@@ -20,9 +20,9 @@ RESULT: dict[str, Any] = {
 
 
 def test_each_promise_says_whether_it_was_kept() -> None:
-    kept = [good for good, _ in numerics.promises(RESULT)]
+    kept = [good for good, _ in numerics_cost.promises(RESULT)]
     assert kept == [True, False, False, True]
-    outcome = Outcome(RESULT, numerics.promises(RESULT), ["figures"])
+    outcome = Outcome(RESULT, numerics_cost.promises(RESULT), ["figures"])
     assert outcome.as_text().splitlines()[:2] == [
         "figures",
         "kept    all metrics of a pair with noise: 0.50 of (a - b).abs().max() (at most 1)",
@@ -34,7 +34,7 @@ def test_each_promise_says_whether_it_was_kept() -> None:
 
 @pytest.mark.torch
 def test_a_small_run_measures_everything() -> None:
-    document = numerics.run(elements=4_000_000).figures
+    document = numerics_cost.run(elements=4_000_000).figures
     assert document["extra_bytes"] is None or document["extra_bytes"] < 64 << 20
     assert set(document["rounded_per_second"]) >= {"sen169_fp16", "float16", "bfloat16"}
     assert all(seconds > 0 for seconds in document["compare_seconds"].values())

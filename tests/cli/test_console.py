@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from inductor_debug.cli.console import Progress, wants_colour
+from inductor_debug.cli.support.console import Progress, wants_colour
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from inductor_debug.cli.diff import exit_code
+from inductor_debug.cli.commands.diff import exit_code
 from inductor_debug.cli.main import main
 
 pytestmark = pytest.mark.torch

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from inductor_debug.cli.files import Candidate, PathError, collect
+from inductor_debug.cli.support.file_arguments import Candidate, PathError, collect
 
 
 @pytest.fixture

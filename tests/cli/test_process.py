@@ -16,7 +16,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {here!r})
 from fake_pool import FakePool
-from inductor_debug.engine import supervisor
+from inductor_debug.engine.pool import supervisor
 supervisor.WorkerPool = FakePool
 from inductor_debug.cli.main import main
 code = main(sys.argv[1:])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from commands import Command
-from inductor_debug.engine import supervisor
-from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.pool import supervisor
+from inductor_debug.engine.pool.supervisor import WorkerPool
 
 TEXT = """\
 import torch

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fakes import FakePools
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import FileReport, Finding
 
 SAVED = "class Model:\n    def forward(self, x):\n        return x + BAD\n"
@@ -69,10 +69,10 @@ class Desk:
 
     def save(self, text: str | None = None, name: str = "model.py") -> None:
         """Types `text`, if given, and saves."""
-        lane = self.engine._lanes[self.uri(name)]
-        if text is not None and text != lane.document.text:
+        session = self.engine._sessions[self.uri(name)]
+        if text is not None and text != session.document.text:
             self.type(text, name)
-        self.write(lane.document.text, name)
+        self.write(session.document.text, name)
         self.engine.save(self.uri(name))
 
     async def settled(self, name: str = "model.py") -> AnalysisUpdate:
@@ -91,15 +91,15 @@ class Desk:
     def keep_typing(self, name: str = "model.py") -> None:
         """From now on the typing does not pause, however long a test takes."""
         now = time.monotonic()
-        self.engine._lanes[self.uri(name)]._debounce.clock = lambda: now
+        self.engine._sessions[self.uri(name)]._debounce.clock = lambda: now
 
     def pause(self, name: str = "model.py") -> None:
         """The end of `keep_typing`."""
-        self.engine._lanes[self.uri(name)]._debounce.clock = time.monotonic
+        self.engine._sessions[self.uri(name)]._debounce.clock = time.monotonic
 
     def text(self, name: str = "model.py") -> str:
         """What stands in the editor."""
-        return self.engine._lanes[self.uri(name)].document.text
+        return self.engine._sessions[self.uri(name)].document.text
 
     def states(self) -> list[str]:
         return [update.state.value for update in self.updates]

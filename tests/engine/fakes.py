@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inductor_debug.engine.outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,

@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine import bug_report
-from inductor_debug.engine.bug_report import BugReport, Part, Wanted, gather, write
-from inductor_debug.engine.orders import Order, Performed
-from inductor_debug.engine.settings import Settings
-from inductor_debug.engine.trace_text import resealed
+from inductor_debug.engine.bug_report import bug_report
+from inductor_debug.engine.bug_report.bug_report import BugReport, Part, Wanted, gather, write
+from inductor_debug.engine.bug_report.trace_text import resealed
+from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.settings.settings import Settings
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,

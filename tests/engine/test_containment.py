@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import torch
-from inductor_debug.engine.outcomes import Outcome
-from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.pool.job_outcomes import Outcome
+from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, StageFinished
 
 pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug_schema import Event, Finding, JobRequest, Stage, StageFinished
 
 pytestmark = pytest.mark.torch

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from desk import SAVED, Desk, body, brief
-from inductor_debug.engine.analysis import AnalysisUpdate
-from inductor_debug.engine.files import LARGEST_FILE
-from inductor_debug.engine.settings import ConfigurationError
+from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.engine.settings.settings import ConfigurationError
+from inductor_debug.engine.text.source_files import LARGEST_FILE
 from inductor_debug_schema import FileStatus, Stage
 
 FILES = [

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.engine.configuration import ConfigurationError, Settings, SettingsResolver, Trigger
-from inductor_debug.engine.folders import artifact_folder
+from inductor_debug.engine.settings.folders import artifact_folder
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings, SettingsResolver, Trigger
 from inductor_debug_schema import Entry, Location, Position, Range, Severity, Stage, TargetSetting
 
 PROFILE = 'name = "mine"\nextends = "mock"\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, body
-from inductor_debug.engine.merge import Carried, Results
+from inductor_debug.engine.results.merge import Carried, Results
 from inductor_debug_schema import (
     Checked,
     Event,

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from desk import DONE, SAVED, STALE, Desk, body
-from inductor_debug.engine.cache import ResultCache
-from inductor_debug.engine.merge import Results
+from inductor_debug.engine.results.cache import ResultCache
+from inductor_debug.engine.results.merge import Results
 from inductor_debug_schema import FileStatus
 
 OLD = 1_600_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from desk import DONE, FAILED, SAVED, STALE, Desk, body, brief
-from inductor_debug.engine.analysis import AnalysisState
+from inductor_debug.engine.results.analysis import AnalysisState
 from inductor_debug_schema import FileStatus, Stage
 
 
@@ -189,10 +189,10 @@ async def test_a_worker_that_talks_on_after_it_was_killed_is_not_heard(desk: Des
     desk.pools.pool.hold()
     desk.type(body("BAD + MOCK"))
     await desk.pools.pool.reached()
-    lane = desk.engine._lanes[desk.uri()]
+    session = desk.engine._sessions[desk.uri()]
     desk.engine.close(desk.uri()) if closing else desk.engine.cancel()
     seen = len(desk.updates)
-    await lane.ended()
+    await session.ended()
     assert desk.pools.pool.killed == [2]
     assert len(desk.updates) == seen
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from desk import DONE, FAILED, Desk, body, brief
-from inductor_debug.engine.endings import conclude
-from inductor_debug.engine.merge import Results
-from inductor_debug.engine.outcomes import JobEnd, Outcome
-from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.results.endings import conclude
+from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.settings.settings import Settings
 from inductor_debug_schema import FileStatus
 
 ENDINGS = [

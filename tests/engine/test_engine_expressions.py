@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from desk import Desk
 from fakes import facts_of
-from inductor_debug.engine.expressions import ExpressionStore, KnownExpression
-from inductor_debug.engine.merge import Results
+from inductor_debug.engine.results.known_expressions import ExpressionStore, KnownExpression
+from inductor_debug.engine.results.merge import Results
 from inductor_debug_schema import ExpressionsSeen, FileStatus, Finished, Loaded, Stage, TargetFound
 
 SAVED = "class Model:\n    def forward(self, x):\n        return x + FACT\n"
@@ -108,7 +108,7 @@ async def test_a_document_is_told_what_other_documents_know_of_it(desk: Desk) ->
     desk.open("FACT = 1\n", "helper.py")
     await desk.settled()
     await desk.settled("helper.py")
-    desk.engine._lanes[desk.uri()].expressions.take(
+    desk.engine._sessions[desk.uri()].expressions.take(
         ended(str(desk.path()), SAVED, "Model", where=str(desk.path("helper.py")))
     )
     assert told(desk.engine.expressions(desk.uri("helper.py"))) == ["0:0 2 mock"]

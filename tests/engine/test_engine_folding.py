@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inductor_debug.engine.folding import folded
+from inductor_debug.engine.results.folding import folded
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
 

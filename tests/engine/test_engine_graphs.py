@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desk import SAVED, Desk, body
-from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug_schema import Stage
 
 ORDER = Order(target="Model", stages=(Stage.MOCK,), keep_graphs=True)

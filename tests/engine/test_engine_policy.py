@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from desk import Desk, body, brief
 from fakes import findings_of
-from inductor_debug.engine.merge import Carried, Results, unite
-from inductor_debug.engine.policy import apply_policy
-from inductor_debug.engine.settings import Settings
-from inductor_debug.engine.sources import Source, source_of
+from inductor_debug.engine.results.merge import Carried, Results, unite
+from inductor_debug.engine.results.policy import apply_policy
+from inductor_debug.engine.settings.settings import Settings
+from inductor_debug.engine.text.source_facts import Source, source_of
 from inductor_debug_schema import (
     FileStatus,
     Finding,

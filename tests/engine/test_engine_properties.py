@@ -10,9 +10,9 @@ from pathlib import Path
 from desk import DONE, SAVED, Desk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inductor_debug.engine.documents import Document, Verdict
-from inductor_debug.engine.syntax import unparsed
-from inductor_debug.engine.top_level import TopLevel
+from inductor_debug.engine.text.documents import Document, Verdict
+from inductor_debug.engine.text.top_level import TopLevel
+from inductor_debug.source.parsing import unparsed
 
 LINES = st.sampled_from(
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.engine.texts import difference, first_line_range, slice_of, split_lines, utf16_length
+from inductor_debug.source.text_lines import difference, first_line_range, slice_of, split_lines, utf16_length
 from inductor_debug_schema import Position, Range
 
 MOVES = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.engine.evident import evident_faults
+from inductor_debug.engine.text.evident import evident_faults
 
 MODEL = """\
 from torch import nn

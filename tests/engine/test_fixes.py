@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.engine.fixes.edits import TextEdit, applied, overlap
-from inductor_debug.engine.fixes.guesses import FIXABLE, guesses
+from inductor_debug.engine.fixes.fix_candidates import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import proves
-from inductor_debug.engine.texts import split_lines, utf16_length
+from inductor_debug.source.text_lines import split_lines, utf16_length
 from inductor_debug_schema import (
     Facts,
     FileReport,

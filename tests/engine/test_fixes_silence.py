@@ -7,9 +7,9 @@ import re
 import pytest
 from inductor_debug.engine.fixes.edits import applied
 from inductor_debug.engine.fixes.silence import silence, without_idle
-from inductor_debug.engine.policy import apply_policy
-from inductor_debug.engine.settings import Settings
-from inductor_debug.engine.sources import source_of
+from inductor_debug.engine.results.policy import apply_policy
+from inductor_debug.engine.settings.settings import Settings
+from inductor_debug.engine.text.source_facts import source_of
 from inductor_debug_schema import Finding, IdleIgnore, Position, Range, Severity, Stage
 from test_fixes import marked
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine import job_log
-from inductor_debug.engine.job_log import OutputSpool, ProjectLog
-from inductor_debug.engine.outcomes import describe_status, innermost_line
+from inductor_debug.engine.pool import job_log
+from inductor_debug.engine.pool.job_log import OutputSpool, ProjectLog
+from inductor_debug.engine.pool.job_outcomes import describe_status, innermost_line
 
 
 def test_output_is_copied_as_it_comes_under_one_title(tmp_path: Path) -> None:

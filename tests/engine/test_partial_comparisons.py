@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from inductor_debug.engine.partial_comparisons import PartialComparisons
+from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
 from inductor_debug_schema import ArtifactKind, Progressed
 from inductor_debug_schema import PartlyAnswered as Part
 

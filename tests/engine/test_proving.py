@@ -9,8 +9,8 @@ import venv
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.proving import prove
-from inductor_debug.repro.clean_process import prove_all
+from inductor_debug.engine.orders.proving import prove
+from inductor_debug.system.clean_process import prove_all
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.supervisor import Outcome, WorkerPool
+from inductor_debug.engine.pool.supervisor import Outcome, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage, StageFinished
 
 pytestmark = pytest.mark.torch

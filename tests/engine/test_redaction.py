@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from inductor_debug.engine.redaction import Redactor, Surroundings
+from inductor_debug.engine.bug_report.redaction import Redactor, Surroundings
 
 ALICE = Surroundings(
     homes=("/home/alice",),

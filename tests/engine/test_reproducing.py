@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.keeping import newest
-from inductor_debug.engine.orders import Performed
-from inductor_debug.engine.reproducing import made_of, order_for, proved
+from inductor_debug.engine.orders.orders import Performed
+from inductor_debug.engine.orders.reproducing import made_of, order_for, proved
+from inductor_debug.engine.results.keeping import newest
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,

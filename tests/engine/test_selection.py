@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from inductor_debug.engine.selection.effects import Effect
 from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, tally, words
-from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.settings.settings import Settings
 from inductor_debug_schema import TargetSetting
 
 MODEL = "import torch.nn as nn\nclass Net(nn.Module):\n    def forward(self, x): return x\n"

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.supervisor import Outcome, WorkerPool
+from inductor_debug.engine.pool.supervisor import Outcome, WorkerPool
 from worker_pools import (
     FAKE,
     PATIENCE,

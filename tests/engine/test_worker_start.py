@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine import supervisor
-from inductor_debug.engine.launch import WorkerEntry
-from inductor_debug.engine.supervisor import Outcome
+from inductor_debug.engine.pool import supervisor
+from inductor_debug.engine.pool.launch import WorkerEntry
+from inductor_debug.engine.pool.supervisor import Outcome
 from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, request, run, until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc")

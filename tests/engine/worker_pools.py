@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from inductor_debug.engine.launch import WorkerEntry
-from inductor_debug.engine.supervisor import JobEnd, WorkerPool
+from inductor_debug.engine.pool.launch import WorkerEntry
+from inductor_debug.engine.pool.supervisor import JobEnd, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage
 
 PATIENCE = 60.0

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.fixes.attempts import first_proved, together
 from inductor_debug.engine.fixes.edits import Fix, applied
-from inductor_debug.engine.fixes.files import fixed
-from inductor_debug.engine.fixes.guesses import FIXABLE
+from inductor_debug.engine.fixes.fix_candidates import FIXABLE
+from inductor_debug.engine.fixes.fixed_files import fixed
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
+from inductor_debug.engine.fixes.tried_edits import first_proved, together
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import Position, Range
 
 pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.cli.bench.bugs import figures, results, running
-from inductor_debug.cli.bench.corpus import folder_cases, written_cases
-from inductor_debug.repro.attempts import attempt
-from inductor_debug.worker.other_inputs import Mutant, sound_with
-from inductor_debug.worker.true_runs import Call
+from inductor_debug.repro.minimiser.attempts import attempt
+from inductor_debug_benchmarks.bugs import figures, mutant_results, mutant_runs
+from inductor_debug_benchmarks.corpus import folder_cases, written_cases
+from inductor_debug_benchmarks.processes.other_inputs import Mutant, sound_with
+from inductor_debug_benchmarks.processes.true_runs import Call
 
 pytestmark = pytest.mark.torch
 
@@ -56,13 +56,13 @@ class Attention(nn.Module):
 
 def test_a_sample_of_mistakes_is_found_and_sound_classes_are_not_blamed() -> None:
     chosen = [case for case in written_cases(Path(__file__).parent) if case.name in CLASSES]
-    found = running.measure(chosen, sample=2 * len(CLASSES))
+    found = mutant_runs.measure(chosen, sample=2 * len(CLASSES))
     assert [(item.problem, item.false) for item in found.classes] == [("", [])] * len(CLASSES)
     breaking = [item for item in found.mutants if item.truth == "breaks"]
     assert len(breaking) == 2 * len(CLASSES)
     said = "\n".join(figures.misses(breaking))
-    assert sum(item.edit.where == results.FOUND for item in breaking) >= BY_EDIT * len(breaking), said
-    assert sum(item.fresh.where == results.FOUND for item in breaking) >= FRESH * len(breaking), said
+    assert sum(item.edit.where == mutant_results.FOUND for item in breaking) >= BY_EDIT * len(breaking), said
+    assert sum(item.fresh.where == mutant_results.FOUND for item in breaking) >= FRESH * len(breaking), said
 
 
 def test_a_folder_of_files_is_measured_without_its_inputs_being_seen(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_folder_of_files_is_measured_without_its_inputs_being_seen(tmp_path: P
     (case,) = folder_cases(tmp_path)
     assert "get_inputs" not in case.text
     assert case.text.count("\n") == MODEL.count("\n")
-    found = running.measure([case], sample=1)
+    found = mutant_runs.measure([case], sample=1)
     assert [(item.name, item.problem, item.false) for item in found.classes] == [("model.Model", "", [])]
     assert [item.truth for item in found.mutants] == ["breaks"]
 
@@ -78,26 +78,26 @@ def test_a_folder_of_files_is_measured_without_its_inputs_being_seen(tmp_path: P
 def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
     cases, file = folder_cases(tmp_path), tmp_path / "rows.jsonl"
-    first = running.measure(cases, sample=1, kept=results.Kept(file))
+    first = mutant_runs.measure(cases, sample=1, kept=mutant_results.Kept(file))
     asked: list[Any] = []
 
     def nobody(module: str, name: str, items: list[Any], order: dict[str, Any]) -> list[Any]:
         asked.extend(items)
         return []
 
-    monkeypatch.setattr(running, "rows_by", nobody)
+    monkeypatch.setattr(mutant_runs, "rows_by", nobody)
     with file.open("a", encoding="utf-8") as stream:
         stream.write('{"key": "cut o')
-    assert running.measure(cases, sample=1, kept=results.Kept(file)) == first
+    assert mutant_runs.measure(cases, sample=1, kept=mutant_results.Kept(file)) == first
     assert asked == []
-    running.measure(cases, sample=2, kept=results.Kept(file))
+    mutant_runs.measure(cases, sample=2, kept=mutant_results.Kept(file))
     assert len(asked) == 1
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text('{"rows": 1}\n', encoding="utf-8")
     with pytest.raises(ValueError, match="no row of `bench bugs`"):
-        results.Kept(tmp_path / "rows.jsonl")
+        mutant_results.Kept(tmp_path / "rows.jsonl")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from forked import Job, analyze
-from inductor_debug.capture.inference.demands import Demand
-from inductor_debug.capture.inference.evidence.configuration_files import ConfigurationFiles
+from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles
+from inductor_debug.capture.inference.construction.demands import Demand
 from inductor_debug_schema import Stage
 
 pytestmark = pytest.mark.torch

@@ -8,7 +8,7 @@ import architectures
 import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document, with_environment
-from inductor_debug.worker.infer_corpus import STAGES, measure
+from inductor_debug_benchmarks.processes.infer_corpus import STAGES, measure
 from truth import truth
 
 pytestmark = pytest.mark.torch

@@ -296,8 +296,8 @@ ASKED = {
 
 
 def first(tmp_path: Path, text: str) -> str:
-    from inductor_debug.capture.inference.construction import constructions
-    from inductor_debug.capture.inference.rendering import arguments_of
+    from inductor_debug.capture.inference.construction.construction import constructions
+    from inductor_debug.capture.inference.specs.rendering import arguments_of
 
     path, module = str(tmp_path / "model.py"), ModuleType("model_under_test")
     module.__file__, sys.modules[module.__name__] = path, module

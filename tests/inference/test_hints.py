@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.hints import Hints
+from inductor_debug.engine.results.kept_hints import Hints
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import InferenceHint
 
 pytestmark = pytest.mark.torch

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from forked import in_child
-from inductor_debug.capture.inference import inference, refusals, search
-from inductor_debug.capture.inference.trial import Trials
+from inductor_debug.capture.inference import inference, negative_cache
+from inductor_debug.capture.inference.search import input_search
+from inductor_debug.capture.inference.search.trial import Trials
 from inductor_debug.capture.session import analyze
 from inductor_debug_schema import InferenceHint, JobRequest, Stage, StageFinished
 
@@ -65,9 +66,9 @@ def job(
     def work() -> Told:
         told = Told({}, {}, {})
         # Short searches, which no busy machine breaks off.
-        search.search.__kwdefaults__["runs"] = RUNS
+        input_search.search.__kwdefaults__["runs"] = RUNS
         vars(inference)["_LONGEST_SEARCH"] = 100.0
-        refusals.WORTH_KEEPING_SECONDS = worth
+        negative_cache.WORTH_KEEPING_SECONDS = worth
         original = Trials.run
 
         def counted(trials: Trials, guess: object) -> object:
@@ -146,7 +147,7 @@ def test_what_fails_in_a_part_that_failed_before_is_not_searched_for_long(folder
 
 
 def test_a_known_refusal_says_nothing_that_could_be_taken_for_a_limit_of_fake_tensors() -> None:
-    from inductor_debug.capture.fake_mode import is_limitation
-    from inductor_debug.capture.inference.refusals import KnownRefusalError
+    from inductor_debug.capture.inference.negative_cache import KnownRefusalError
+    from inductor_debug.capture.tensors.fake_mode import is_limitation
 
     assert not is_limitation(KnownRefusalError("it cannot be called on meta tensors"))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from inductor_debug.capture.inference.size_names import names_of
-from inductor_debug.capture.inference.specs import Argument, Guess, TensorSpec
+from inductor_debug.capture.inference.specs.size_names import names_of
+from inductor_debug.capture.inference.specs.specs import Argument, Guess, TensorSpec
 
 CALL = (TensorSpec(("B", "T", 8)), TensorSpec(("B", "K")))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug import ComparisonConfig, compare_tensors
-from inductor_debug.kerneldiff.metrics import Metrics
+from inductor_debug.kerneldiff.metrics.metrics import Metrics
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytestmark = pytest.mark.torch

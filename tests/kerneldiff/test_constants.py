@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.constants import Constants
-from inductor_debug.kerneldiff.report import Verdict
+from inductor_debug.kerneldiff.emulation.rounded_constants import Constants
+from inductor_debug.kerneldiff.judging.diff_report import Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch

@@ -10,7 +10,7 @@ import pytest
 import torch
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document
-from inductor_debug.kerneldiff.task import perform
+from inductor_debug.kerneldiff.diff_task import perform
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document
-from inductor_debug.kerneldiff.edited import perform
+from inductor_debug.kerneldiff.same_results import perform
 from inductor_debug_schema import Answered, Event, Finished, JobRequest, Task
 
 pytestmark = pytest.mark.torch

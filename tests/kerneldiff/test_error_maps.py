@@ -9,10 +9,10 @@ from pathlib import Path
 import msgpack
 import pytest
 import torch
-from inductor_debug.kerneldiff import error_maps
-from inductor_debug.kerneldiff.report import DiffReport, TensorResult, Verdict
-from inductor_debug.kerneldiff.structure import Pair
-from inductor_debug.kerneldiff.tensors import compare_tensors
+from inductor_debug.kerneldiff.execution.structure import Pair
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, TensorResult, Verdict
+from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
+from inductor_debug.kerneldiff.plots import error_maps
 
 pytestmark = pytest.mark.torch
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.jitter import Jitter
-from inductor_debug.kerneldiff.reordering import Chains, errors_of
-from inductor_debug.kerneldiff.report import Verdict
+from inductor_debug.kerneldiff.judging.diff_report import Verdict
+from inductor_debug.kerneldiff.judging.perturbation import Perturbation
+from inductor_debug.kerneldiff.judging.reordering import Chains, errors_of
 from torch import nn
 
 pytestmark = pytest.mark.torch
@@ -68,7 +68,7 @@ def test_errors_have_the_shape_of_the_results_and_are_finite(func: Any, args: An
 def test_a_batch_norm_is_moved_as_the_sums_inside_are() -> None:
     layer, x = nn.BatchNorm2d(3), torch.randn(4, 3, 12, 12, requires_grad=True)
     plain = torch.autograd.grad(layer(x).square().sum(), layer.weight)[0]
-    with Jitter(0.0, 1):
+    with Perturbation(0.0, 1):
         moved = torch.autograd.grad(layer(x).square().sum(), layer.weight)[0]
     assert not torch.equal(plain, moved)
     torch.testing.assert_close(plain, moved, rtol=1e-4, atol=1e-4)

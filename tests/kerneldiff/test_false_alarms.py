@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.report import Verdict
+from inductor_debug.kerneldiff.judging.diff_report import Verdict
 from torch import Tensor, nn
 from torch.nn import functional
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.accelerators.number_formats import BFLOAT16, SEN169_FP16
-from inductor_debug.kerneldiff.arithmetic import Eager
-from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
-from inductor_debug.kerneldiff.faults import Fault, FaultyArithmetic, Injection, read_injection
-from inductor_debug.kerneldiff.tensors import compare_tensors
+from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
+from inductor_debug.kerneldiff.emulation.injected_faults import Fault, FaultyArithmetic, Injection, read_injection
+from inductor_debug.kerneldiff.execution.operation_arithmetic import Eager
+from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
 from torch.fx import Graph, Node
 
 pytestmark = pytest.mark.torch

@@ -8,8 +8,8 @@ import pytest
 import torch
 from fault_models import MODELS, inputs
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.faults import Fault
-from inductor_debug.kerneldiff.report import DiffReport, InjectedFault, Verdict
+from inductor_debug.kerneldiff.emulation.injected_faults import Fault
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, InjectedFault, Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch

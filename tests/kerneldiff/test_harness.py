@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from inductor_debug import DiffReport, KernelDiffHarness
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
-from inductor_debug.kerneldiff.outcomes import Anchors, judge_pairs
-from inductor_debug.kerneldiff.report import Verdict
-from inductor_debug.kerneldiff.settled import settled
-from inductor_debug.kerneldiff.structure import pairs
-from inductor_debug.kerneldiff.verdict import overall
+from inductor_debug.kerneldiff.execution.settled import settled
+from inductor_debug.kerneldiff.execution.structure import pairs
+from inductor_debug.kerneldiff.judging.diff_report import Verdict
+from inductor_debug.kerneldiff.judging.output_judging import Anchors, judge_pairs
+from inductor_debug.kerneldiff.judging.verdict import overall
+from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
 from torch import nn
 
 pytestmark = pytest.mark.torch

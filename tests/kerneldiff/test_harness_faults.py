@@ -7,7 +7,7 @@ import inspect
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.report import DiffReport, Verdict
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch

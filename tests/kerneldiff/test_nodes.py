@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import torch
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.kerneldiff.arithmetic import Eager
-from inductor_debug.kerneldiff.graphs import NodePlaces, compiling, plainly, with_aten_graphs
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.kerneldiff.blame.node_comparison import Modes, NodeWalk
+from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces, compiling, plainly, with_aten_graphs
+from inductor_debug.kerneldiff.execution.operation_arithmetic import Eager
 from inductor_debug.kerneldiff.harness import target_of
-from inductor_debug.kerneldiff.nodes import Modes, NodeWalk
 from torch import nn
 from torch.fx import Node
 

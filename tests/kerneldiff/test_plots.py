@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import torch
-from inductor_debug.kerneldiff import plots
+from inductor_debug.kerneldiff.plots import plots
 
 pytestmark = pytest.mark.torch
 

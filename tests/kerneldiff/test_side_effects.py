@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.report import Verdict
+from inductor_debug.kerneldiff.judging.diff_report import Verdict
 from torch import nn
 
 pytestmark = pytest.mark.torch

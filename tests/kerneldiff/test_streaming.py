@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 import torch
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.engine.partial_comparisons import PartialComparisons
-from inductor_debug.kerneldiff.backends import resolve
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
 from inductor_debug.kerneldiff.comparison import Comparison
-from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
+from inductor_debug.kerneldiff.emulation.backends import resolve
 from inductor_debug.kerneldiff.harness import target_of
-from inductor_debug.kerneldiff.report import DiffReport, NodeResult, TensorResult, Verdict
-from inductor_debug.kerneldiff.streaming import Stream
+from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, NodeResult, TensorResult, Verdict
+from inductor_debug.kerneldiff.judging.streaming import Stream
 from inductor_debug_schema import Answered, PartlyAnswered
 from torch import nn
 

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.anchoring import Error, anchor, error_from, rounding_error
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
-from inductor_debug.kerneldiff.outcomes import Anchors, judge_pairs
-from inductor_debug.kerneldiff.report import TensorResult, Verdict
-from inductor_debug.kerneldiff.structure import Pair
-from inductor_debug.kerneldiff.verdict import SUSPICIOUS, WRONG, overall, verdict_of
+from inductor_debug.kerneldiff.execution.structure import Pair
+from inductor_debug.kerneldiff.judging.anchoring import Error, anchor, error_from, rounding_error
+from inductor_debug.kerneldiff.judging.diff_report import TensorResult, Verdict
+from inductor_debug.kerneldiff.judging.output_judging import Anchors, judge_pairs
+from inductor_debug.kerneldiff.judging.verdict import SUSPICIOUS, WRONG, overall, verdict_of
+from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
 from torch import nn
 
 pytestmark = pytest.mark.torch

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from inductor_debug.report.model import CheckedFile, CheckResult, Tool
-from inductor_debug.report.places import Places
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.run_report import CheckedFile, CheckResult, Tool
 from inductor_debug_schema import (
     Checked,
     FileReport,

@@ -10,15 +10,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from inductor_debug.report.github import GithubReport
-from inductor_debug.report.html_report import HtmlReport
-from inductor_debug.report.json_report import JsonReport
-from inductor_debug.report.junit import JunitReport
-from inductor_debug.report.model import CheckedFile, CheckResult, ExitCode
-from inductor_debug.report.sarif import SarifReport
-from inductor_debug.report.sources import Sources
+from inductor_debug.report.formats.github import GithubReport
+from inductor_debug.report.formats.html_report import HtmlReport
+from inductor_debug.report.formats.json_report import JsonReport
+from inductor_debug.report.formats.junit import JunitReport
+from inductor_debug.report.formats.sarif import SarifReport
+from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode
+from inductor_debug.report.source_characters import Sources
 from inductor_debug.report.styles import Styler
-from inductor_debug.report.text import TextReport
+from inductor_debug.report.text.text import TextReport
 from inductor_debug_schema import (
     Checked,
     FileStatus,

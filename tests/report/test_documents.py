@@ -13,14 +13,14 @@ import jsonschema
 import pytest
 from inductor_debug.engine.selection.effects import Deed, Effect
 from inductor_debug.engine.selection.selection import Skip, SkipReason
-from inductor_debug.report.github import GithubReport
-from inductor_debug.report.html_report import HtmlReport
-from inductor_debug.report.json_report import JsonReport
-from inductor_debug.report.junit import JunitReport
-from inductor_debug.report.model import BaselineUse, CheckedFile, CheckResult, SkippedFile
-from inductor_debug.report.sarif import SarifReport
-from inductor_debug.report.sources import Sources
-from inductor_debug.rules.base import Page
+from inductor_debug.report.formats.github import GithubReport
+from inductor_debug.report.formats.html_report import HtmlReport
+from inductor_debug.report.formats.json_report import JsonReport
+from inductor_debug.report.formats.junit import JunitReport
+from inductor_debug.report.formats.sarif import SarifReport
+from inductor_debug.report.run_report import BaselineUse, CheckedFile, CheckResult, SkippedFile
+from inductor_debug.report.source_characters import Sources
+from inductor_debug.rules.judging.base import Page
 from inductor_debug_schema import FileStatus, Finding, Severity, StageState
 from report_samples import checked, finding, places, related, result, span, span_of, target
 

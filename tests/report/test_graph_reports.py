@@ -11,15 +11,15 @@ from xml.etree import ElementTree
 
 import pytest
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.report import graph_html
-from inductor_debug.report.graph_dot import graph_dot
-from inductor_debug.report.graph_html import PageError
-from inductor_debug.report.graph_json import graph_document
-from inductor_debug.report.graph_svg import graph_svg
-from inductor_debug.report.graph_text import GraphText
-from inductor_debug.report.places import Places
-from inductor_debug.report.sources import Sources
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.graphs import graph_html
+from inductor_debug.report.graphs.graph_dot import graph_dot
+from inductor_debug.report.graphs.graph_html import PageError
+from inductor_debug.report.graphs.graph_json import graph_document
+from inductor_debug.report.graphs.graph_svg import graph_svg
+from inductor_debug.report.source_characters import Sources
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.graph_text import GraphText
 from inductor_debug_schema import (
     Graph,
     GraphDocument,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from inductor_debug.capture.guard_facts import (
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.guards_text import GuardsText
+from inductor_debug.rules.recording.guard_facts import (
     BreakFact,
     BrokenGuard,
     EagerFact,
@@ -13,9 +16,6 @@ from inductor_debug.capture.guard_facts import (
     GuardReport,
     RecompileFact,
 )
-from inductor_debug.report.guards_text import GuardsText
-from inductor_debug.report.places import Places
-from inductor_debug.report.styles import Styler
 from inductor_debug_schema import Location, Position, Range
 
 PLACE = Location("/work/model.py", Range(Position(9, 4), Position(9, 14)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inductor_debug.report.markdown import render
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.markdown import render
 
 PAGE = """\
 # dtype

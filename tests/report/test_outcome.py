@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.report.model import CheckedFile, ExitCode
+from inductor_debug.report.run_report import CheckedFile, ExitCode
 from inductor_debug_schema import FileStatus, Finding, Severity, StageState
 from report_samples import checked, finding, result, span, target
 

@@ -7,9 +7,9 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug.report.cells import printable, width_of
-from inductor_debug.report.snippet import MAX_WIDTH, Snippet
-from inductor_debug.report.sources import SourceText
+from inductor_debug.report.source_characters import SourceText
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.report.text.snippet import MAX_WIDTH, Snippet
 from inductor_debug_schema import Position, Range
 
 ODD = "\t\r\n\x0b\x0c\x1b\x85\u2028\u202e\u200d\ufe0f\u0301日🙂👍🏽a ()="

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from inductor_debug.report.cells import printable, width_of
-from inductor_debug.report.snippet import MAX_WIDTH, Snippet, crop
-from inductor_debug.report.sources import SourceText
+from inductor_debug.report.source_characters import SourceText
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.report.text.snippet import MAX_WIDTH, Snippet, crop
 from inductor_debug_schema import Range
 from report_samples import span, span_of
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from inductor_debug.report.places import Places
-from inductor_debug.report.statistics_text import StatisticsText
+from inductor_debug.report.file_names import Places
 from inductor_debug.report.styles import Styler
-from inductor_debug.rules.ops import Recording
-from inductor_debug.rules.statistics import KernelCost, statistics_of
+from inductor_debug.report.text.statistics_text import StatisticsText
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import KernelCost, statistics_of
 from inductor_debug_schema import Location, Position, Range, Stage
 
 PLACE = Location("/project/model.py", Range(Position(6, 0), Position(6, 9)))

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from inductor_debug.report.model import BaselineUse, CheckedFile
-from inductor_debug.report.sources import Sources
+from inductor_debug.report.run_report import BaselineUse, CheckedFile
+from inductor_debug.report.source_characters import Sources
 from inductor_debug.report.styles import Styler
-from inductor_debug.report.text import TextReport
+from inductor_debug.report.text.text import TextReport
 from inductor_debug_schema import FileStatus, Severity, Stage, StageState
 from report_samples import checked, finding, places, related, result, span, span_of, target
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inductor_debug.report.bisect_text import transfers_text
-from inductor_debug.report.places import Places
-from inductor_debug.report.sources import Sources
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.source_characters import Sources
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.bisect_text import transfers_text
 
 TRANSFER = {
     "graph": "0",

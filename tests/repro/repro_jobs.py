@@ -9,8 +9,8 @@ from typing import Any
 
 import forked
 from inductor_debug.accelerators.profile import load_document
-from inductor_debug.repro import task
-from inductor_debug.repro.made import trial
+from inductor_debug.repro import repro_task
+from inductor_debug.repro.script.reproducer import trial
 from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Stage, Task
 
 _BESIDE = (".safetensors", ".pt2")
@@ -84,7 +84,7 @@ def reproduce(folder: Path, source: str, *, accelerator: str | dict[str, Any] = 
     events: list[Event] = []
 
     def work() -> list[Event]:
-        task.perform(request, events.append)
+        repro_task.perform(request, events.append)
         return events
 
     result, output = forked.in_child(work)

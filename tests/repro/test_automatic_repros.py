@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from inductor_debug.capture.mock_backend import MockBackendError, mock_backend
-from inductor_debug.repro import automatic
-from inductor_debug.repro.made import trial
+from inductor_debug.capture.script_backends.mock_backend import MockBackendError, mock_backend
+from inductor_debug.repro.kinds import automatic
+from inductor_debug.repro.script.reproducer import trial
 
 pytestmark = pytest.mark.torch
 

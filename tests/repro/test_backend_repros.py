@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from inductor_debug.repro import backend_script
-from inductor_debug.repro.backend_oracle import Symptom
+from inductor_debug.repro.backend import backend_script
+from inductor_debug.repro.backend.backend_oracle import Symptom
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch

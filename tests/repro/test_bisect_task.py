@@ -15,10 +15,10 @@ import torch
 from forked import in_child
 from inductor_debug.accelerators.adapter import AcceleratorAdapter, capabilities
 from inductor_debug.accelerators.profile import load_document
-from inductor_debug.kerneldiff.backends import ENTRY_POINTS
-from inductor_debug.repro.bisect_task import perform
-from inductor_debug.repro.compiler_passes import OutOfTimeError, guilty_pass
-from inductor_debug.repro.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder
+from inductor_debug.kerneldiff.emulation.backends import ENTRY_POINTS
+from inductor_debug.repro.bisect.bisect_task import perform
+from inductor_debug.repro.bisect.compiler_passes import OutOfTimeError, guilty_pass
+from inductor_debug.repro.bisect.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder
 from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, PartlyAnswered, Progressed, Task
 
 pytestmark = pytest.mark.torch
@@ -74,8 +74,8 @@ def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
     pieces = [event.document for event in events if isinstance(event, PartlyAnswered)]
     told = [rung for piece in pieces for rung in piece.get("ladder", ())]
     planned = [rung["backend"] for piece in pieces for rung in piece.get("planned", ())]
-    climbed = [rung["backend"] for rung in told]
-    assert climbed == planned[: len(climbed)], "what is to be climbed is told before"
+    tried = [rung["backend"] for rung in told]
+    assert tried == planned[: len(tried)], "what is to be climbed is told before"
     assert told in ([], answers[0]["ladder"]), "rungs are told as they are climbed"
     return answers[0]
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from inductor_debug.repro.carrying import Carried, carried
+from inductor_debug.repro.script.backend_source import Carried, carried
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from inductor_debug.repro.program import Input, Spec
-from inductor_debug.repro.writing import constructor
+from inductor_debug.repro.program.program import Input, Spec
+from inductor_debug.repro.script.writing import constructor
 
 pytestmark = pytest.mark.torch
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.accelerators.number_formats import number_format
-from inductor_debug.kerneldiff.rounding import rounded
-from inductor_debug.repro.backend_oracle import Manner
-from inductor_debug.repro.emulated_checks import Numbers, arithmetic_text
+from inductor_debug.kerneldiff.metrics.rounding import rounded
+from inductor_debug.repro.backend.backend_oracle import Manner
+from inductor_debug.repro.backend.emulated_checks import Numbers, arithmetic_text
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch

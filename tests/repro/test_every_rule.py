@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.engine.reproducing import NOT_CUT_OUT, order_for, refused
-from inductor_debug.repro.search import PYTHON
+from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT, order_for, refused
+from inductor_debug.repro.kinds.failure_search import PYTHON
 from inductor_debug.rules.registry import all_rules, constraints
 from test_constraint_repros import CASES
 

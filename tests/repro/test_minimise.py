@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from inductor_debug.repro.attempts import Ending, attempt
-from inductor_debug.repro.memo import Memo
-from inductor_debug.repro.minimise import Minimiser
-from inductor_debug.repro.minimised import GoneError, Minimised
-from inductor_debug.repro.oracle import Verdict, shape_of, words_of
-from inductor_debug.repro.predicates import Pattern, PatternOracle, shape_of_program
-from inductor_debug.repro.program import Input, Kind, Program, Ref, Spec, Step
+from inductor_debug.repro.minimiser.attempts import Ending, attempt
+from inductor_debug.repro.minimiser.memo import Memo
+from inductor_debug.repro.minimiser.minimise import Minimiser
+from inductor_debug.repro.minimiser.minimised import GoneError, Minimised
+from inductor_debug.repro.minimiser.oracle import Verdict, shape_of, words_of
+from inductor_debug.repro.program.program import Input, Kind, Program, Ref, Spec, Step
+from inductor_debug_benchmarks.processes.predicates import Pattern, PatternOracle, shape_of_program
 
 pytestmark = pytest.mark.torch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.repro.naming import file_name
+from inductor_debug.repro.program.value_names import file_name
 
 
 # The editor's half: `vscode-extension/test/unit/repro.test.ts`.

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from inductor_debug.repro.execution import spec_of, tensors_of
-from inductor_debug.repro.program import Input, Program, Values
-from inductor_debug.repro.sharing import copies_of, linked, text_of, unlinked
-from inductor_debug.repro.shrinking import shrinkings
+from inductor_debug.repro.minimiser.shrinking import shrinkings
+from inductor_debug.repro.program.program import Input, Program, Values
+from inductor_debug.repro.program.program_execution import spec_of, tensors_of
+from inductor_debug.repro.program.sharing import copies_of, linked, text_of, unlinked
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch

@@ -12,7 +12,7 @@ from typing import Any
 
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
 from inductor_debug.rules.judge import judge
-from inductor_debug.rules.ops import Frame, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
+from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
 from inductor_debug_schema import Finding, Location, Position, Range, Stage
 
 PROJECT = "/project/model.py"

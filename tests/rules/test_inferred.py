@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inductor_debug.rules.captures.honesty import honest
+from inductor_debug.rules.captures.inferred_findings import honest
 from inductor_debug_schema import (
     Basis,
     Facts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inductor_debug.rules.ops import TensorMeta
+from inductor_debug.rules.recording.ops import TensorMeta
 from recordings import Tape, at, lines, only
 
 

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.rules.flops import flops_of
-from inductor_debug.rules.liveness import peak_of, total_of
-from inductor_debug.rules.statistics import statistics_of
+from inductor_debug.rules.recording.flops import flops_of
+from inductor_debug.rules.recording.liveness import peak_of, total_of
+from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import Finding, MemoryOverrun, Stage
 from recordings import Tape, only, symbol
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from inductor_debug.rules import registry
-from inductor_debug.rules.base import Rule
+from inductor_debug.rules.judging.base import Rule
 
 OF_AN_ACCELERATOR = ["dtype", "alignment", "layout", "memory", "peak-memory", "rank", "unsupported-op"]
 CONSTRAINTS = [*OF_AN_ACCELERATOR, "float64", "mixed-dtypes"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.accelerators.profile import load_document, with_environment
-from inductor_debug.rules.sizes import misaligned
+from inductor_debug.rules.recording.symbolic_sizes import misaligned
 from inductor_debug_schema import Misalignment, OddSize
 from recordings import Tape, at, inside_library, lines, only, symbol
 

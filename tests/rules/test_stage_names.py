@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from inductor_debug.rules.stage_names import stage_name
+from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug_schema import Stage
 
 WORDS = Path(__file__).parents[2] / "vscode-extension" / "src" / "words.ts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from inductor_debug.rules.captures.size_expressions import NoValueError, holds, value_of, with_values
 from inductor_debug.rules.captures.substitution import substituted
-from inductor_debug.rules.ops import SymbolicSize
+from inductor_debug.rules.recording.ops import SymbolicSize
 from recordings import Tape, symbol
 
 

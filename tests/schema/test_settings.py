@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from inductor_debug.engine.configuration import Settings, SettingsResolver
-from inductor_debug.engine.setting_values import READERS
-from inductor_debug.server.configuration import Configuration, section_of
-from inductor_debug.server.notices import Notices
+from inductor_debug.engine.settings.setting_values import READERS
+from inductor_debug.engine.settings.settings_ladder import Settings, SettingsResolver
+from inductor_debug.server.state.client_configuration import Configuration, section_of
+from inductor_debug.server.state.notices import Notices
 from inductor_debug_schema.settings import SETTINGS, Setting, SettingKind, names, values_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,12 +20,12 @@ from typing import Any
 from inductor_debug.engine import engine as engine_module
 from inductor_debug.engine.batch import OnDisk
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
-from inductor_debug.engine.expressions import KnownExpression
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
-from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.server.factory import create_server
-from inductor_debug.server.framing import FrameReader, frame
-from inductor_debug.server.server import ServeOptions
+from inductor_debug.server.rpc.framing import FrameReader, frame
+from inductor_debug.server.state.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
     Answered,

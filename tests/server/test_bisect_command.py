@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from inductor_debug.engine.orders import Performed
+from inductor_debug.engine.orders.orders import Performed
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,

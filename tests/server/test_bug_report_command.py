@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.engine import bug_report
-from inductor_debug.engine.orders import Performed
+from inductor_debug.engine.bug_report import bug_report
+from inductor_debug.engine.orders.orders import Performed
 from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, FileReport, FileStatus, Stage, Task
 from server_harness import Editor, finding
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from inductor_debug.rules.registry import page
-from inductor_debug.server import code_actions
-from inductor_debug.server.repro_commands import TITLE
+from inductor_debug.server.commands.repro_commands import TITLE
+from inductor_debug.server.features import code_actions
 from inductor_debug_schema import Finding, Position, Range, UnwantedDtype
 from server_harness import PATIENCE, AnalysisState, Editor, finding, turns
 

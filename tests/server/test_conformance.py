@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from inductor_debug.server.framing import frame
+from inductor_debug.server.rpc.framing import frame
 from server_harness import PATIENCE, Process
 
 Serve = Callable[..., Awaitable[Process]]
@@ -303,7 +303,7 @@ async def test_nothing_a_child_process_prints_reaches_the_protocol(tmp_path: Pat
 
 def test_initialize_is_answered_before_the_engine_is_imported() -> None:
     code = (
-        "import sys, inductor_debug.server.session\n"
+        "import sys, inductor_debug.server.client_session\n"
         "print([name for name in sys.modules if name.endswith(('engine.engine', 'engine.configuration'))])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

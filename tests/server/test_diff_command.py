@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
-from inductor_debug.engine.keeping import Kept
-from inductor_debug.engine.orders import Performed
+from inductor_debug.engine.orders.orders import Performed
+from inductor_debug.engine.results.keeping import Kept
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.expressions import KnownExpression
-from inductor_debug.server.code_lenses import target_title
-from inductor_debug.server.expression_text import short_dtype
-from inductor_debug.server.outline import outline_of
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.results.known_expressions import KnownExpression
+from inductor_debug.server.features.code_lenses import target_title
+from inductor_debug.server.features.expression_text import short_dtype
+from inductor_debug.server.state.text_outline import outline_of
 from inductor_debug_schema import (
     BreakCause,
     Checked,

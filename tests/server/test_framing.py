@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.server.framing import LARGEST_HEADER, FrameError, FrameReader, frame
+from inductor_debug.server.rpc.framing import LARGEST_HEADER, FrameError, FrameReader, frame
 
 
 @given(st.lists(st.binary(max_size=60), max_size=6), st.integers(1, 40))

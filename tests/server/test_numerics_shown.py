@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.engine.policy import apply_policy
-from inductor_debug.engine.settings import Settings
-from inductor_debug.engine.sources import source_of
-from inductor_debug.server.numerics import Measured, MeasuredNode
-from inductor_debug.server.numerics_text import hover_lines
+from inductor_debug.engine.results.policy import apply_policy
+from inductor_debug.engine.settings.settings import Settings
+from inductor_debug.engine.text.source_facts import source_of
+from inductor_debug.server.features.numerics_text import hover_lines
+from inductor_debug.server.state.known_comparisons import Measured, MeasuredNode
 from inductor_debug_schema import (
     Finding,
     Position,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from inductor_debug.engine.orders import Order, Performed
+from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactReference,

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.analysis import AnalysisUpdate
-from inductor_debug.server.notification import analysis_notification
+from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.server.state.analysis_notification import analysis_notification
 from inductor_debug_schema import (
     FileReport,
     FileStatus,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.engine.keeping import Kept
-from inductor_debug.engine.orders import Performed
-from inductor_debug.engine.proving import Proof
-from inductor_debug.server.protocol import LARGEST_MESSAGE
+from inductor_debug.engine.orders.orders import Performed
+from inductor_debug.engine.orders.proving import Proof
+from inductor_debug.engine.results.keeping import Kept
+from inductor_debug.server.rpc.protocol import LARGEST_MESSAGE
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
@@ -38,7 +38,7 @@ def proof(monkeypatch: pytest.MonkeyPatch) -> None:
     async def prove(script: str, files: Any, **_: Any) -> Proof:
         return Proof(True, "", 0.1)
 
-    monkeypatch.setattr("inductor_debug.engine.reproducing.prove", prove)
+    monkeypatch.setattr("inductor_debug.engine.orders.reproducing.prove", prove)
 
 
 def performed(*references: ArtifactReference, script: str = SCRIPT) -> Performed:

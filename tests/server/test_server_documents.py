@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.server.documents import edited, well_formed
+from inductor_debug.server.state.editor_texts import edited, well_formed
 from lsprotocol import types
 
 

@@ -105,9 +105,9 @@ class Resolver:
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> type[Resolver]:
-    from inductor_debug.engine import configuration
+    from inductor_debug.engine.settings import settings_ladder
 
-    monkeypatch.setattr(configuration, "SettingsResolver", Resolver)
+    monkeypatch.setattr(settings_ladder, "SettingsResolver", Resolver)
     monkeypatch.setattr(Resolver, "bad", {})
     return Resolver
 

@@ -50,7 +50,7 @@ class AcceleratorAdapter(ABC):
         return None
 
     def arithmetic(self) -> Any:
-        """Single operations as the accelerator computes them (`kerneldiff.arithmetic.Arithmetic`); None to emulate."""
+        """Single operations as the accelerator computes them (`operation_arithmetic.Arithmetic`); None to emulate."""
         return None
 
     def layout(self, shape: Sequence[int], element_bytes: int) -> StickLayout | None:

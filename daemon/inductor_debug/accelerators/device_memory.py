@@ -1,6 +1,6 @@
 """Where a profile would put a tensor: which dtype it keeps and how the elements lie in its memory.
 
-Arithmetic on sizes and strides only; moving values is `capture.transfers`' business.
+Arithmetic on sizes and strides only; moving values is `capture.script_backends.transfers`' business.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The number formats that accelerators compute in, as plain data: how many bits, which patterns are special.
 
-`kerneldiff.rounding` rounds tensors to them. Nothing here needs torch, nor that it knows the format.
+`kerneldiff.metrics.rounding` rounds tensors to them. Nothing here needs torch, nor that it knows the format.
 """
 
 from __future__ import annotations

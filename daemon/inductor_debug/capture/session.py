@@ -40,24 +40,15 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
-from inductor_debug.capture.aot import run_aot
-from inductor_debug.capture.attributes.missing import missing_attributes
-from inductor_debug.capture.building import BuildError
-from inductor_debug.capture.expression_facts import ExpressionReader
-from inductor_debug.capture.faults import (
-    complaint_finding,
-    definition_finding,
-    main_findings,
-    missing_finding,
-    raised_finding,
-    syntax_fault,
-)
-from inductor_debug.capture.graph_artifacts import artifacts_of, columns_of
-from inductor_debug.capture.graph_statistics import statistics_artifact
-from inductor_debug.capture.guard_stage import with_guards
-from inductor_debug.capture.inductor import run_inductor
-from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.inference.judging.honesty import (
+from inductor_debug.capture.expressions.expression_facts import ExpressionReader
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.attributes.missing import missing_attributes
+from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
+from inductor_debug.capture.graphs.graph_statistics import statistics_artifact
+from inductor_debug.capture.guards.guard_stage import with_guards
+from inductor_debug.capture.guards.instances import too_many_instances
+from inductor_debug.capture.inductor.inductor_stage import run_inductor
+from inductor_debug.capture.inference.finding_filter import (
     NOT_CARRIED,
     basis_of,
     fault,
@@ -67,25 +58,34 @@ from inductor_debug.capture.inference.judging.honesty import (
     remarked,
     with_fixed_sizes,
 )
-from inductor_debug.capture.instances import too_many_instances
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
-from inductor_debug.capture.loading import preloadable
-from inductor_debug.capture.mock import run_mock
-from inductor_debug.capture.offers import Offer
-from inductor_debug.capture.preview import mixed_dtypes_retold, run_preview
-from inductor_debug.capture.seeding import seed_host
+from inductor_debug.capture.running.stage_results import Measured, StageOutcome
+from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.runtime.loading import preloadable
+from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.stages import Measured, StageOutcome
-from inductor_debug.capture.symbol_names import naming_symbols
-from inductor_debug.capture.syntax import tree_of
-from inductor_debug.capture.target import BuildMode, BuiltTarget
+from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stages.mock import run_mock
+from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
+from inductor_debug.capture.targets.building import BuildError
+from inductor_debug.capture.targets.candidates import Candidate
+from inductor_debug.capture.targets.file_faults import (
+    complaint_finding,
+    definition_finding,
+    main_findings,
+    missing_finding,
+    raised_finding,
+    syntax_fault,
+)
+from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
+from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.capture.untaken.untaken import RunsOfFile
-from inductor_debug.capture.workshop import Load, Workshop, real_bound
-from inductor_debug.rules.captures.judging import Capture, Run, findings_of, merged, told_by
+from inductor_debug.rules.captures.capture_judging import Capture, Run, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
-from inductor_debug.rules.ops import Recording
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.source.syntax_tree import tree_of
 
 Emit = Callable[[Event], None]
 
@@ -123,7 +123,7 @@ class _Running:
     `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code.
     """
 
-    offer: Offer
+    candidate: Candidate
     target: BuiltTarget | None = None
     valued: BuiltTarget | None = None
     sizing: Sizing | None = None
@@ -139,7 +139,7 @@ class _Session:
         self._profile = read_profile(request.profile)
         self._accelerator = chosen_name(request.profile) or ""
         self._sources = SourceMap(request.project_root, {request.path: request.text})
-        self._workshop = Workshop(request, self._sources, real_bound(request.memory_limit))
+        self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
         self._expressions = ExpressionReader(self._profile, self._sources)
         self._codes = Codes(self._sources.text)
         self._recordings: list[Recording] = []
@@ -153,10 +153,12 @@ class _Session:
         self._entered = RunsOfFile(request.path)
 
     def run(self) -> None:
-        with self._workshop.open():
+        with self._builder.open():
             load = self._load()
             only = self._request.only
-            running = [_Running(offer) for offer in load.discovered.offers if not only or offer.name in only]
+            running = [
+                _Running(candidate) for candidate in load.discovered.candidates if not only or candidate.name in only
+            ]
             for stage in self._request.stages:
                 for item in running:
                     self._run_stage(stage, item, load)
@@ -166,11 +168,11 @@ class _Session:
                     self._emit_untaken()
             if Stage.MOCK in self._request.stages:
                 built = [item.target for item in running if item.target is not None]
-                self._findings += too_many_instances(built, self._workshop.traced)
+                self._findings += too_many_instances(built, self._builder.traced)
             self._findings += self._missing_attributes(load)
             if self._request.seek_sizes:
                 self._seek_sizes(running)
-            self._emit(Finished(self._status(load, running), self._findings, self._workshop.dependencies()))
+            self._emit(Finished(self._status(load, running), self._findings, self._builder.dependencies()))
 
     def _emit_untaken(self) -> None:
         """Tells what each target left out that none of them ran, now that all have."""
@@ -179,7 +181,7 @@ class _Session:
 
     def _load(self) -> Load:
         started = time.perf_counter()
-        load = self._workshop.load()
+        load = self._builder.load()
         start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
         for error in load.passed_over[:1]:  # the others may come of it
             told = raised_finding(error, "the cells after it were run all the same", self._sources, start)
@@ -191,9 +193,9 @@ class _Session:
             self._findings += map(complaint_finding, load.discovered.complaints)
             if load.main is not None:
                 self._findings += main_findings(load.main, self._request, self._sources)
-        found = [offer.found for offer in load.discovered.offers]
+        found = [candidate.found for candidate in load.discovered.candidates]
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
-        dependencies = self._workshop.dependencies()
+        dependencies = self._builder.dependencies()
         seconds = time.perf_counter() - started
         modules = [*preloadable(load.modules), *(_HEAVY[stage] for stage in self._request.stages if stage in _HEAVY)]
         self._emit(Loaded(found, dependencies, modules, seconds, notes))
@@ -213,11 +215,11 @@ class _Session:
 
     def _run_stage(self, stage: Stage, item: _Running, load: Load) -> None:
         started = time.perf_counter()
-        self._emit(StageStarted(item.offer.name, stage))
+        self._emit(StageStarted(item.candidate.name, stage))
         runner = _RUNNERS.get(stage)
         if stage is self._request.stages[0]:
             try:
-                item.target = self._workshop.build(item.offer, load)
+                item.target = self._builder.build(item.candidate, load)
             except BuildError as error:
                 self._not_built(stage, item, error, time.perf_counter() - started)
                 return
@@ -237,7 +239,7 @@ class _Session:
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
             looked_at = item.valued or item.target
-            outcome = with_guards(outcome, looked_at, self._sources, self._request, self._workshop.traced)
+            outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
         self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
         # Only after the findings: those are waited for.
         inferred = inference_of(item.target)
@@ -247,13 +249,13 @@ class _Session:
         # Functionalised and with a backward, what AOTAutograd makes says less of an expression than earlier stages do.
         seen = self._expressions.facts(self._recordings, self._unfinished) if stage is not Stage.AOT else []
         if seen:
-            self._emit(ExpressionsSeen(item.offer.name, stage, seen))
+            self._emit(ExpressionsSeen(item.candidate.name, stage, seen))
         if self._request.keep_captures:
             place = (item.valued or item.target).location
-            self._emit(Capture(item.offer.name, stage, place, list(self._runs), list(self._others)).on_wire())
+            self._emit(Capture(item.candidate.name, stage, place, list(self._runs), list(self._others)).on_wire())
         timeline = timeline_of(self._recordings[-1], self._codes) if self._request.trace_tensors else None
         if timeline is not None:
-            self._emit(TensorsSeen(item.offer.name, timeline))
+            self._emit(TensorsSeen(item.candidate.name, timeline))
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
@@ -264,7 +266,7 @@ class _Session:
                 self._emit(
                     statistics_artifact(
                         measured.recording,
-                        target=item.offer.name,
+                        target=item.candidate.name,
                         stage=stage,
                         path=self._request.path,
                         kernels=measured.kernels,
@@ -274,35 +276,35 @@ class _Session:
     def _set_sizes(self, item: _Running) -> None:
         """Gives a target the sizes that the user has set for it."""
         assert item.target is not None
-        named = {size.name: size.value for size in self._request.sizes if size.target in ("", item.offer.name)}
+        named = {size.name: size.value for size in self._request.sizes if size.target in ("", item.candidate.name)}
         if named:
             item.sizing = self._sizing(item.target)
             item.target = item.sizing.resized(item.target, named)
-            self._emit(item.sizing.seen(item.offer.name, item.target.given))
+            self._emit(item.sizing.seen(item.candidate.name, item.target.given))
 
     def _seek_sizes(self, running: list[_Running]) -> None:
         """Tells which sizes are free. Last of all: that takes another run of each target."""
         for item in running:
             if item.target is not None and item.sizing is None and item.analysed and not item.blamed:
-                self._emit(self._sizing(item.target).seen(item.offer.name, {}))
+                self._emit(self._sizing(item.target).seen(item.candidate.name, {}))
 
     def _sizing(self, target: BuiltTarget) -> Sizing:
         @contextlib.contextmanager
         def around() -> Iterator[None]:
             seed_host()
-            with self._workshop.eagerly(), torch.set_grad_enabled(target.gradients):
+            with self._builder.eagerly(), torch.set_grad_enabled(target.gradients):
                 yield
 
         return sizing_of(target, self._sources, around)
 
     def _not_built(self, stage: Stage, item: _Running, error: BuildError, seconds: float) -> None:
         """Tells why there is no target: user code raised, or its inputs could not be inferred."""
-        cause, name = error.cause, item.offer.name
-        blamed = fault(cause) if item.offer.inference is not None else None
-        if blamed is None and item.offer.inference is not None:
+        cause, name = error.cause, item.candidate.name
+        blamed = fault(cause) if item.candidate.inference is not None else None
+        if blamed is None and item.candidate.inference is not None:
             item.refused = refusal(cause)
             self._skip(item, stage, item.refused.reason, Shortfall.NO_INPUTS)
-            if (kept := item.offer.inference.refusal(cause)) is not None:
+            if (kept := item.candidate.inference.refusal(cause)) is not None:
                 self._emit(kept)
             return
         item.blamed = blamed is not None
@@ -325,12 +327,12 @@ class _Session:
 
     def _take_parts(self, item: _Running, running: list[_Running], load: Load) -> None:
         """Where nothing could be inferred for a class, the classes that it is made of are targets of their own."""
-        known = {other.offer.key for other in running}
-        parts = [part for part in load.discovered.reserve.get(item.offer.name, ()) if part.key not in known]
+        known = {other.candidate.key for other in running}
+        parts = [part for part in load.discovered.reserve.get(item.candidate.name, ()) if part.key not in known]
         if parts:
             running += map(_Running, parts)
-            found = [other.offer.found for other in running]
-            self._emit(Loaded(found, self._workshop.dependencies(), preloadable(load.modules), 0.0))
+            found = [other.candidate.found for other in running]
+            self._emit(Loaded(found, self._builder.dependencies(), preloadable(load.modules), 0.0))
 
     def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:
         """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
@@ -355,7 +357,7 @@ class _Session:
             valued = self._with_values(item, target, load)
             if isinstance(valued, str):
                 notes.append(valued)
-                if self._workshop.too_large(target):
+                if self._builder.too_large(target):
                     outcome.report = replace(outcome.report, shortfall=Shortfall.MEMORY)
             else:
                 item.valued = valued = self._as_given(item, valued)
@@ -372,10 +374,10 @@ class _Session:
 
     def _with_values(self, item: _Running, target: BuiltTarget, load: Load) -> BuiltTarget | str:
         """The target with real tensors or, where they are too large, with invented values; or why there is neither."""
-        real = self._workshop.rebuild_real(item.offer, load, target)
+        real = self._builder.rebuild_real(item.candidate, load, target)
         if not isinstance(real, str) or target.mode is BuildMode.INVENTED_VALUES:
             return real
-        return self._workshop.rebuild_invented(item.offer, load) or real
+        return self._builder.rebuild_invented(item.candidate, load) or real
 
     def _remarks(self, target: BuiltTarget) -> list[Finding]:
         """What the target raises for other calls than the one that it runs with."""
@@ -383,7 +385,7 @@ class _Session:
         assert inference is not None
         found = []
         for remark in inference.remarks():
-            with self._workshop.eagerly():
+            with self._builder.eagerly():
                 outcome = run_preview(otherwise(target, remark), self._sources)
             refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
             found += [remarked(refusal, target, remark) for refusal in refusals[:1]]
@@ -432,7 +434,7 @@ class _Session:
     @contextlib.contextmanager
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
         """What a run of the target in a stage needs around it."""
-        around = self._workshop.eagerly() if stage is Stage.PREVIEW else self._workshop.traced()
+        around = self._builder.eagerly() if stage is Stage.PREVIEW else self._builder.traced()
         inference = inference_of(target)
         symbols = inference.symbols() if inference is not None else {}
         with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols):
@@ -450,32 +452,32 @@ class _Session:
     def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
-        self._told.setdefault(item.offer.name, set()).update(told_by(findings))
-        ours = item.offer.inference is not None and not (item.target is not None and item.target.given)
+        self._told.setdefault(item.candidate.name, set()).update(told_by(findings))
+        ours = item.candidate.inference is not None and not (item.target is not None and item.target.given)
         if ours and not item.blamed and report.state is StageState.FAILED:
             short = report.shortfall or Shortfall.INPUTS
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
-        self._emit(StageFinished(item.offer.name, report, findings, self._inferred(item)))
+        self._emit(StageFinished(item.candidate.name, report, findings, self._inferred(item)))
 
     def _inferred(self, item: _Running) -> Inferred | None:
         if item.refused is not None:
             return item.refused
         if item.target is None:
-            return Inferred() if item.offer.inference is not None else None
+            return Inferred() if item.candidate.inference is not None else None
         return item.target.inference.result if item.target.inference is not None else None
 
     def _status(self, load: Load, running: list[_Running]) -> FileStatus:
         if not running:
             return FileStatus.FAILED if load.error is not None else FileStatus.NO_TARGET
         told = self._findings or any(item.findings for item in running)
-        if all(item.offer.inference is not None and not item.analysed for item in running):
+        if all(item.candidate.inference is not None and not item.analysed for item in running):
             return FileStatus.FINDINGS if any(item.blamed for item in running) and told else FileStatus.NO_TARGET
         if not any(item.analysed for item in running):
             return FileStatus.FAILED
         return FileStatus.FINDINGS if told else FileStatus.CLEAN
 
     def _new_device_notes(self) -> list[str]:
-        fresh = [note for note in self._workshop.devices.notes if note not in self._told_devices]
+        fresh = [note for note in self._builder.devices.notes if note not in self._told_devices]
         self._told_devices.update(fresh)
         return fresh
 

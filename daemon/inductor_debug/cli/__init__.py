@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: `main` finds the command, `commands` carry it out."""

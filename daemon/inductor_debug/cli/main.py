@@ -16,7 +16,7 @@ from typing import Protocol, cast
 
 from inductor_debug import __version__
 from inductor_debug.accelerators.suggestions import unknown
-from inductor_debug.cli import console
+from inductor_debug.cli.support import console
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +28,25 @@ class Command:
 
 
 COMMANDS = {
-    "check": Command("inductor_debug.cli.check", "analyse files or folders and print findings"),
-    "diff": Command("inductor_debug.cli.diff", "does a backend compute what the model means?"),
+    "check": Command("inductor_debug.cli.commands.check", "analyse files or folders and print findings"),
+    "diff": Command("inductor_debug.cli.commands.diff", "does a backend compute what the model means?"),
     "compare-accelerators": Command(
-        "inductor_debug.cli.compare_accelerators", "judge one capture for several accelerators, side by side"
+        "inductor_debug.cli.commands.compare_accelerators", "judge one capture for several accelerators, side by side"
     ),
-    "explain": Command("inductor_debug.cli.explain", "say what a rule means and what to do about it"),
-    "graph": Command("inductor_debug.cli.graph", "show the graphs that are captured of a target"),
-    "tensors": Command("inductor_debug.cli.tensors", "list the tensors that are alive at a line"),
-    "analyze": Command("inductor_debug.cli.analyze", "sum up a target: statistics, constraints, guards"),
-    "report": Command("inductor_debug.cli.report", "check, and put what was found into one page to pass on"),
-    "list": Command("inductor_debug.cli.listing", "list the artifacts that were kept"),
-    "clean": Command("inductor_debug.cli.clean", "remove artifacts that were kept"),
-    "serve": Command("inductor_debug.cli.serve", "run the language server that editors start"),
-    "watch": Command("inductor_debug.cli.watch", "run the daemon headless and show findings after every save"),
-    "repro": Command("inductor_debug.cli.repro", "make a minimal script that shows a finding, and prove it"),
-    "bisect": Command("inductor_debug.cli.bisect", "find the layer of the compiler that goes wrong"),
-    "transfers": Command("inductor_debug.cli.transfers", "log what crosses between host and accelerator"),
-    "bug-report": Command("inductor_debug.cli.bug_report", "put everything that an issue needs into one zip"),
-    "bench": Command("inductor_debug.cli.bench.command", "measure the speed that we promise"),
+    "explain": Command("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
+    "graph": Command("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
+    "tensors": Command("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),
+    "analyze": Command("inductor_debug.cli.commands.analyze", "sum up a target: statistics, constraints, guards"),
+    "report": Command("inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"),
+    "list": Command("inductor_debug.cli.commands.listing", "list the artifacts that were kept"),
+    "clean": Command("inductor_debug.cli.commands.clean", "remove artifacts that were kept"),
+    "serve": Command("inductor_debug.cli.commands.serve", "run the language server that editors start"),
+    "watch": Command("inductor_debug.cli.commands.watch", "run the daemon headless and show findings after every save"),
+    "repro": Command("inductor_debug.cli.commands.repro", "make a minimal script that shows a finding, and prove it"),
+    "bisect": Command("inductor_debug.cli.commands.bisect", "find the layer of the compiler that goes wrong"),
+    "transfers": Command("inductor_debug.cli.commands.transfers", "log what crosses between host and accelerator"),
+    "bug-report": Command("inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"),
+    "bench": Command("inductor_debug.cli.commands.bench", "measure the speed that we promise (in a checkout)"),
 }
 
 DESCRIPTION = "Says whether PyTorch models compile and run on an accelerator, and which expression is to blame if not."

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from inductor_debug_schema import Event, Stage, StageFinished, StageStarted
 
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.merge import Results
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.runner import Runner
-from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.settings.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The engine: documents and files in, updates and reports out. `serve` and `check` are two faces of it.
 
-It keeps the open documents (a `Lane` each), watches which files they depend on, and owns the `Runner`. It knows neither
-the protocol of editors nor torch, starts no thread, and must be used from one event loop.
+It keeps the open documents (a `DocumentSession` each), watches which files they depend on, and owns the `Runner`. It
+knows neither the protocol of editors nor torch, starts no thread, and must be used from one event loop.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import read_profile
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.batch import Batch, OnDisk
-from inductor_debug.engine.documents import Document, Verdict
-from inductor_debug.engine.endings import internal_finding
-from inductor_debug.engine.expressions import KnownExpression
-from inductor_debug.engine.files import read_source
+from inductor_debug.engine.document_session import DocumentSession
+from inductor_debug.engine.file_watching import Watch
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
-from inductor_debug.engine.keeping import Keeper, Kept, newest
-from inductor_debug.engine.lane import Lane
-from inductor_debug.engine.merge import Results
-from inductor_debug.engine.orders import Listener, Order, Performed
-from inductor_debug.engine.pool import PoolFactory
+from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
+from inductor_debug.engine.orders.orders import Listener, Order, Performed
+from inductor_debug.engine.pool.pool import PoolFactory
+from inductor_debug.engine.pool.supervisor import WorkerPool
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.results.endings import internal_finding
+from inductor_debug.engine.results.keeping import Keeper, Kept, newest
+from inductor_debug.engine.results.known_expressions import KnownExpression
+from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.runner import Runner, Work, failed
-from inductor_debug.engine.settings import ConfigurationError, Settings
-from inductor_debug.engine.supervisor import WorkerPool
-from inductor_debug.engine.tensors.line import Known, Question, Ran, line_tensors
-from inductor_debug.engine.watching import Watch
-from inductor_debug.engine.whatif.asking import set_sizes, sizes_of
+from inductor_debug.engine.settings.settings import ConfigurationError, Settings
+from inductor_debug.engine.size_questions import set_sizes, sizes_of
+from inductor_debug.engine.text.documents import Document, Verdict
+from inductor_debug.engine.text.source_files import read_source
 
 _LOG = logging.getLogger(__name__)
 
@@ -75,8 +75,8 @@ class Engine:
         self._listener = listener
         self._runner = Runner(pool_factory, cache_folder, jobs, remembers=remembers)
         self._keeper = Keeper(cache_folder)
-        self._lanes: dict[str, Lane] = {}
-        self._leaving: set[Lane] = set()
+        self._sessions: dict[str, DocumentSession] = {}
+        self._leaving: set[DocumentSession] = set()
         self._watch = Watch(self._on_disk_change)
         self._open = True
 
@@ -87,39 +87,39 @@ class Engine:
         self.close(uri)
         saved = read_source(path) if path else None
         document = Document(uri, path, version, text, saved if isinstance(saved, str) else None)
-        lane = Lane(
+        session = DocumentSession(
             document,
             settings_for=self._settings_for,
             runner=self._runner,
             listener=self._listener,
             selects=self._selects,
         )
-        self._lanes[uri] = lane
-        lane.opened()
+        self._sessions[uri] = session
+        session.opened()
 
     def change(self, uri: str, version: int, text: str) -> None:
         """The whole new text of an open document."""
-        lane = self._lanes.get(uri)
-        if lane is not None:
-            lane.changed(version, text)
+        session = self._sessions.get(uri)
+        if session is not None:
+            session.changed(version, text)
 
     def save(self, uri: str, text: str | None = None) -> None:
         """The document was written to disk."""
-        lane = self._lanes.get(uri)
-        if lane is not None:
-            lane.saved(text)
-            path = lane.document.path
-            if any(other.depends_on({path}) for other in self._lanes.values() if other is not lane):
+        session = self._sessions.get(uri)
+        if session is not None:
+            session.saved(text)
+            path = session.document.path
+            if any(other.depends_on({path}) for other in self._sessions.values() if other is not session):
                 self._watch.notice([path])
             else:
                 self._watch.remember(path)
 
     def close(self, uri: str) -> None:
         """Stops its analysis and drops its findings; no update follows."""
-        lane = self._lanes.pop(uri, None)
-        if lane is not None:
-            lane.closed()
-            self._leaving = {left for left in (*self._leaving, lane) if left.ending}
+        session = self._sessions.pop(uri, None)
+        if session is not None:
+            session.closed()
+            self._leaving = {left for left in (*self._leaving, session) if left.ending}
 
     def files_changed(self, paths: list[str], created: Collection[str] = ()) -> None:
         """Files were made, changed or deleted on disk (didChangeWatchedFiles).
@@ -131,20 +131,20 @@ class Engine:
 
     def settings_changed(self) -> None:
         """Settings may have changed: analyses again what they concern, shows anew what only policy concerns."""
-        for lane in list(self._lanes.values()):
-            lane.settings_changed()
+        for session in list(self._sessions.values()):
+            session.settings_changed()
 
     def analyze(self, uri: str, cause: str) -> None:
         """The user asked for it: runs even with trigger "manual", past the cache and after a crash."""
-        lane = self._lanes.get(uri)
-        if lane is not None:
-            lane.asked(cause)
+        session = self._sessions.get(uri)
+        if session is not None:
+            session.asked(cause)
 
     def cancel(self, uri: str | None = None) -> None:
         """Stops the analysis of one document, or of all."""
-        for lane in list(self._lanes.values()):
-            if uri is None or lane.document.uri == uri:
-                lane.cancelled()
+        for session in list(self._sessions.values()):
+            if uri is None or session.document.uri == uri:
+                session.cancelled()
 
     def prewarm(self, path: str) -> None:
         """Starts the worker pool that files like the absolute `path` (a file or folder) will need, in the background.
@@ -156,8 +156,8 @@ class Engine:
 
     def latest(self, uri: str) -> AnalysisUpdate | None:
         """The newest update of an open document, if there was one."""
-        lane = self._lanes.get(uri)
-        return lane.gate.latest if lane is not None else None
+        session = self._sessions.get(uri)
+        return session.gate.latest if session is not None else None
 
     def expressions(self, uri: str) -> list[KnownExpression]:
         """What is known of the expressions of an open document, in positions of its present text.
@@ -165,26 +165,26 @@ class Engine:
         From its own runs and, for what those did not see, from those of other open documents that import it. Never
         waits for anything.
         """
-        lane = self._lanes.get(uri)
-        if lane is None:
+        session = self._sessions.get(uri)
+        if session is None:
             return []
-        document = lane.document
+        document = session.document
         found: dict[Range, KnownExpression] = {}
-        for other in (*self._lanes.values(), lane):
+        for other in (*self._sessions.values(), session):
             seen = other.expressions.at(document.path, document.text, document.saved) if document.path else []
             found.update((known.range, known) for known in seen)
         return list(found.values())
 
     def tensors(self, uri: str, question: Question) -> LineTensors:
         """The tensors at a line of an open document, from the last runs that passed it. Never waits for anything."""
-        lane = self._lanes.get(uri)
-        if lane is None or not lane.document.path:
+        session = self._sessions.get(uri)
+        if session is None or not session.document.path:
             return LineTensors(question.path, question.line, why="The file is not open, or was never saved.")
         runs: dict[str, Ran] = {}
-        for other in (*self._lanes.values(), lane):
+        for other in (*self._sessions.values(), session):
             for target, run in other.expressions.timelines().items():
                 runs[target] = Ran(run.timelines[target], run.path, run.text)
-        document = lane.document
+        document = session.document
         question = dataclasses.replace(question, path=document.path)
         try:
             settings = self._settings_for(document.path)
@@ -196,15 +196,15 @@ class Engine:
 
     def _saved_text(self, path: str) -> str | None:
         """The text of a file as those who import it have it."""
-        for lane in self._lanes.values():
-            if lane.document.path == path:
-                return lane.document.saved
+        for session in self._sessions.values():
+            if session.document.path == path:
+                return session.document.saved
         text = read_source(path)
         return None if isinstance(text, Finding) else text
 
     def sizes(self, uri: str) -> list[TargetSizes]:
         """The free sizes of the targets of an open document as they are now, and how the targets do with them."""
-        return sizes_of(self._lanes.get(uri))
+        return sizes_of(self._sessions.get(uri))
 
     def set_sizes(self, uri: str, target: str, values: Mapping[str, int]) -> TargetSizes:
         """Sets sizes of a target of an open document for the session, all others as usual again; updates follow.
@@ -212,13 +212,13 @@ class Engine:
         Raises:
             UnknownSizeError: the document has no such target, or the target no such size.
         """
-        return set_sizes(self._lanes.get(uri), target, values)
+        return set_sizes(self._sessions.get(uri), target, values)
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
         """Waits until nothing is queued or running for the document; None if it is not open."""
         await self._watch.settled()
-        lane = self._lanes.get(uri)
-        return await lane.settled() if lane is not None else None
+        session = self._sessions.get(uri)
+        return await session.settled() if session is not None else None
 
     async def check(
         self,
@@ -293,8 +293,8 @@ class Engine:
 
     def dependencies(self, uri: str) -> frozenset[str]:
         """The files that an open document's last text to have run imports."""
-        lane = self._lanes.get(uri)
-        return lane.dependencies if lane is not None else frozenset()
+        session = self._sessions.get(uri)
+        return session.dependencies if session is not None else frozenset()
 
     async def perform(
         self, path: str, order: Order, on_event: Listener | None = None, *, text: str | None = None
@@ -344,11 +344,11 @@ class Engine:
             ConfigurationError: the settings for the file cannot be used.
         """
         path = os.path.abspath(path)
-        lane = next((lane for lane in self._lanes.values() if lane.document.path == path), None)
-        if lane is None:
+        session = next((session for session in self._sessions.values() if session.document.path == path), None)
+        if session is None:
             return None
-        await lane.settled()
-        results = lane.held()
+        await session.settled()
+        results = session.held()
         graphs = results.graphs_of(order.target, order.stages) if results is not None else None
         if results is None or graphs is None:
             return None
@@ -376,16 +376,16 @@ class Engine:
 
     def _text_to_run(self, path: str) -> str | Finding:
         """Unsaved top-level code never runs: where there is some, the saved text does."""
-        for lane in self._lanes.values():
-            document = lane.document
+        for session in self._sessions.values():
+            document = session.document
             if document.path == path and document.verdict() is Verdict.RUN:
                 return document.text
         return read_source(path)
 
     def last_ran(self, uri: str, target: str) -> str | None:
         """The last text of an open document with which a target ran, "" for any; None where none is known."""
-        lane = self._lanes.get(uri)
-        return lane.last_ran(target) if lane is not None else None
+        session = self._sessions.get(uri)
+        return session.last_ran(target) if session is not None else None
 
     async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
         """What an analysis of an open document's text would report with these edits; nothing of the document changes.
@@ -398,8 +398,8 @@ class Engine:
         own functions. That is ours, and as safe as the saved file. Of an unsaved document they do not, until it is
         saved.
         """
-        lane = self._lanes.get(uri)
-        work = lane.work_on(edits) if lane is not None else None
+        session = self._sessions.get(uri)
+        work = session.work_on(edits) if session is not None else None
         results = await self._tried(uri, work)
         return None if work is None or results is None else self._runner.report(results, work.settings)
 
@@ -408,18 +408,18 @@ class Engine:
 
         It runs as `try_edits` does, uncached; None says that nobody can tell.
         """
-        lane = self._lanes.get(uri)
-        results = await self._tried(uri, lane.work_to_compare(fix, target) if lane is not None else None)
+        session = self._sessions.get(uri)
+        results = await self._tried(uri, session.work_to_compare(fix, target) if session is not None else None)
         return None if results is None else results.answers
 
     async def _tried(self, uri: str, work: Work | None) -> Results | None:
-        lane = self._lanes.get(uri)
-        if lane is None or work is None:
+        session = self._sessions.get(uri)
+        if session is None or work is None:
             return None
-        generation = lane.gate.generation
+        generation = session.gate.generation
 
         def wanted() -> bool:
-            return self._lanes.get(uri) is lane and lane.gate.generation == generation
+            return self._sessions.get(uri) is session and session.gate.generation == generation
 
         return await self._runner.attempt(work, wanted)
 
@@ -430,29 +430,29 @@ class Engine:
     def infer_anew(self, path: str) -> None:
         """Forgets the inputs with which the classes of a file last ran, and analyses the file again if it is open."""
         self._runner.infer_anew(path)
-        for lane in list(self._lanes.values()):
-            if lane.document.path == path:
-                lane.asked("inputs inferred anew")
+        for session in list(self._sessions.values()):
+            if session.document.path == path:
+                session.asked("inputs inferred anew")
 
     async def restart(self) -> None:
         """Stops everything, forgets every cached result and analyses the open documents again."""
-        for lane in self._lanes.values():
-            lane.cancelled()
+        for session in self._sessions.values():
+            session.cancelled()
         await self._stopped()
         self._runner.forget()
-        for lane in list(self._lanes.values()):
-            lane.reconsider("restarted")
+        for session in list(self._sessions.values()):
+            session.reconsider("restarted")
 
     async def shutdown(self) -> None:
         """Stops everything for good. Returns when no worker is left."""
         self._open = False
         self._watch.close()
-        for uri in list(self._lanes):
+        for uri in list(self._sessions):
             self.close(uri)
         await self._stopped()
 
     async def _stopped(self) -> None:
-        await asyncio.gather(*(lane.ended() for lane in (*self._lanes.values(), *self._leaving)))
+        await asyncio.gather(*(session.ended() for session in (*self._sessions.values(), *self._leaving)))
         await self._runner.close()
 
     def _on_disk_change(self, paths: set[str], new: bool) -> None:
@@ -460,13 +460,13 @@ class Engine:
         if new:
             self._runner.forget_results()
         settings = any(path.endswith(".toml") for path in paths)
-        for lane in list(self._lanes.values()):
-            if lane.document.path in paths:
-                lane.disk_changed()
+        for session in list(self._sessions.values()):
+            if session.document.path in paths:
+                session.disk_changed()
             if settings:
-                lane.settings_changed()
-            if lane.depends_on(paths - {lane.document.path}):
-                lane.reconsider(_because(paths))
+                session.settings_changed()
+            if session.depends_on(paths - {session.document.path}):
+                session.reconsider(_because(paths))
 
 
 def _because(paths: set[str]) -> str:

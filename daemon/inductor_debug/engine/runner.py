@@ -1,6 +1,6 @@
 """From a text to its results: faults that need no worker, the cache, the pools, one job.
 
-Knows nothing of documents, generations or listeners; the lanes and `Engine.check` both stand on it. One pool serves
+Knows nothing of documents, generations or listeners; the sessions and `Engine.check` both stand on it. One pool serves
 each (interpreter, project root); the least recently used idle one is closed when there are too many.
 """
 
@@ -35,21 +35,21 @@ from inductor_debug_schema import (
     TensorsSeen,
 )
 
-from inductor_debug.engine import folders
-from inductor_debug.engine.cache import ResultCache, key_of
-from inductor_debug.engine.endings import conclude
-from inductor_debug.engine.files import SourceFiles, size_fault
-from inductor_debug.engine.hints import Hints
-from inductor_debug.engine.merge import Carried, Results
-from inductor_debug.engine.orders import Order
-from inductor_debug.engine.policy import apply_policy
-from inductor_debug.engine.pool import Pool, PoolFactory
-from inductor_debug.engine.remembering.folder import Place
-from inductor_debug.engine.remembering.working_texts import WorkingTexts
-from inductor_debug.engine.settings import Settings
-from inductor_debug.engine.sources import Source, source_of
-from inductor_debug.engine.syntax import LARGEST_PARSED, SyntaxFault, parse
+from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.pool.pool import Pool, PoolFactory
+from inductor_debug.engine.results.cache import ResultCache, key_of
+from inductor_debug.engine.results.endings import conclude
+from inductor_debug.engine.results.kept_hints import Hints
+from inductor_debug.engine.results.merge import Carried, Results
+from inductor_debug.engine.results.policy import apply_policy
+from inductor_debug.engine.results.remembered_files import Place
+from inductor_debug.engine.results.working_texts import WorkingTexts
+from inductor_debug.engine.settings import folders
+from inductor_debug.engine.settings.settings import Settings
+from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.engine.text.source_files import SourceFiles, size_fault
 from inductor_debug.engine.trials import Trials
+from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
 
 MOST_POOLS = 3
 """Fork servers kept at once; each holds a torch."""

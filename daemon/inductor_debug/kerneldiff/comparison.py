@@ -14,24 +14,26 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from inductor_debug.capture.failures import describe
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.kerneldiff.arithmetic import running_totals, unit_of
-from inductor_debug.kerneldiff.backends import Backend, ideal, spoilt
-from inductor_debug.kerneldiff.blaming import Finder
-from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
-from inductor_debug.kerneldiff.emulation import EmulatedArithmetic
-from inductor_debug.kerneldiff.fault_effects import tell
-from inductor_debug.kerneldiff.faults import FaultyArithmetic
-from inductor_debug.kerneldiff.graphs import NodePlaces, SharedGraphs, compiling
-from inductor_debug.kerneldiff.jitter import Jitter
-from inductor_debug.kerneldiff.outcomes import Anchors, Values, judge_pairs
-from inductor_debug.kerneldiff.precise import drawn_dtype, precisely, to_precise
-from inductor_debug.kerneldiff.report import DiffReport, TensorResult, Verdict
-from inductor_debug.kerneldiff.running import Ran, computes, run_side
-from inductor_debug.kerneldiff.settled import ran_out
-from inductor_debug.kerneldiff.sides import (
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.kerneldiff.blame.blaming import Finder
+from inductor_debug.kerneldiff.emulation.backends import Backend, ideal, spoilt
+from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
+from inductor_debug.kerneldiff.emulation.fault_effects import tell
+from inductor_debug.kerneldiff.emulation.injected_faults import FaultyArithmetic
+from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces, SharedGraphs, compiling
+from inductor_debug.kerneldiff.execution.operation_arithmetic import running_totals, unit_of
+from inductor_debug.kerneldiff.execution.precise import drawn_dtype, precisely, to_precise
+from inductor_debug.kerneldiff.execution.run_state import State
+from inductor_debug.kerneldiff.execution.settled import ran_out
+from inductor_debug.kerneldiff.execution.side_runs import Ran, computes, run_side
+from inductor_debug.kerneldiff.execution.structure import Pair, pairs, tensors_of
+from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, TensorResult, Verdict
+from inductor_debug.kerneldiff.judging.output_judging import Anchors, Values, judge_pairs
+from inductor_debug.kerneldiff.judging.perturbation import Perturbation
+from inductor_debug.kerneldiff.judging.sides import (
     all_of,
     gradient_pairs,
     output_pairs,
@@ -42,9 +44,7 @@ from inductor_debug.kerneldiff.sides import (
     values,
     worst_of,
 )
-from inductor_debug.kerneldiff.state import State
-from inductor_debug.kerneldiff.structure import Pair, pairs, tensors_of
-from inductor_debug.kerneldiff.verdict import overall
+from inductor_debug.kerneldiff.judging.verdict import overall
 
 
 class Comparison:
@@ -235,7 +235,7 @@ class Comparison:
     def _moved(self, seed: int, number: int) -> Values:
         self._settings.progress("measuring what rounding does to the model")
         totals = running_totals(self._test.arithmetic)
-        with self._settings.eagerly(), Jitter(self._unit(), number + 1, totals):
+        with self._settings.eagerly(), Perturbation(self._unit(), number + 1, totals):
             ran = run_side(self._target, self._target.function, seed=seed, gradients=self._settings.gradients)
         self._state.restore()
         return values(ran) if ran.error is None else {}

@@ -17,15 +17,15 @@ import torch
 from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.accelerators.document import ProfileError
-from inductor_debug.capture.offers import as_call
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.target import BuildMode, BuiltTarget
-from inductor_debug.kerneldiff.backends import BackendLike, UnknownBackendError, not_compared, resolve
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.targets.candidates import as_call
 from inductor_debug.kerneldiff.comparison import Comparison
-from inductor_debug.kerneldiff.comparison_settings import ComparisonSettings
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
-from inductor_debug.kerneldiff.report import DiffReport, Verdict
-from inductor_debug.kerneldiff.structure import Pair
+from inductor_debug.kerneldiff.emulation.backends import BackendLike, UnknownBackendError, not_compared, resolve
+from inductor_debug.kerneldiff.execution.structure import Pair
+from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
+from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
 
 
 class KernelDiffHarness:
@@ -132,7 +132,7 @@ def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]
     Raises:
         PlotsUnavailableError: matplotlib is not installed.
     """
-    from inductor_debug.kerneldiff.pictures import file_name, pictures_of
+    from inductor_debug.kerneldiff.plots.pictures import file_name, pictures_of
 
     os.makedirs(folder, exist_ok=True)
     paths = []

@@ -1,4 +1,4 @@
-"""Reports of finished analyses: text, JSON, SARIF, GitHub annotations and JUnit.
+"""Reports of finished analyses, for people and for machines.
 
-A report only arranges what the engine found: it never decides a severity, silences a finding or runs anything.
+Works on documents and findings alone; nothing here judges.
 """

@@ -1,6 +1,6 @@
 """Colour for terminals: the few roles that text plays in a report, and their escape sequences.
 
-Whether to colour at all is the caller's decision (`cli.console`); without colour every role is plain text.
+Whether to colour at all is the caller's decision (`cli.support.console`); without colour every role is plain text.
 """
 
 from __future__ import annotations

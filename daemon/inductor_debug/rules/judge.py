@@ -1,7 +1,7 @@
 """Judges a recording against an accelerator's profile: ops in, findings out.
 
 The judge folds: one finding for each rule and root expression, with a count, however many layers repeat it. It decides
-neither what is strict nor what is silenced (`engine.policy`) and never looks at source text.
+neither what is strict nor what is silenced (`engine.results.policy`) and never looks at source text.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from inductor_debug_schema import Direction, Finding, Location, Related, Stage
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.rules import places, wording
-from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.ops import Op, Origin, Recording
-from inductor_debug.rules.places import Places
+from inductor_debug.rules.judging import finding_places, wording
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.finding_places import Places
+from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording.ops import Op, Origin, Recording
 from inductor_debug.rules.registry import constraints
-from inductor_debug.rules.roots import Root, Roots
 
 _CONSTRAINTS = constraints()
 """Loaded with this module, so that a fork server has them before it forks."""
@@ -99,7 +99,7 @@ def _finding(
         op=cause.overload if isinstance(cause, Op) else None,
         module=(cause.module if isinstance(cause, Op) else _owner(cause) or first.module) or None,
         count=len(covered | introduced),
-        related=places.limited(place, _related(group)),
+        related=finding_places.limited(place, _related(group)),
         cause=rule.cause(group),
         facts=rule.facts(group, profile),
         direction=direction,
@@ -136,13 +136,13 @@ def _owner(origin: Origin) -> str:
 def _related(group: Sequence[Root]) -> list[Related]:
     found: list[Related] = []
     for root in group:
-        found += places.library_frames(root.cause.frames)
+        found += finding_places.library_frames(root.cause.frames)
     for root in group:
         for frames, message in root.remarks:
-            found += places.use(frames, message)
+            found += finding_places.use(frames, message)
     for root in group:
         for op in root.uses:
-            found += places.use(op.frames, f"used by {op.packet} here")
+            found += finding_places.use(op.frames, f"used by {op.packet} here")
     for root in group:
-        found += places.callers(root.cause.frames)
+        found += finding_places.callers(root.cause.frames)
     return found

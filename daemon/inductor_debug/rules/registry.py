@@ -12,7 +12,7 @@ from types import GenericAlias
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.rules import catalog
-from inductor_debug.rules.base import Constraint, Page, Rule
+from inductor_debug.rules.judging.base import Constraint, Page, Rule
 
 __all__ = ["Page", "UnknownRuleError", "about_accelerators", "all_rules", "constraints", "find", "known_page", "page"]
 
@@ -24,7 +24,8 @@ class UnknownRuleError(LookupError):
 @lru_cache(maxsize=1)
 def all_rules() -> tuple[Rule, ...]:
     """One instance of every rule: constraints first, then the rules about the run."""
-    found = [_rule_in(module.name) for module in pkgutil.iter_modules(catalog.__path__)]
+    modules = pkgutil.walk_packages(catalog.__path__, f"{catalog.__name__}.")
+    found = [_rule_in(module.name) for module in modules if not module.ispkg]
     return tuple(sorted(found, key=lambda rule: (rule.order, rule.id)))
 
 
@@ -69,7 +70,7 @@ def known_page(rule_id: str) -> Page | None:
 
 
 def _rule_in(name: str) -> Rule:
-    module = importlib.import_module(f"{catalog.__name__}.{name}")
+    module = importlib.import_module(name)
     classes = [
         value
         for value in vars(module).values()

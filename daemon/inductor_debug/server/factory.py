@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from inductor_debug.server import (
-    code_actions,
-    code_lenses,
-    commands,
-    configuration,
-    hover,
-    inlay_hints,
-    lifecycle,
+from inductor_debug.server import lifecycle
+from inductor_debug.server.commands import commands
+from inductor_debug.server.features import code_actions, code_lenses, hover, inlay_hints, publishing
+from inductor_debug.server.state import (
+    client_configuration,
+    known_comparisons,
     notices,
-    numerics,
     progress,
-    publishing,
     synchronisation,
+    workspace_results,
 )
-from inductor_debug.server.server import ServeOptions, Server
-from inductor_debug.server.workspace import results as workspace_results
+from inductor_debug.server.state.server import ServeOptions, Server
 
 FEATURES = (
     lifecycle,
-    configuration,
+    client_configuration,
     publishing,
     workspace_results,
     progress,
     notices,
-    numerics,
+    known_comparisons,
     synchronisation,
     commands,
     code_actions,

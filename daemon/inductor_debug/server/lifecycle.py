@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from inductor_debug import __version__
-from inductor_debug.server import code_actions
-from inductor_debug.server.client import Client
-from inductor_debug.server.commands import COMMANDS
+from inductor_debug.server.commands.commands import COMMANDS
+from inductor_debug.server.features import code_actions
+from inductor_debug.server.rpc.client import Client
 
 if TYPE_CHECKING:
-    from inductor_debug.server.server import Server
+    from inductor_debug.server.state.server import Server
 
 PROTOCOL_VERSION = 1
 """Version of what we add to the protocol; rises when an addition changes its meaning."""

@@ -1,4 +1,4 @@
-"""Has the Linux kernel refuse what `capture.containment` cannot hear: files and connections of C code.
+"""Has the Linux kernel refuse what `capture.runtime.containment` cannot hear: files and connections of C code.
 
 Landlock restricts a process for good, and all that it starts; no privilege is needed. Where the kernel has none, or is
 older than a part of it, that part is left out: the audit hook is there on every system. Read in Linux 5.13 to 6.18

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from inductor_debug.capture import foreign
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.system import processes
 
 _TRIAL_SECONDS = 60

@@ -12,19 +12,19 @@ from typing import cast
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, JobRequest, Task
 
-from inductor_debug.capture.containment import contain
+from inductor_debug.capture.runtime.containment import contain
+from inductor_debug.capture.runtime.trace_log import structured_trace
 from inductor_debug.capture.session import analyze
-from inductor_debug.capture.trace_log import structured_trace
 from inductor_debug.worker.landlock import restrict
 
 Perform = Callable[[JobRequest, Callable[[Event], None]], None]
 
 _MODULES = {
-    Task.DIFF: "inductor_debug.kerneldiff.task",
-    Task.REPRO: "inductor_debug.repro.task",
-    Task.BISECT: "inductor_debug.repro.bisect_task",
-    Task.TRANSFERS: "inductor_debug.repro.transfers_task",
-    Task.SAME_RESULTS: "inductor_debug.kerneldiff.edited",
+    Task.DIFF: "inductor_debug.kerneldiff.diff_task",
+    Task.REPRO: "inductor_debug.repro.repro_task",
+    Task.BISECT: "inductor_debug.repro.bisect.bisect_task",
+    Task.TRANSFERS: "inductor_debug.repro.bisect.transfers_task",
+    Task.SAME_RESULTS: "inductor_debug.kerneldiff.same_results",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (Task.ANALYZE, Task.SAME_RESULTS)

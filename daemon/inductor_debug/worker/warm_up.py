@@ -23,7 +23,7 @@ from typing import Any
 
 from inductor_debug_schema import Event, JobRequest, Stage
 
-from inductor_debug.capture import foreign
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.worker.bootstrap import fail
 
 _BROAD = Path(__file__).with_name("rehearsal_broad.py")

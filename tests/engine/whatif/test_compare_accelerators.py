@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.configuration import ConfigurationError, SettingsResolver
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.supervisor import WorkerPool
+from inductor_debug.engine.pool.supervisor import WorkerPool
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
 from inductor_debug_schema import (
     AcceleratorColumn,
     AcceleratorComparison,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from inductor_debug.engine.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.engine.configuration import SettingsResolver
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.whatif.asking import UnknownSizeError
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.engine.size_questions import UnknownSizeError
 from inductor_debug_schema import FileReport, Finding, SizeSetting, TargetSizes
 
 pytestmark = pytest.mark.torch

@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 from inductor_debug import KernelDiffHarness, compare_tensors
-from inductor_debug.kerneldiff.configuration import ComparisonConfig
-from inductor_debug.kerneldiff.error_maps import error_map
-from inductor_debug.kerneldiff.metrics import TensorComparison
-from inductor_debug.kerneldiff.plots import PlotsUnavailableError, heatmap
-from inductor_debug.kerneldiff.report import DiffReport, Verdict
-from inductor_debug.kerneldiff.structure import cloned
+from inductor_debug.kerneldiff.execution.structure import cloned
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
+from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
+from inductor_debug.kerneldiff.metrics.metrics import TensorComparison
+from inductor_debug.kerneldiff.plots.error_maps import error_map
+from inductor_debug.kerneldiff.plots.plots import PlotsUnavailableError, heatmap
 from torch import nn
 
 DEVICE = ""

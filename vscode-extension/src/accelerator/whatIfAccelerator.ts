@@ -12,7 +12,7 @@ import { targetOf } from "../orders/subjects.js";
 
 const { t } = vscode.l10n;
 
-/** What the daemon answers (`server/accelerator_commands.py`). */
+/** What the daemon answers (`server/commands/accelerator_commands.py`). */
 interface Answer extends Outcome {
   readonly place: Location | null;
   readonly comparison: AcceleratorComparison | null;

@@ -75,7 +75,7 @@ export function growingPage(target: string, { planned, ladder }: Climb, goesOn: 
   return [heading(1, t("Bisection of {0}", target)), ladderTable(ladder, ahead)].join("\n");
 }
 
-/** The climb with what a piece of an answer adds to it (`server/partial_results.py`). */
+/** The climb with what a piece of an answer adds to it (`server/commands/partial_results.py`). */
 export function climbed({ planned, ladder }: Climb, piece: unknown): Climb {
   const { document = {} } = (piece ?? {}) as { document?: Partial<Climb> };
   return { planned: [...planned, ...(document.planned ?? [])], ladder: [...ladder, ...(document.ladder ?? [])] };

@@ -10,7 +10,7 @@ const { t } = vscode.l10n;
 /** Rows of one page: its preview would take seconds for more. */
 const MOST_ROWS = 1000;
 
-/** One tensor that crosses (`capture/transfers.py: Transfer.to_dict`). */
+/** One tensor that crosses (`capture/script_backends/transfers.py: Transfer.to_dict`). */
 export interface Transfer {
   readonly graph: string;
   readonly direction: "to-device" | "to-host";

@@ -6,7 +6,7 @@ import type { AnalysisNotification, Stage, TargetReport } from "../../../shared_
 
 const { t } = vscode.l10n;
 
-/** What people read for a stage: the same words as in the daemon (`rules/stage_names.py`). */
+/** What people read for a stage: the same words as in the daemon (`rules/words/stage_names.py`). */
 export function stage(name: Stage): string {
   switch (name) {
     case "load":

@@ -14,7 +14,7 @@ import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 const VIEW = "inductorDebug.targets";
-/** The rules of the hints about what did not run (`server/unchecked.py`). */
+/** The rules of the hints about what did not run (`server/state/unchecked.py`). */
 const NOT_CHECKED = new Set(["not-checked", "not-run"]);
 
 /** A row of the view. */

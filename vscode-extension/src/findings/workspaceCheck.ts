@@ -11,7 +11,7 @@ import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 
-/** What the daemon answers (`server/workspace/command.py`). */
+/** What the daemon answers (`server/commands/workspace_command.py`). */
 export interface WorkspaceSummary {
   readonly files: number;
   readonly files_with_findings: number;

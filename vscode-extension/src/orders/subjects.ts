@@ -20,7 +20,7 @@ export interface FindingSubject {
   readonly rule: string;
 }
 
-/** Rules about files and settings: nothing runs, so there is nothing to reproduce (`server/repro_commands.py` has the same). */
+/** Rules about files and settings: nothing runs, so there is nothing to reproduce (`server/commands/repro_commands.py` has the same). */
 const NOTHING_TO_RUN = new Set([
   "", "unused-ignore", "not-checked", "not-run", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment", "internal-error", "timeout",
 ]);

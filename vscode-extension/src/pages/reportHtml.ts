@@ -90,7 +90,7 @@ function commandUri(command: string, values: readonly unknown[]): string {
   return `command:${command}?${plain(encodeURIComponent(JSON.stringify(values)))}`;
 }
 
-/** A report of the daemon's (`report/html_report.py`) whose links to places go to the editor. `root` is where relative ones start. */
+/** A report of the daemon's (`report/formats/html_report.py`) whose links to places go to the editor. `root` is where relative ones start. */
 export function withLinks(html: string, root: string): string {
   return html.replace(/<a href="([^"]*)#L\d+" data-range="(\d+):(\d+)-(\d+):(\d+)">/gu, (_whole, address: string, ...said: string[]) => {
     const [line = 0, character = 0, endLine = 0, end = 0] = said.slice(0, 4).map(Number);

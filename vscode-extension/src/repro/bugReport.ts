@@ -16,7 +16,7 @@ const { t } = vscode.l10n;
 
 const LONGEST_TITLE = 60;
 
-/** What was gathered (`server/bug_report_commands.py`); nothing of it is on the disk yet. */
+/** What was gathered (`server/commands/bug_report_commands.py`); nothing of it is on the disk yet. */
 export interface Gathered {
   readonly id: string;
   readonly title: string;

@@ -16,7 +16,7 @@ import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 
-/** What the daemon answers (`server/repro_commands.py`): the contract's document, and the outcome of the order. */
+/** What the daemon answers (`server/commands/repro_commands.py`): the contract's document, and the outcome of the order. */
 export interface ReproAnswer extends Outcome {
   /** The file that holds the script; null where there is none, or it was not kept. */
   readonly script: string | null;

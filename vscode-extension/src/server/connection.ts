@@ -64,7 +64,7 @@ export class Connection {
 
   /**
    * As `execute`, for what takes its time: the daemon says how far it is, and may be told to stop. `piece` is told of partial results, of
-   * commands that have some (`server/partial_results.py`).
+   * commands that have some (`server/commands/partial_results.py`).
    */
   async perform<T>(command: string, argument: object, token: vscode.CancellationToken, report: Report, piece?: PieceListener): Promise<T> {
     const workDoneToken = `inductorDebug-${(this.performed += 1)}`;

@@ -21,7 +21,7 @@ export interface Subject {
   readonly target: string;
 }
 
-/** What every order's answer says (`server/ordering.py: outcome`). */
+/** What every order's answer says (`server/commands/ordering.py: outcome`). */
 export interface Outcome {
   readonly uri: string;
   readonly status: string;

@@ -131,7 +131,7 @@ export function isOutdated(analysis: Analysis): boolean {
   return isBusy(analysis) || analysis.notification.state === "stale";
 }
 
-/** What a finding carries beside its diagnostic (`server/diagnostics.py`). */
+/** What a finding carries beside its diagnostic (`server/state/diagnostics.py`). */
 export interface FindingData {
   /** Stays the same under edits elsewhere. */
   readonly fingerprint: string;

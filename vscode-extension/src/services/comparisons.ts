@@ -15,7 +15,7 @@ const { t } = vscode.l10n;
 const REPORT = "application/json";
 const MAPS = "application/vnd.inductor-debug.diff-maps+msgpack";
 
-/** What may be said about a comparison (`server/diff_commands.py`). */
+/** What may be said about a comparison (`server/commands/diff_commands.py`). */
 export interface CompareOptions {
   readonly backend: string;
   readonly reference?: string;

@@ -1,6 +1,6 @@
 /**
  * The entry of the page. In VS Code it says `ready` and the extension answers with what to show; in a browser the data stand in the
- * page itself, put there by the daemon (`inductor_debug/report/graph_html.py`).
+ * page itself, put there by the daemon (`inductor_debug/report/graphs/graph_html.py`).
  */
 
 import type { Finding } from "../../../shared_schema/generated/wire.js";

@@ -1,4 +1,4 @@
-/** The `diff` document of the daemon (`kerneldiff/report.py: DiffReport.to_dict`), as far as it is shown. Types only. */
+/** The `diff` document of the daemon (`kerneldiff/judging/diff_report.py: DiffReport.to_dict`), as far as it is shown. Types only. */
 
 import type { Range } from "../../../shared_schema/generated/wire.js";
 

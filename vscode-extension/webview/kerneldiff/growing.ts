@@ -1,4 +1,4 @@
-/** A comparison that goes on, put together from the pieces that come (as `engine/partial_comparisons.py` does). Pure. */
+/** A comparison that goes on, put together from the pieces that come (as `engine/orders/partial_comparisons.py` does). Pure. */
 
 import type { GrowingDocument, OutputResult, Piece } from "./document.js";
 

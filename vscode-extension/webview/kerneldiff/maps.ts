@@ -1,5 +1,5 @@
 /**
- * Reads a `.maps` file: the TypeScript twin of `inductor_debug/kerneldiff/error_maps.py`, where the format is described. Pure.
+ * Reads a `.maps` file: the TypeScript twin of `inductor_debug/kerneldiff/plots/error_maps.py`, where the format is described. Pure.
  * Content that is damaged or foreign is an error that says so.
  */
 

@@ -59,7 +59,7 @@ export function linear(channel: number): number {
 
 /**
  * Where levels begin, as multiples of the error to expect. 4 is what a comparison calls suspicious and 16 what it calls wrong
- * (`kerneldiff/verdict.py`).
+ * (`kerneldiff/judging/verdict.py`).
  */
 export const ERROR_BOUNDS = [1, 4, 16, 256] as const;
 /** The hottest that anything in a comparison that passes may be. */

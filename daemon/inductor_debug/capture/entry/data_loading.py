@@ -16,7 +16,7 @@ from typing import Any
 
 from torch.utils.data import DataLoader, dataloader
 
-from inductor_debug.capture.fake_mode import without_modes
+from inductor_debug.capture.tensors.fake_mode import without_modes
 
 _ALONE = {
     "num_workers": 0,

@@ -19,16 +19,16 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any
 
-from inductor_debug.capture import foreign
 from inductor_debug.capture.entry.data_loading import in_this_process
-from inductor_debug.capture.entry.module_calls import ModuleCalls
+from inductor_debug.capture.entry.model_calls import ModuleCalls
 from inductor_debug.capture.entry.plausible_values import PlausibleValues
 from inductor_debug.capture.entry.written_nowhere import written_nowhere
-from inductor_debug.capture.fake_mode import is_limitation
-from inductor_debug.capture.inference.guards import TooLongError, at_most
-from inductor_debug.capture.interception import Interceptor, LoadStopped
-from inductor_debug.capture.loading import run_user_code
-from inductor_debug.capture.syntax import tree_of
+from inductor_debug.capture.inference.values.guarded_execution import TooLongError, at_most
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.interception import Interceptor, LoadStopped
+from inductor_debug.capture.runtime.loading import run_user_code
+from inductor_debug.capture.tensors.fake_mode import is_limitation
+from inductor_debug.source.syntax_tree import tree_of
 
 MOST_SECONDS = 60.0
 """How long a main program is followed; data may take its time, and nobody waits for a training to end."""

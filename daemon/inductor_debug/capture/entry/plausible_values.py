@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from inductor_debug.capture.fake_mode import is_fake
+from inductor_debug.capture.tensors.fake_mode import is_fake
 
 _FRACTION = 0.5
 

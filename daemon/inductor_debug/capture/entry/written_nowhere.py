@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inductor_debug.capture.containment import Deed, RefusedError
+from inductor_debug.capture.runtime.containment import Deed, RefusedError
 
 
 @contextlib.contextmanager

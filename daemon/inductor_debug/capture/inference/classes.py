@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture import foreign
+from inductor_debug.capture.runtime import foreign
 
 
 @dataclass
@@ -119,7 +119,7 @@ def is_model(kind: Any, module: ModuleType) -> bool:
 
 def _only_refuses(forward: Any) -> bool:
     """Whether a method does nothing but raise, which is how unfinished base classes are written."""
-    from inductor_debug.capture.inference.syntax import function_tree
+    from inductor_debug.capture.inference.values.function_syntax import function_tree
 
     tree = function_tree(forward)
     if tree is None:

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.inference.classes import outline
-from inductor_debug.capture.inference.freedom import Found
-from inductor_debug.capture.inference.specs import (
+from inductor_debug.capture.inference.search.dynamic_dims import Found
+from inductor_debug.capture.inference.specs.specs import (
     Argument,
     ConstantSpec,
     Guess,

@@ -1,8 +1,8 @@
 """Infers how to build one class and what to call it with; the one door to this package for the rest of `capture`.
 
-Runs inside the modes that the workshop has set up. Inputs with which a class last ran judge its edits. Where no inputs
-run, the class is blamed if what fails does not depend on the guess (`Blame`): the target is then given the call that
-came furthest, and its stages tell what they meet. Else it is a `NotInferableError`, which is nobody's fault.
+Runs inside the modes that the target builder has set up. Inputs with which a class last ran judge its edits. Where no
+inputs run, the class is blamed if what fails does not depend on the guess (`Blame`): the target is then given the call
+that came furthest, and its stages tell what they meet. Else it is a `NotInferableError`, which is nobody's fault.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from typing import Any
 import torch
 from inductor_debug_schema import Blame, InferenceHint, Inferred
 
-from inductor_debug.capture.failures import describe
-from inductor_debug.capture.fake_mode import is_fake, is_limitation
-from inductor_debug.capture.inference import hints, pretrained, refusals, signatures
-from inductor_debug.capture.inference.construction import Construction, constructions
-from inductor_debug.capture.inference.evidence.configuration_files import WrittenConfiguration
-from inductor_debug.capture.inference.freedom import Found, numbers_of, settled
-from inductor_debug.capture.inference.guards import SideEffectError, TooLongError, at_most, harmless
-from inductor_debug.capture.inference.guesses import NoSignatureError, plan_for
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference import hints, negative_cache
+from inductor_debug.capture.inference.construction import signatures
+from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
+from inductor_debug.capture.inference.construction.construction import Construction, constructions
+from inductor_debug.capture.inference.guessing import pretrained
+from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.blame import headless, is_evident
 from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.refusals import NotInferableError
-from inductor_debug.capture.inference.rendering import (
+from inductor_debug.capture.inference.negative_cache import NotInferableError
+from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
+from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.search.trial import Outcome, Trials, user_frames
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.rendering import (
     arguments_of,
     directive_of,
     inputs_of,
     signature_of,
     tensors_of,
 )
-from inductor_debug.capture.inference.search import MOST_RUNS, MOST_SECONDS, NotFound, search
-from inductor_debug.capture.inference.size_names import names_of
-from inductor_debug.capture.inference.specs import Guess, SequenceSpec, make_call
+from inductor_debug.capture.inference.specs.size_names import names_of
+from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
-from inductor_debug.capture.inference.trial import Outcome, Trials, user_frames
-from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
@@ -102,7 +104,7 @@ class Inference:
             if (lacking := headless(self._subject.value)) is not None:
                 why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
                 raise NotInferableError(why, blames=True, line=lacking.line)
-            refused = refusals.known(around.refused(name), self._subject.value, around.place())
+            refused = negative_cache.known(around.refused(name), self._subject.value, around.place())
             if refused is not None and not around.retry:
                 raise refused
             try:
@@ -194,7 +196,7 @@ class Inference:
         """That nothing was inferred, for the next job on this file; None where it cannot be kept."""
         name = self._subject.name
         spent = self._around.spent.get(name, 0.0)
-        return refusals.written(name, self._subject.value, self._around.place(), cause, spent)
+        return negative_cache.written(name, self._subject.value, self._around.place(), cause, spent)
 
     def _with_kept(self) -> Any:
         """The model with the inputs that it last ran with under the same declarations; None where there are none.

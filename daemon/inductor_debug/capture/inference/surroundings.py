@@ -12,10 +12,10 @@ from typing import Any
 from inductor_debug_schema import Blame, InferenceHint
 
 from inductor_debug.capture.inference import hints
-from inductor_debug.capture.inference.freedom import Found
 from inductor_debug.capture.inference.judging.blame import Names
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.refusals import Place
+from inductor_debug.capture.inference.negative_cache import Place
+from inductor_debug.capture.inference.search.dynamic_dims import Found
 
 
 @dataclass

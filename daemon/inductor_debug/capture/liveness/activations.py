@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from inductor_debug.capture.expression_runs import MOST_FRAMES, period
+from inductor_debug.capture.expressions.expression_runs import MOST_FRAMES, period
 from inductor_debug.capture.liveness.code import Code, Function, Statement
-from inductor_debug.rules.ops import Frame, ModuleCall, Recording
+from inductor_debug.rules.recording.ops import Frame, ModuleCall, Recording
 
 _COMPREHENSIONS = (".<listcomp>", ".<setcomp>", ".<dictcomp>", ".<genexpr>")
 """Functions of their own for Python up to 3.11, and part of the function around them for people."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from inductor_debug.capture.liveness.activations import Activations, Call, Run
 from inductor_debug.capture.liveness.code import Code, parameters_of
-from inductor_debug.rules.ops import Lifetimes, Recording
+from inductor_debug.rules.recording.ops import Lifetimes, Recording
 
 Targets = list[str]
 

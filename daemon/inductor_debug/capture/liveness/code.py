@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.capture.flow import Flow, flow_of
-from inductor_debug.capture.source_text import SourceText
-from inductor_debug.capture.syntax import tree_of
+from inductor_debug.capture.expressions.flow import Flow, flow_of
+from inductor_debug.source.source_text import SourceText
+from inductor_debug.source.syntax_tree import tree_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")

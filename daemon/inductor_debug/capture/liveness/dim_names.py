@@ -12,11 +12,11 @@ import ast
 import math
 from collections.abc import Sequence
 
-from inductor_debug.capture.inference.size_names import named_dimensions
+from inductor_debug.capture.inference.specs.size_names import named_dimensions
 from inductor_debug.capture.liveness.activations import Activations, Run
 from inductor_debug.capture.liveness.bindings import Binding
 from inductor_debug.capture.liveness.code import Function
-from inductor_debug.rules.ops import Op, Recording, Size, SymbolicSize, TensorMeta
+from inductor_debug.rules.recording.ops import Op, Recording, Size, SymbolicSize, TensorMeta
 
 Names = tuple[str, ...]
 _RESHAPING = frozenset({"aten.view", "aten._unsafe_view", "aten.reshape", "aten.unflatten"})

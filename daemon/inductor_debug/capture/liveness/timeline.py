@@ -22,8 +22,8 @@ from inductor_debug.capture.liveness.activations import Activations, Call, Run, 
 from inductor_debug.capture.liveness.bindings import Binding, Bindings
 from inductor_debug.capture.liveness.code import Code
 from inductor_debug.capture.liveness.dim_names import DimensionNames
-from inductor_debug.rules.ops import Lifetimes, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
-from inductor_debug.rules.sizes import at_least
+from inductor_debug.rules.recording.ops import Lifetimes, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
+from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 _OUTSIDE = ("parameter", "buffer", "input")
 """Kinds of tensors that live throughout, whatever the code drops."""

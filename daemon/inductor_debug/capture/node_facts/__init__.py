@@ -1,4 +1,4 @@
-"""What is known of single nodes of captured graphs beyond their tables: the kind of work, its cost, who blames them.
+"""What is known of a graph's nodes beyond their names: kinds, costs, bodies, and which findings they are about.
 
-Tables (`capture.graph_tables`) are made of graphs alone; what stands here comes from the operations that nodes ran.
+Imports no other package of `capture`.
 """

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from inductor_debug_schema import OperationKind
 
-from inductor_debug.rules import operators
+from inductor_debug.rules.recording import operators
 
 _WEIGHT = (
     OperationKind.PRODUCT,

@@ -14,10 +14,10 @@ from typing import Any
 from inductor_debug_schema import Graph, GraphDocument, GraphNode, Location, Mark, NodeRole, OperationKind
 from torch.fx import GraphModule, Node
 
-from inductor_debug.capture.graph_bodies import names_in
+from inductor_debug.capture.node_facts.graph_bodies import names_in
 from inductor_debug.capture.node_facts.kinds import PICKS, heaviest, kind_of
-from inductor_debug.rules.flops import UnknownSizeError, flops_of
-from inductor_debug.rules.ops import Op, Recording
+from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
+from inductor_debug.rules.recording.ops import Op, Recording
 
 Causes = Mapping[tuple[str, Location], Iterable[int]]
 """By rule and place of a finding the indexes of the operations that introduce what it tells of."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.target import BuiltTarget
+from inductor_debug.capture.running.target import BuiltTarget
 
 Place = tuple[int, int]
 """Which leaf of the call's arguments, and which dimension of it."""

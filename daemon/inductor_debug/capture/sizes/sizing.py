@@ -18,19 +18,19 @@ import torch
 from inductor_debug_schema import FreeSize, SizedCapture, SizesSeen, Stage, StageState
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.dynamic_inputs import Symbols
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.inference.finding_filter import symbolic_basis_of
 from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.inference.judging.honesty import symbolic_basis_of
-from inductor_debug.capture.inference.plan import GENERIC
-from inductor_debug.capture.inference.rendering import inputs_of
-from inductor_debug.capture.inference.size_names import names_of
-from inductor_debug.capture.inference.specs import Argument, ConstantSpec, Dimension, Guess, Spec, TensorSpec
-from inductor_debug.capture.metadata import dtype_name
-from inductor_debug.capture.preview import run_preview
+from inductor_debug.capture.inference.specs.call_plan import GENERIC
+from inductor_debug.capture.inference.specs.rendering import inputs_of
+from inductor_debug.capture.inference.specs.size_names import names_of
+from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec, Dimension, Guess, Spec, TensorSpec
+from inductor_debug.capture.running.dynamic_inputs import Symbols
+from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.resizing import Place, resized, tensor_leaves
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.rules.captures.judging import Capture, Run
+from inductor_debug.capture.stages.preview import run_preview
+from inductor_debug.capture.tensors.metadata import dtype_name
+from inductor_debug.rules.captures.capture_judging import Capture, Run
 from inductor_debug.rules.captures.size_expressions import NoValueError
 from inductor_debug.rules.captures.substitution import substituted
 

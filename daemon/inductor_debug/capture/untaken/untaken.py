@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import torch
 from inductor_debug_schema import Held, Location, Range, UntakenBlock
 
-from inductor_debug.capture import foreign
-from inductor_debug.capture.evaluation import SourcePositions
-from inductor_debug.capture.spans import SourceMap
-from inductor_debug.capture.syntax import text_of, tree_of
-from inductor_debug.capture.target import BuiltTarget
-from inductor_debug.capture.untaken.blocks import RanPlaces, Untaken, untaken_blocks
-from inductor_debug.capture.untaken.watching import Ran, functions_of, positions_of
+from inductor_debug.capture.expressions.evaluation import SourcePositions
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.running.instruction_watching import Ran, functions_of, positions_of
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.untaken.untaken_blocks import RanPlaces, Untaken, untaken_blocks
 from inductor_debug.capture.untaken.work import computing_methods
+from inductor_debug.source.syntax_tree import text_of, tree_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LONGEST = 60

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.capture.source_text import LINE_END
-from inductor_debug.engine.texts import index_of_utf16
+from inductor_debug.source.source_text import LINE_END
+from inductor_debug.source.text_lines import index_of_utf16
 
 _BYTE_ORDER_MARK = "\ufeff"
 

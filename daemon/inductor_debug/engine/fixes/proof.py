@@ -22,8 +22,8 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
-from inductor_debug.engine.merge import key_of, moved
-from inductor_debug.engine.orders import Order
+from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.results.merge import key_of, moved
 
 _ANALYSED = (FileStatus.CLEAN, FileStatus.FINDINGS)
 

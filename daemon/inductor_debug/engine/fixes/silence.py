@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from inductor_debug_schema import Finding, IdleIgnore, Position, Range
 
-from inductor_debug.capture.comments import Ignore
 from inductor_debug.engine.fixes.edits import TextEdit, applied
-from inductor_debug.engine.sources import Source, source_of
-from inductor_debug.engine.texts import index_of_utf16, slice_of, utf16_length
+from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.source.comments import Ignore
+from inductor_debug.source.text_lines import index_of_utf16, slice_of, utf16_length
 
 UNUSED_RULE = "unused-ignore"
 _UNSILENCED = frozenset({UNUSED_RULE, "syntax-error", "configuration", "environment", "internal-error", "unreadable"})

@@ -12,7 +12,7 @@ from inductor_debug_schema import Position, Range
 
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.fixes.tree import Tree
-from inductor_debug.engine.texts import utf16_length
+from inductor_debug.source.text_lines import utf16_length
 
 _UNIT = "    "
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from inductor_debug.engine.selection.selection import Selector, Skip
-from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.settings.settings import Settings
 
 _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
 

@@ -14,9 +14,9 @@ from enum import Enum
 
 from inductor_debug_schema import Finding
 
-from inductor_debug.engine.files import read_source
 from inductor_debug.engine.selection.outline import Function, Outline, outline_of
-from inductor_debug.engine.syntax import SyntaxFault, parse
+from inductor_debug.engine.text.source_files import read_source
+from inductor_debug.source.parsing import SyntaxFault, parse
 
 _NO_MODULES = (
     "torch.nn.Parameter",

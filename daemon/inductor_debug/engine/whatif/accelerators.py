@@ -24,10 +24,10 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import Profile, built_in_names, read_profile
-from inductor_debug.engine.merge import Part, Results
-from inductor_debug.engine.settings import Settings
+from inductor_debug.engine.results.merge import Part, Results
+from inductor_debug.engine.settings.settings import Settings
+from inductor_debug.rules.captures.capture_judging import Capture, judged, judged_others, merged, told_by
 from inductor_debug.rules.captures.costs import costs_of
-from inductor_debug.rules.captures.judging import Capture, judged, judged_others, merged, told_by
 
 Report = Callable[[Results, Settings], FileReport]
 """What policy makes of results under some settings."""

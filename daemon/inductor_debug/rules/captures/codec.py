@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgpack
 from inductor_debug_schema import Location, Position, Range
 
-from inductor_debug.rules.ops import Frame, Op, Origin, Recording, SymbolicSize, TensorArgument, TensorMeta
+from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, SymbolicSize, TensorArgument, TensorMeta
 
 T = TypeVar("T", bound=Hashable)
 

@@ -16,14 +16,15 @@ from dataclasses import dataclass, replace
 from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.rules import operators, registry
-from inductor_debug.rules.base import Constraint
-from inductor_debug.rules.flops import UnknownSizeError, flops_of
-from inductor_debug.rules.liveness import holdings_of, on_device, peak_of
-from inductor_debug.rules.ops import Op, Recording, TensorMeta
-from inductor_debug.rules.places import Places
-from inductor_debug.rules.roots import Roots
-from inductor_debug.rules.sizes import at_least
+from inductor_debug.rules import registry
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.finding_places import Places
+from inductor_debug.rules.judging.roots import Roots
+from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
+from inductor_debug.rules.recording.liveness import holdings_of, on_device, peak_of
+from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
+from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 _PICKS = frozenset({"gather", "slice", "select", "as_strided"})
 """Operators that read a part of their first operand only, beside those that look up."""
@@ -35,9 +36,9 @@ class Costs:
     """Lower bounds of one run on one accelerator.
 
     `ops` ran, of which the accelerator has no kernel for `unsupported_ops`. `operations` are floating-point operations
-    (`rules.flops`), `moved_bytes` what is read from outside and written as a result, `peak_bytes` the most memory
-    needed at once, all as the accelerator stores it. `exact` says that no size was a symbol. `seconds` is None where
-    the profile does not say how fast it is, `limited_by` then ""; else "memory" or "compute".
+    (`rules.recording.flops`), `moved_bytes` what is read from outside and written as a result, `peak_bytes` the most
+    memory needed at once, all as the accelerator stores it. `exact` says that no size was a symbol. `seconds` is None
+    where the profile does not say how fast it is, `limited_by` then ""; else "memory" or "compute".
     """
 
     ops: int

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from inductor_debug.rules.ops import Size, SymbolicSize
-from inductor_debug.rules.sizes import linear
+from inductor_debug.rules.recording.ops import Size, SymbolicSize
+from inductor_debug.rules.recording.symbolic_sizes import linear
 
 Bounds = Mapping[str, tuple[int, "int | None"]]
 """The smallest and largest value of each name that stays; None where there is no largest."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inductor_debug.rules.captures.size_expressions import Bounds, with_values
-from inductor_debug.rules.ops import Op, Origin, Recording, Size, SymbolicSize, TensorMeta
+from inductor_debug.rules.recording.ops import Op, Origin, Recording, Size, SymbolicSize, TensorMeta
 
 
 def substituted(recording: Recording, values: Mapping[str, int | str], bounds: Bounds) -> Recording:

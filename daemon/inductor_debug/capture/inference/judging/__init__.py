@@ -1,4 +1,4 @@
-"""Judges runs with inferred inputs: whose fault it is that none runs, and what may be said where one does.
+"""What runs with inferred inputs mean: which findings count, and whose fault it is where nothing runs.
 
-Never looks for inputs: it varies those that the search found, and reads the code that refuses them.
+No invented size is ever blamed.
 """

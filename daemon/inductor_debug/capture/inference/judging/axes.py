@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.specs.specs import Guess
 
 _LARGEST = 1 << 14
 """How large a size is tried where a larger one is wanted."""

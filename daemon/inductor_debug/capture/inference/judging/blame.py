@@ -18,11 +18,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.attributes.known import Attributes
+from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
-from inductor_debug.capture.inference.raised.reading import Raised
-from inductor_debug.capture.inference.specs import Guess, TensorSpec
-from inductor_debug.capture.inference.trial import user_frames
+from inductor_debug.capture.inference.search.raised_facts import Raised
+from inductor_debug.capture.inference.search.trial import user_frames
+from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
 
 _ALIKE = 0.75
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

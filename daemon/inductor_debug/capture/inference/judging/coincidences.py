@@ -15,13 +15,13 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inductor_debug.capture.inference.changes import resized_alone, resized_together
-from inductor_debug.capture.inference.freedom import Found, numbers_of
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.plan import GENERIC
-from inductor_debug.capture.inference.specs import Dimension, Guess, TensorSpec
-from inductor_debug.capture.inference.trial import Trials
+from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
+from inductor_debug.capture.inference.search.trial import Trials
+from inductor_debug.capture.inference.specs.call_plan import GENERIC
+from inductor_debug.capture.inference.specs.spec_changes import resized_alone, resized_together
+from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 
 _UNDECLARED = frozenset("BTSLHWFAN")
 """Names of sizes that are the caller's: batches, lengths, extents, nodes."""

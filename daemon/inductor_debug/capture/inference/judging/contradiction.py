@@ -14,14 +14,21 @@ import linecache
 import time
 from dataclasses import dataclass
 
-from inductor_debug.capture.conflicts import ConflictKind
+from inductor_debug.capture.failures.conflicts import ConflictKind
 from inductor_debug.capture.inference.judging import variations
 from inductor_debug.capture.inference.judging.axes import Axis, axes
 from inductor_debug.capture.inference.judging.refusing_call import Pair, RefusedCall, refused_call
 from inductor_debug.capture.inference.judging.volumes import STEPS, are_out_of_step, fitting
-from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.specs import Argument, ConstantSpec, Guess, ObjectSpec, SequenceSpec, TensorSpec
-from inductor_debug.capture.inference.trial import Outcome, Trials
+from inductor_debug.capture.inference.search.trial import Outcome, Trials
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.specs import (
+    Argument,
+    ConstantSpec,
+    Guess,
+    ObjectSpec,
+    SequenceSpec,
+    TensorSpec,
+)
 
 _SECONDS = 2.5
 _MOST_RUNS = 240

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from torch import nn
 
-from inductor_debug.capture import foreign
 from inductor_debug.capture.inference.judging.contradiction import is_further, raises_itself
 from inductor_debug.capture.inference.judging.doubts import misses_a_value
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.specs import Guess
-from inductor_debug.capture.inference.trial import Outcome, Trials
+from inductor_debug.capture.inference.search.trial import Outcome, Trials
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.capture.runtime import foreign
 
 _CANDIDATES = 2
 """How many values of an argument are tried in place of its default."""

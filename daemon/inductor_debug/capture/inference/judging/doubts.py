@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.raised.reading import Raised
-from inductor_debug.capture.inference.specs import Guess, ObjectSpec, Spec, TensorSpec
-from inductor_debug.capture.inference.trial import is_users
+from inductor_debug.capture.inference.search.raised_facts import Raised
+from inductor_debug.capture.inference.search.trial import is_users
+from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
 
 
 def is_plain(guess: Guess) -> bool:

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from inductor_debug.capture.conflicts import Conflict, ConflictKind, conflict_of, operands_of, sizes_of
-from inductor_debug.capture.contradictions.facts import Side
+from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, conflict_of, operands_of, sizes_of
+from inductor_debug.capture.failures.contradictions.call_facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
-from inductor_debug.capture.inference.leaves import accepted
-from inductor_debug.capture.inference.specs import Guess
-from inductor_debug.capture.inference.trial import Outcome, Trials
+from inductor_debug.capture.inference.search.trial import Outcome, Trials
+from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 Pair = tuple["int | str", "int | str"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inductor_debug.capture.inference.specs import Guess
+from inductor_debug.capture.inference.specs.specs import Guess
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from inductor_debug.capture.inference.changes import (
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
     replaced,
     resized_alone,
@@ -20,8 +21,7 @@ from inductor_debug.capture.inference.changes import (
     shifted,
     with_all_sizes,
 )
-from inductor_debug.capture.inference.plan import Plan
-from inductor_debug.capture.inference.specs import (
+from inductor_debug.capture.inference.specs.specs import (
     ConstantSpec,
     Guess,
     MappingSpec,

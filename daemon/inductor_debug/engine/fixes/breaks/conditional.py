@@ -17,7 +17,7 @@ from inductor_debug.engine.fixes.breaks.guards import quoted
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.fixes.statements import block_of, deeper, indentation, unit
 from inductor_debug.engine.fixes.tree import Tree
-from inductor_debug.engine.texts import index_of_utf16, utf16_length
+from inductor_debug.source.text_lines import index_of_utf16, utf16_length
 
 _SIDES = ("when_true", "when_false")
 """What the functions are called, with a number behind where a name is taken."""

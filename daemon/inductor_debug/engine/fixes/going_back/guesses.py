@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import Finding, Range, Severity
 
 from inductor_debug.engine.fixes.edits import Fix, apart
-from inductor_debug.engine.fixes.going_back.differences import Difference, differences
+from inductor_debug.engine.fixes.going_back.text_differences import Difference, differences
 
 _MOST_DIFFERENCES = 8
 """Beyond these, nobody can say which of them is the mistake."""

@@ -16,7 +16,7 @@ from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.fixes.rewrites.names import called
 from inductor_debug.engine.fixes.statements import indentation
 from inductor_debug.engine.fixes.tree import Tree
-from inductor_debug.engine.texts import utf16_length
+from inductor_debug.source.text_lines import utf16_length
 
 _MAKERS = frozenset({"tensor", "arange", "ones", "zeros", "full", "eye", "linspace", "logspace", "as_tensor"})
 _SHAPERS = frozenset(

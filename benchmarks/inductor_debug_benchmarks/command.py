@@ -1,0 +1,111 @@
+"""The `bench` subcommand: runs a benchmark and prints what it measured beside what we promise."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from inductor_debug_benchmarks import (
+    artifact_store,
+    inductor_cost,
+    inference_corpus,
+    kerneldiff_cost,
+    latency,
+    minimiser,
+    numerics_cost,
+    stage_cost,
+)
+from inductor_debug_benchmarks.bugs import mutant_runs as bugs
+from inductor_debug_benchmarks.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """What a benchmark measures, and what runs it."""
+
+    summary: str
+    run: Callable[[argparse.Namespace], Outcome]
+
+
+def _models(arguments: argparse.Namespace) -> list[str]:
+    return [name for name in arguments.models.split(",") if name]
+
+
+BENCHMARKS = {
+    "latency": Benchmark(
+        "from an edit to its findings, beside a bare Dynamo trace and a cold script",
+        lambda given: latency.run(_models(given), given.repeat),
+    ),
+    "inference": Benchmark(
+        "how often inputs are inferred, how well and how fast",
+        lambda given: inference_corpus.run(given.corpus, given.sample),
+    ),
+    "bugs": Benchmark(
+        "how many single mistakes in models that declare no inputs are found",
+        lambda given: bugs.run(given.corpus, given.sample, given.seed, missed=given.missed, resume=given.resume),
+    ),
+    "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stage_cost.run(_models(given))),
+    "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor_cost.run(_models(given))),
+    "artifacts": Benchmark("keeping and listing graphs", lambda given: artifact_store.run()),
+    "numerics": Benchmark("metrics of large tensors and emulated rounding", lambda given: numerics_cost.run()),
+    "kerneldiff": Benchmark("comparing every operation of BERT", lambda given: kerneldiff_cost.run()),
+    "repro": Benchmark("reducing failures, beside torch's own minifier", lambda given: minimiser.run()),
+}
+
+DESCRIPTION = """\
+Measures, and prints what was measured beside what we promise. Needs a quiet machine and, for some of the models,
+transformers.
+
+benchmarks:
+""" + "\n".join(f"  {name:{max(map(len, BENCHMARKS))}}  {known.summary}" for name, known in BENCHMARKS.items())
+EPILOG = """\
+examples:
+  inductor-debug bench latency
+  inductor-debug bench latency --models mlp,bert --repeat 30
+  inductor-debug bench kerneldiff --format json
+
+exit codes: 0 every promise was kept, 1 one was not, 2 it could not be measured
+"""
+
+
+FAILURES = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
+    parser.add_argument("benchmark", choices=list(BENCHMARKS), metavar="BENCHMARK", help="what to measure")
+    parser.add_argument(
+        "--corpus",
+        default="tests/inference",
+        help="inference, bugs: folder of the corpus (%(default)s); bugs: or of files with a class and get_inputs()",
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=0,
+        help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="bugs: which mistakes are planted (%(default)s)")
+    parser.add_argument(
+        "--missed", "--verbose", action="store_true", help="bugs: list what was not found, each with what was said"
+    )
+    parser.add_argument(
+        "--resume",
+        default="",
+        metavar="FILE",
+        help="bugs: keep every class that was measured in this file (JSON lines), and go on where the last run ended",
+    )
+    known = [*latency.SMALL, *latency.LARGE]
+    parser.add_argument(
+        "--models", default=",".join(known), help="latency, stages, inductor: comma-separated subset of: %(default)s"
+    )
+    parser.add_argument("--repeat", type=int, default=15, help="latency: edits for each small model (%(default)s)")
+    parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measures and prints; returns 0 when every promise was kept, 1 when one was not."""
+    outcome = BENCHMARKS[arguments.benchmark].run(arguments)
+    print(outcome.as_json() if arguments.format == "json" else outcome.as_text())
+    return outcome.exit_code()

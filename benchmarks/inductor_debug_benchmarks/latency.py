@@ -1,0 +1,165 @@
+"""`inductor-debug bench latency`: how soon an edit becomes findings, against the least that it could cost.
+
+Every figure of a row comes from the same run on the same machine: the daemon driven as an editor drives it, a bare
+Dynamo trace of the same model on fake tensors in a warm process, and a cold script that compiles the same model with
+`mock_backend`. Only their ratios say something beyond the machine they were taken on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from inductor_debug.cli.support.console import CommandError
+from inductor_debug.server.rpc.headless_client import HeadlessEditor
+
+from inductor_debug_benchmarks.editor_session import Answer, Typist
+from inductor_debug_benchmarks.measuring import MODELS, progress, stopwatch
+from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.process_usage import peak_resident, resident_bytes
+
+SMALL = ("mlp", "cnn", "attention", "autoencoder", "mixer")
+LARGE = ("bert", "llama70b")
+COLD = (*SMALL, "bert")
+"""Models that a cold script can compile with real weights on an ordinary machine."""
+
+_COLD_SCRIPT = """
+import importlib.util, sys
+import torch
+from inductor_debug import mock_backend
+spec = importlib.util.spec_from_file_location("model", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+torch.compile(module.Model(), backend=mock_backend)(*module.get_inputs())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The medians for one model in seconds; `cold` is None where no cold script was run, `peak` is in bytes."""
+
+    model: str
+    first: float
+    done: float
+    bare: float
+    again: float
+    cold: float | None
+    peak: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole run; `initialize` in seconds from spawning the server, `server` its resident bytes at the end."""
+
+    initialize: float
+    server: int | None
+    rows: list[Row]
+
+
+def run(models: list[str], repeat: int) -> Outcome:
+    """Runs the benchmark for the named models, `repeat` edits each; large models take fewer.
+
+    Raises:
+        CommandError: a model is not known.
+    """
+    unknown = [name for name in models if name not in (*SMALL, *LARGE)]
+    if unknown:
+        raise CommandError(f"unknown model {unknown[0]!r}; there are: {', '.join(SMALL + LARGE)}")
+    result = asyncio.run(_measure(models, max(1, repeat)))
+    return Outcome(asdict(result), promises(result), _table(result.rows))
+
+
+async def _measure(models: list[str], repeat: int) -> Result:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        started = time.perf_counter()
+        async with HeadlessEditor() as editor:
+            await editor.start(root)
+            initialize = time.perf_counter() - started
+            rows = [await _row(editor, root, name, repeat) for name in models]
+            server = resident_bytes(editor.process_id)
+    return Result(initialize, server, rows)
+
+
+async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Row:
+    path = root / f"{name}.py"
+    path.write_bytes((MODELS / path.name).read_bytes())
+    large = name in LARGE
+    rounds = max(3, repeat // 5) if large else repeat
+    progress(f"{name}: edits and bare traces in turns")
+    typist = Typist(editor, path)
+    over = asyncio.Event()
+    peak = asyncio.create_task(peak_resident(editor.process_id, over))
+    await typist.open()
+    await typist.edit(-1)  # The first edit after `open` still teaches the fork server what the file imports.
+    answers: list[Answer] = []
+    bare: list[float] = []
+    with stopwatch("inductor_debug_benchmarks.processes.bare_trace", path) as trace:
+        await asyncio.to_thread(trace, "bare")
+        # In turns, so that both see the same machine.
+        for number in range(rounds):
+            answers.append(await typist.edit(number))
+            bare.append(await asyncio.to_thread(trace, "bare"))
+    over.set()
+    again = await typist.type_again()
+    cold = None
+    if name in COLD:
+        progress(f"{name}: cold script")
+        cold = await asyncio.to_thread(_cold, path)
+    first = statistics.median(answer.first for answer in answers)
+    done = statistics.median(answer.done for answer in answers)
+    return Row(name, first, done, statistics.median(bare), again, cold, await peak)
+
+
+def _cold(path: Path) -> float:
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", _COLD_SCRIPT, str(path)], capture_output=True, check=True)
+    return time.perf_counter() - started
+
+
+def _table(rows: list[Row]) -> list[str]:
+    lines = [
+        f"{'model':<12}{'first':>9}{'done':>9}{'bare':>9}{'done/bare':>11}{'cold':>9}{'cold/first':>12}{'peak':>9}"
+    ]
+    for row in rows:
+        cold = f"{row.cold:8.2f}s" if row.cold is not None else f"{'-':>9}"
+        ratio = f"{row.cold / row.first:11.0f}x" if row.cold is not None else f"{'-':>12}"
+        lines.append(
+            f"{row.model:<12}{row.first:8.3f}s{row.done:8.3f}s{row.bare:8.3f}s{_over_bare(row):11.2f}{cold}{ratio}"
+            f"{row.peak / 1e6:7.0f}MB"
+        )
+    return [*lines, "", "done/bare leaves 50 ms of the daemon's time out, as the promise does."]
+
+
+def _over_bare(row: Row) -> float:
+    return max(row.done - 0.05, 0.0) / row.bare
+
+
+def promises(result: Result) -> list[Promise]:
+    """What we promise, each with whether this run kept it. Only the ratios hold on any machine."""
+    said: list[Promise] = []
+    small = [row for row in result.rows if row.model in SMALL]
+    if small:
+        median = statistics.median(row.first for row in small)
+        said.append((median <= 0.12, f"small models: change to first diagnostics {median:.3f} s (at most 0.12 s)"))
+        fast = min(row.cold / row.first for row in small if row.cold is not None)
+        said.append((fast >= 20, f"small models: {fast:.0f}x faster than a cold script (at least 20x)"))
+    for row in result.rows:
+        ratio = _over_bare(row)
+        said.append((ratio <= 1.25, f"{row.model}: done in {ratio:.2f} x bare Dynamo + 50 ms (at most 1.25 x)"))
+        if row.model == "llama70b":
+            said.append((row.first <= 1.5, f"{row.model}: first diagnostics in {row.first:.2f} s (at most 1.5 s)"))
+            said.append((row.peak <= 10**9, f"{row.model}: worker {row.peak / 1e9:.2f} GB resident (at most 1 GB)"))
+    said.append((result.initialize <= 0.6, f"initialize answered in {result.initialize:.2f} s (at most 0.6 s)"))
+    if result.server is not None:
+        said.append((result.server <= 70e6, f"server {result.server / 1e6:.0f} MB resident (at most 70 MB)"))
+    if result.rows:
+        again = max(row.again for row in result.rows)
+        said.append((again <= 0.02, f"unchanged text answered in {again * 1000:.0f} ms (at most 20 ms)"))
+    return said

@@ -1,0 +1,1 @@
+"""Plants single mistakes into source text, one family a module. Nothing is run here."""

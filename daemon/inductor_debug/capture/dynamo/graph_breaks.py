@@ -1,0 +1,140 @@
+"""Graph breaks as findings: one for each kind of break and place, however often Dynamo traces it.
+
+What happened are facts (`breaks`), their words are a rule's (`rules.words.break_words`); a break that Dynamo itself
+blames on an earlier one is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from inductor_debug_schema import BreakCause, Finding, Recompilation, Severity, Stage
+
+from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
+from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
+from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
+from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.failures import place
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.rules.words.break_words import sentence_of
+
+_OF_THE_FUNCTION = frozenset(
+    {
+        BreakCause.CLOCK,
+        BreakCause.COMPILED_CODE,
+        BreakCause.DISABLED,
+        BreakCause.FILE,
+        BreakCause.INSPECTION,
+        BreakCause.RANDOM,
+        BreakCause.SKIPPED,
+    }
+)
+"""Causes that lie in the function alone: wherever it is called is one thing to learn."""
+
+
+@dataclass
+class BreakCollector:
+    """Collects the breaks of one stage of one target; `count` is how many places break.
+
+    `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up.
+
+    `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
+    """
+
+    target: BuiltTarget
+    sources: SourceMap
+    stack: Callable[[Any], tuple[Frame, ...]]
+    stage: Stage = Stage.MOCK
+    findings: list[Finding] = field(default_factory=list)
+    count: int = 0
+    given_up: set[tuple[str, str]] = field(default_factory=set)
+    _seen: set[tuple[object, ...]] = field(default_factory=set)
+
+    def add(self, raw: RawBreak) -> None:
+        """Takes one break in."""
+        frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
+        eager = _function(frames, raw) if raw.gives_up else ""
+        facts, broken = facts_of(raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager)
+        location, related = place(frames, self.target.location, "inside {}")
+        if broken is not None and not facts.inside:
+            location = broken
+        key = (facts.torch_kind, location)
+        if key in self._seen or (raw.words.caused_earlier and self.count):
+            return
+        self._seen.add(key)
+        self.count += 1
+        if raw.gives_up and raw.stack:
+            self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
+        self.findings.append(
+            Finding(
+                rule="graph-break",
+                severity=Severity.ERROR if self.target.fullgraph else raw.words.severity,
+                message=sentence_of(facts),
+                path=location.path,
+                range=location.range,
+                stage=self.stage,
+                target=self.target.name,
+                related=related,
+                link=page_of(facts.registry_id),
+                facts=facts,
+                cause=facts.function if facts.breaks_by in _OF_THE_FUNCTION else "",
+            )
+        )
+
+    def add_limit(self, raw: RawLimit) -> None:
+        """Takes in that Dynamo gave up on a function it had to compile too often."""
+        frames = self.stack(raw.caller)
+        if len(frames) > 1 and raw.resumed:
+            # The rest of a function, after a graph break, is called from its beginning.
+            frames = frames[1:]
+        location, related = place(frames, self.target.location, "inside {}")
+        key = ("recompile", location)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.given_up.add((location.path, bare_name(raw.function)))
+        self.findings.append(
+            Finding(
+                rule="recompile",
+                severity=Severity.WARNING,
+                message=(
+                    f"`{raw.function}` was recompiled too often, so torch.compile gives up on it and it runs eagerly "
+                    "from here on."
+                ),
+                path=location.path,
+                range=location.range,
+                stage=self.stage,
+                target=self.target.name,
+                related=related,
+                link=page_of(RECOMPILE_LIMIT),
+                facts=Recompilation(raw.function, given_up=True),
+            )
+        )
+
+    def _with_callers(self, traced: tuple[Frame, ...], raw: RawBreak) -> tuple[Frame, ...]:
+        callers = self.stack(raw.caller)
+        # The rest of a function, after an earlier break, is called from its beginning.
+        return (*traced, *(callers[1:] if raw.resumed else callers))
+
+
+def _function(frames: tuple[Frame, ...], raw: RawBreak) -> str:
+    """The function that was to be compiled, as the user calls it."""
+    if not raw.stack:
+        return ""
+    name = raw.stack[-1].function
+    return next((frame.function for frame in frames if bare_name(frame.function) == bare_name(name)), name)
+
+
+def frames_of(stack: TracedStack, sources: SourceMap) -> tuple[Frame, ...]:
+    """The visible frames of a traced stack, innermost first."""
+    found = [sources.frame_from_positions(frame.filename, frame.function, frame.positions) for frame in stack]
+    return sources.intern([frame for frame in found if frame is not None])
+
+
+def bare_name(function: str) -> str:
+    """`forward` for `Model.forward`: Dynamo knows functions by their bare names."""
+    return function.rpartition(".")[2]

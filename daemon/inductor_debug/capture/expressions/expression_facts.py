@@ -1,0 +1,127 @@
+"""From a recording to facts about the user's expressions: shapes, ops and modules for hovers and inlay hints.
+
+Facts are for reading only: no rule looks at them, and nothing here holds a tensor or needs torch. Which expression gave
+what is `expression_runs`' affair; this module describes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
+
+from inductor_debug_schema import DeviceLayout, ExpressionFact, Location, TensorFact
+
+from inductor_debug.accelerators.device_memory import layout_in_sticks
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.expressions.expression_runs import Expression, Metas, expressions_of
+from inductor_debug.capture.expressions.flow import Flow, flow_of
+from inductor_debug.rules.recording.ops import Recording, Size, TensorMeta
+from inductor_debug.source.source_text import SourceText
+
+MOST_FACTS = 5000
+"""Expressions of one stage and target that are told of; those that ran first come first."""
+MOST_OPS = 8
+MOST_MODULES = 4
+MOST_OUTPUTS = 8
+
+
+class Sources(Protocol):
+    """Where the texts of files come from."""
+
+    def text(self, path: str) -> SourceText | None:
+        """The text that runs as `path`, if there is one."""
+
+
+class ExpressionReader:
+    """Makes facts for one job.
+
+    Args:
+        profile: the accelerator, for the layout of tensors on it.
+        sources: the texts that ran.
+    """
+
+    def __init__(self, profile: Profile, sources: Sources) -> None:
+        self._profile = profile
+        self._sources = sources
+        self._flows: dict[str, Flow] = {}
+
+    def facts(self, recordings: Iterable[Recording], unfinished: Collection[Location] = ()) -> list[ExpressionFact]:
+        """What the recordings of one stage and target say of every expression in the project's files.
+
+        In the order in which they first ran; of an expression that several recordings saw, the last one speaks. Those
+        at the places `unfinished` raised, and gave nothing.
+        """
+        found: dict[Location, ExpressionFact] = {}
+        words = _Words(self._profile)
+        for recording in recordings:
+            seen = expressions_of(recording, self._flow_of)
+            whole = [expression for expression in seen if expression.location not in unfinished]
+            found.update({expression.location: words.fact(expression) for expression in whole})
+        return list(found.values())[:MOST_FACTS]
+
+    def _flow_of(self, path: str) -> Flow:
+        known = self._flows.get(path)
+        if known is None:
+            text = self._sources.text(path)
+            known = self._flows[path] = Flow() if text is None else flow_of(text)
+        return known
+
+
+class _Words:
+    """Turns metadata into what goes over the wire; equal tensors are described once."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._tensors: dict[object, TensorFact] = {}
+
+    def fact(self, expression: Expression) -> ExpressionFact:
+        """The fact about one expression."""
+        ops = sorted(expression.ops.items(), key=lambda item: -item[1])[:MOST_OPS]
+        modules = [module for module in expression.modules if module]
+        several = list(expression.variants.values()) if len(expression.variants) > 1 else []
+        return ExpressionFact(
+            path=expression.location.path,
+            range=expression.location.range,
+            outputs=self._tensors_of(expression.outputs),
+            exact=expression.exact,
+            ops=dict(ops),
+            op_count=expression.op_count,
+            modules=modules[:MOST_MODULES],
+            module_count=len(modules),
+            runs=expression.runs,
+            variants=[self._tensors_of(metas) for metas in several],
+        )
+
+    def _tensors_of(self, metas: Metas) -> list[TensorFact]:
+        return [self._tensor(meta) for meta in metas[:MOST_OUTPUTS]]
+
+    def _tensor(self, meta: TensorMeta) -> TensorFact:
+        key = (meta.shape, meta.stride, meta.dtype)
+        known = self._tensors.get(key)
+        if known is None:
+            sizes = _numbers(meta.shape)
+            known = self._tensors[key] = TensorFact(
+                shape=[_plain(size) for size in meta.shape],
+                stride=[_plain(size) for size in meta.stride],
+                dtype=meta.dtype,
+                bytes=None if sizes is None else math.prod(sizes) * meta.element_bytes,
+                layout=None if sizes is None else self._layout(sizes, meta),
+            )
+        return known
+
+    def _layout(self, sizes: list[int], meta: TensorMeta) -> DeviceLayout | None:
+        """How the tensor lies in sticks: those run along the dimension that is innermost in memory."""
+        layout = layout_in_sticks(self._profile, sizes, meta.stride, meta.dtype, meta.element_bytes)
+        if layout is None:
+            return None
+        return DeviceLayout(list(layout.device_size), list(layout.dim_map), layout.device_bytes, round(layout.waste, 4))
+
+
+def _plain(size: Size) -> int | str:
+    return size if isinstance(size, int) else str(size)
+
+
+def _numbers(sizes: Sequence[Size]) -> list[int] | None:
+    numbers = [size for size in sizes if isinstance(size, int)]
+    return numbers if len(numbers) == len(sizes) else None

@@ -1,0 +1,118 @@
+"""Which expression an instruction belongs to, for Pythons that do not say (before 3.11).
+
+The compiler emits the instructions of a line in the order in which it evaluates, and so does a post-order walk of the
+syntax tree (`evaluation`): the n-th instruction of a kind on a line belongs to the n-th expression of that kind in its
+scope. Where the counts differ (a `with` block's end, bytecode rewritten by Dynamo), the answer is None and callers
+point at the whole line.
+"""
+
+from __future__ import annotations
+
+import dis
+import linecache
+import re
+from functools import lru_cache
+from types import CodeType
+
+from inductor_debug.capture.expressions.evaluation import Key, read
+from inductor_debug.capture.expressions.evaluation import SourcePositions as SourcePositions
+
+RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$|^__resume_at_\d+(_\d+)?$")
+"""The names Dynamo gives the functions in which it goes on after a graph break (torch 2.11 to 2.13)."""
+
+_INSTRUCTION_KINDS = {
+    "BINARY_SUBSCR": "subscript",
+    "STORE_SUBSCR": "subscript",
+    "DELETE_SUBSCR": "subscript",
+    "BINARY_SLICE": "subscript",
+    "LOAD_ATTR": "attribute",
+    "LOAD_METHOD": "attribute",
+    "STORE_ATTR": "attribute",
+    "DELETE_ATTR": "attribute",
+    "COMPARE_OP": "compare",
+    "IS_OP": "compare",
+    "CONTAINS_OP": "compare",
+    "LOAD_NAME": "name",
+    "LOAD_FAST": "name",
+    "LOAD_GLOBAL": "name",
+    "LOAD_DEREF": "name",
+    "LOAD_CLASSDEREF": "name",
+    "RAISE_VARARGS": "raise",
+    "IMPORT_NAME": "import",
+    "IMPORT_FROM": "import",
+    "IMPORT_STAR": "import",
+}
+_PREFIXES = {"CALL": "call", "BINARY_": "binary", "INPLACE_": "binary", "UNARY_": "unary"}
+_OF_WHAT_PRECEDES = ("POP_JUMP_", "JUMP_IF_", "GET_ITER", "UNPACK_SEQUENCE", "FORMAT_VALUE")
+"""Instructions that take what was evaluated last, and belong to its expression."""
+
+
+def positions_at(code: CodeType, offset: int, text: str | None = None) -> SourcePositions | None:
+    """Finds the expression that the instruction at byte `offset` of `code` evaluates.
+
+    Args:
+        code: the running code object.
+        offset: `frame.f_lasti`, or the offset of an instruction of Dynamo's.
+        text: the file's text, or None to ask `linecache`.
+
+    Returns:
+        The expression's positions, or None where the syntax tree and the bytecode do not match.
+    """
+    located = _instructions(code).get(offset)
+    if located is None:
+        return None
+    key, ordinal, count = located
+    source = read(_text_of(code, text))
+    resumed = RESUMED.match(code.co_name)
+    if resumed:
+        key = key._replace(scope_line=source.first_line(key.scope, key.line))
+    nodes = source.expressions.get(key, [])
+    if len(nodes) == count or (nodes and key.line in source.copied and count % len(nodes) == 0):
+        return nodes[ordinal % len(nodes)]
+    if resumed and resumed["line"] == str(key.line) and count - ordinal <= len(nodes):
+        # Of the line that it goes on in, such a function has only the rest, after instructions of Dynamo's own.
+        return nodes[ordinal - count]
+    return None
+
+
+def qualified_name(code: CodeType, text: str | None = None) -> str:
+    """What `co_qualname` is from Python 3.11 on; the plain name where the text has no such function."""
+    return read(_text_of(code, text)).names.get((code.co_name, code.co_firstlineno), code.co_name)
+
+
+def _text_of(code: CodeType, text: str | None) -> str:
+    return text if text is not None else "".join(linecache.getlines(code.co_filename))
+
+
+@lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> dict[int, tuple[Key, int, int]]:
+    """Byte offset to (what it is, ordinal among those, how many there are)."""
+    found: list[tuple[int, Key, int]] = []
+    counts: dict[Key, int] = {}
+    resumed = RESUMED.match(code.co_name)
+    scope = resumed["name"] if resumed and resumed["name"] else code.co_name
+    last: tuple[Key, int] | None = None
+    line = code.co_firstlineno
+    starts = {start: number for start, _, number in code.co_lines() if number is not None}
+    for instruction in dis.get_instructions(code):
+        line = starts.get(instruction.offset, line)
+        kind = _kind_of(instruction)
+        if kind is not None:
+            key = Key(scope, code.co_firstlineno, line, kind)
+            last = key, counts.get(key, 0)
+            counts[key] = last[1] + 1
+        elif not instruction.opname.startswith(_OF_WHAT_PRECEDES):
+            last = None
+        if last is not None:
+            found.append((instruction.offset, *last))
+    return {offset: (key, ordinal, counts[key]) for offset, key, ordinal in found}
+
+
+def _kind_of(instruction: dis.Instruction) -> str | None:
+    name = instruction.opname
+    kind = _INSTRUCTION_KINDS.get(name)
+    if kind == "name" and not str(instruction.argval).isidentifier():
+        return None  # a comprehension's own argument
+    if kind is not None or name.startswith("CALL_INTRINSIC"):
+        return kind
+    return next((kind for prefix, kind in _PREFIXES.items() if name.startswith(prefix)), None)

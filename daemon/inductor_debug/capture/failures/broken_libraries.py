@@ -1,0 +1,65 @@
+"""Tells a library that is installed and cannot be imported from a mistake of the user's: what to say of it, and to do.
+
+A binary that was built for another torch, or that lacks a shared object, raises inside of the library's own modules
+while they are imported. A module that is not there at all is another matter. Reads metadata of installed packages.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+import torch
+
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.runtime.loading import is_installed, is_standard
+
+_EXACT_TORCH = re.compile(r"torch\s*\(?==\s*([0-9][0-9.]*)")
+
+
+def broken_library(error: BaseException) -> str | None:
+    """What to tell of an exception that an installed library raised while it was imported; None for any other."""
+    if isinstance(error, ModuleNotFoundError) or not isinstance(error, Exception):
+        return None
+    name = _importing(error)
+    if name is None:
+        return None
+    words = f"{_with_version(name)} is installed and cannot be imported: {describe(error).rstrip('.')}."
+    wanted = _wanted_torch(name)
+    if wanted is not None and wanted != torch.__version__.partition("+")[0]:
+        return f"{words} It was built for torch {wanted} and this is {torch.__version__}: install those that fit."
+    return f"{words} Install it anew for this Python and torch {torch.__version__}, or choose another interpreter."
+
+
+def _importing(error: BaseException) -> str | None:
+    """The top-level name of the library whose module was being executed when the error was raised in it."""
+    traceback, library = error.__traceback__, None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_installed(code.co_filename):
+            if code.co_name == "<module>" and library is None:
+                library = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        elif not code.co_filename.startswith("<frozen importlib") and not is_standard(code.co_filename):
+            library = None
+        traceback = traceback.tb_next
+    return library or None
+
+
+def _distribution(name: str) -> metadata.Distribution | None:
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _with_version(name: str) -> str:
+    found = _distribution(name)
+    return name if found is None else f"{name} {found.version}"
+
+
+def _wanted_torch(name: str) -> str | None:
+    """The one version of torch that a package says it needs; None where it does not say so."""
+    found = _distribution(name)
+    requirements = found.requires if found is not None else None
+    matches = (_EXACT_TORCH.match(line) for line in requirements or ())
+    return next((match[1] for match in matches if match is not None), None)

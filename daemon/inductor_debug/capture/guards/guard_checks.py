@@ -1,0 +1,217 @@
+"""Which guards of an earlier graph a call breaks: all of them, each in a sentence.
+
+Torch itself stops at the first. Every check is evaluated on its own, as torch does to explain the first one; for
+tensors the metadata that the check names are compared, so that a different size and a different dtype are both told. A
+check that cannot be evaluated (an object that is no longer there) is left to those that made it so.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.guards.guard_hooks import Check, Entry
+from inductor_debug.capture.runtime import foreign
+
+_TENSOR = re.compile(
+    r"check_tensor\((?P<source>.*), (?P<type>\w+), DispatchKeySet\((?P<keys>[^)]*)\), torch\.(?P<dtype>\w+), "
+    r"device=(?P<device>\w+), requires_grad=(?P<grad>\w+), size=\[(?P<size>[^\]]*)\], stride=\[(?P<stride>[^\]]*)\]\)"
+)
+"""How torch 2.11 to 2.13 write the guard on a tensor; sizes that are dynamic are None."""
+_COMMENT = re.compile(r"\s{2,}# .*$", re.DOTALL)
+_PLACE = re.compile(r"# (?P<file>[^#\s]+):(?P<line>\d+) in ")
+_EQUALS = re.compile(r"^(?P<left>.+?) == (?P<right>.+)$", re.DOTALL)
+_NAMED = re.compile(r"\b[LG]\['(\w+)'\]")
+_KEPT = re.compile(r"\b___stack\d+\b")
+"""What Dynamo calls a value that it carries over a graph break."""
+_ITEM = re.compile(r"dict\.__getitem__\((?P<owner>[^\s,]+), list\(dict\.keys\((?P=owner)\)\)\[(?P<number>\d+)\]\)")
+"""How torch finds an item of a dictionary: by the number of its key."""
+_REGISTRY = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
+_SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
+_CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
+"""A comparison of something that the function was given: what an epilogue lambda says of symbolic numbers."""
+_RANK = " dimensions, not "
+_LONGEST = 120
+_PLAIN = (int, float, complex, str, bool, type(None), torch.dtype, torch.device)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A check that a call breaks. `text` is for people; `line` is its one-based source line, where only torch knows it.
+
+    `source` and `kind` tell which guard it is.
+    """
+
+    text: str
+    source: str
+    kind: str
+    file: str = ""
+    line: int | None = None
+
+
+def broken_checks(entry: Entry) -> list[Broken]:
+    """All checks of `entry` that its scope breaks, in the order in which torch checks them."""
+    found: list[Broken] = []
+    unlike: list[str] = []
+    for check in entry.checks:
+        for part in check.parts:
+            # With another number of dimensions everything about sizes and strides is another too.
+            if not any(f"{source}.{what}()" in part for source in unlike for what in ("size", "stride")):
+                found += _broken(check, part, entry.scope)
+        unlike += [broken.source for broken in found[-1:] if _RANK in broken.text]
+    if not found and entry.first:
+        found.append(_said(Check("", "", ()), entry.first, readable(_COMMENT.sub("", entry.first))))
+    return found
+
+
+def size_conditions(check: Check) -> list[Broken]:
+    """The conditions on symbolic sizes and numbers among the parts of a check, as they are written, none broken."""
+    if check.kind == "TENSOR_MATCH":
+        return []
+    codes = [(part, _COMMENT.sub("", part).strip()) for part in check.parts]
+    return [
+        _said(Check(check.kind, "", ()), part, readable(code))
+        for part, code in codes
+        if _SIZES.search(code) or (check.kind == "LAMBDA_GUARD" and _CONDITION.search(code))
+    ]
+
+
+def readable(source: str) -> str:
+    """A source as the user would write it: `L['self']._modules['a']._parameters['weight']` is `self.a.weight`."""
+    named = _REGISTRY.sub(lambda match: f".{match[1]}", _NAMED.sub(lambda match: match[1], source))
+    return _KEPT.sub("value from before the graph break", named)
+
+
+def _broken(check: Check, part: str, scope: dict[str, Any]) -> list[Broken]:
+    tensor = _TENSOR.match(part)
+    if tensor is not None:
+        return [_said(check, part, text) for text in _differences(tensor, check, scope)]
+    code = _COMMENT.sub("", part).strip()
+    try:
+        holds = eval(code, {}, scope)
+    except Exception:
+        # Not code, or it depends on something that another check misses.
+        return []
+    if _is_true(holds) and not (check.kind == "EQUALS_MATCH" and _is_of_other_type(code, scope)):
+        return []
+    return [_said(check, part, _in_words(code, scope))]
+
+
+def _is_true(holds: Any) -> bool:
+    """What a check came to; None is no answer. A tensor's comparison is a tensor, and no guard on a constant holds."""
+    if holds is None or isinstance(holds, bool):
+        return holds is not False
+    try:
+        return not isinstance(holds, torch.Tensor) and bool(holds)
+    except Exception:
+        # An array of several values, or an object of the user's own.
+        return False
+
+
+def _is_of_other_type(code: str, scope: dict[str, Any]) -> bool:
+    """Whether two sides that are equal (`4.0 == 4`) are of different types, which torch tells apart."""
+    match = _EQUALS.match(code)
+    if match is None:
+        return False
+    try:
+        return type(eval(match["left"], {}, scope)) is not type(ast.literal_eval(match["right"]))
+    except Exception:
+        # The right side is no literal.
+        return False
+
+
+def _said(check: Check, part: str, text: str) -> Broken:
+    place = _PLACE.search(part)
+    return Broken(
+        text,
+        check.source,
+        check.kind,
+        place["file"] if place else "",
+        int(place["line"]) if place is not None else None,
+    )
+
+
+def _in_words(code: str, scope: dict[str, Any]) -> str:
+    match = _EQUALS.match(code)
+    if match is not None:
+        try:
+            now = eval(match["left"], {}, scope)
+        except Exception:
+            now = _in_words
+        if isinstance(now, _PLAIN):
+            name = _short(readable(_with_keys(match["left"], scope)))
+            return f"`{name}` is {now!r}, not {_short(readable(match['right']))}"
+        if now is not _in_words and _is_literal(match["right"]):
+            kind = "a tensor" if isinstance(now, torch.Tensor) else _a(type(now).__name__)
+            return f"`{_short(readable(match['left']))}` is {kind}, not {_short(readable(match['right']))}"
+    return f"`{_short(readable(code))}` does not hold"
+
+
+def _with_keys(code: str, scope: dict[str, Any]) -> str:
+    """Items of dictionaries by their keys, which torch knows by number: `counts['calls']`."""
+
+    def item(match: re.Match[str]) -> str:
+        try:
+            key = list(dict.keys(eval(match["owner"], {}, scope)))[int(match["number"])]
+        except Exception:
+            return match[0]
+        return f"{match['owner']}[{foreign.representation(key)}]"
+
+    return _ITEM.sub(item, code)
+
+
+def _is_literal(code: str) -> bool:
+    try:
+        ast.literal_eval(code)
+    except (ValueError, SyntaxError):
+        return False
+    return True
+
+
+def _differences(expected: re.Match[str], check: Check, scope: dict[str, Any]) -> list[str]:
+    try:
+        tensor = eval(check.source or expected["source"], {}, scope)
+    except Exception:
+        return []
+    name = f"`{readable(check.source or expected['source'])}`"
+    if not isinstance(tensor, torch.Tensor):
+        return [f"{name} is {_a(type(tensor).__name__)}, not a tensor"]
+    said = []
+    if str(tensor.dtype) != f"torch.{expected['dtype']}":
+        said.append(f"{name} is {str(tensor.dtype).removeprefix('torch.')}, not {expected['dtype']}")
+    if str(tensor.requires_grad) != expected["grad"]:
+        said.append(f"{name} {'needs' if tensor.requires_grad else 'needs no'} gradient, unlike before")
+    device = "None" if tensor.device.index is None else str(tensor.device.index)
+    if device != expected["device"]:
+        said.append(f"{name} is on {tensor.device}, not on index {expected['device']}")
+    sizes = _numbers(expected["size"])
+    if len(sizes) != tensor.dim():
+        return [*said, f"{name} has {tensor.dim()}{_RANK}{len(sizes)}"]
+    said += _unequal(name, "size", list(tensor.shape), sizes)
+    if not said:
+        said += _unequal(name, "stride", list(tensor.stride()), _numbers(expected["stride"]))
+    return said
+
+
+def _unequal(name: str, what: str, now: list[Any], before: list[int | None]) -> list[str]:
+    return [
+        f"{name} has {what} {actual} in dimension {index}, not {known}"
+        for index, (actual, known) in enumerate(zip(now, before, strict=True))
+        if known is not None and actual != known
+    ]
+
+
+def _numbers(text: str) -> list[int | None]:
+    return [int(item) if item.strip().lstrip("-").isdigit() else None for item in text.split(",") if item.strip()]
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

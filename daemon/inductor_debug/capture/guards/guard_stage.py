@@ -1,0 +1,56 @@
+"""When a session looks at guards: where several sets of inputs are listed, or where it was asked to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from inductor_debug_schema import ArtifactKind, ArtifactMade, JobRequest, Stage, StageState
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.guards.guards import run_guards
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+
+OPTION = "guards"
+"""The option of a request that asks for guards, and the title of the artifact that holds them."""
+
+
+def with_guards(
+    outcome: StageOutcome,
+    target: BuiltTarget,
+    sources: SourceMap,
+    request: JobRequest,
+    around: Callable[[], AbstractContextManager[Any]],
+) -> StageOutcome:
+    """`outcome` of the mock stage with what guards tell: `recompile` and `eager-fallback` findings, and a report.
+
+    Where nobody wants it, or the stage failed, it is `outcome` itself. Findings about inferred inputs are left out,
+    because nobody would call the target with just those.
+    """
+    wanted = bool(request.options.get(OPTION))
+    if outcome.report.state is not StageState.DONE or not (wanted or target.more):
+        return outcome
+    with around():
+        guards = run_guards(target, sources, target.more)
+    known = {(finding.rule, finding.path, finding.range) for finding in outcome.findings}
+    fresh = [finding for finding in guards.findings if (finding.rule, finding.path, finding.range) not in known]
+    report = guards.report
+    note = (
+        f"{len(report.graphs)} graphs with {report.calls} operations were compiled over {report.sets} calls, "
+        f"{len(report.recompiles)} of them again."
+    )
+    return replace(
+        outcome,
+        report=replace(outcome.report, notes=[*outcome.report.notes, note]),
+        findings=[*outcome.findings, *(fresh if target.inference is None else [])],
+        extras=[_artifact(report.to_dict(), target, request)] if wanted or request.keep_graphs else [],
+    )
+
+
+def _artifact(document: dict[str, Any], target: BuiltTarget, request: JobRequest) -> ArtifactMade:
+    content = json.dumps({**document, "path": request.path}, indent=1).encode()
+    return ArtifactMade(ArtifactKind.STATISTICS, OPTION, ".json", "application/json", content, target.name, Stage.MOCK)

@@ -1,0 +1,262 @@
+"""What a target's compiled graphs rely on, and what compiles it again: guards, recompilations, functions left eager.
+
+The target is compiled for real by Dynamo and called with each of its sets of inputs in turn, under a backend that only
+runs the graphs; a target with one set is called twice, because a model that changes itself breaks its own guards. All
+of it happens on demand: it costs a trace for every version. The words of graph breaks are `graph_breaks`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import torch
+from inductor_debug_schema import Finding, Location, Recompilation, Related, Severity, Stage
+from torch._dynamo import external_utils
+from torch.fx import GraphModule
+
+from inductor_debug.capture.dynamo.graph_breaks import frames_of
+from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
+from inductor_debug.capture.expressions.spans import SourceMap, name_of
+from inductor_debug.capture.failures.failures import innermost, place
+from inductor_debug.capture.guards import guard_hooks
+from inductor_debug.capture.guards.guard_checks import Broken, broken_checks, readable, size_conditions
+from inductor_debug.capture.guards.guard_hooks import Check, Entry, RawGuard, RawRecompile
+from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
+from inductor_debug.capture.running.modules import Snapshot
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.stages.dynamo_run import Call, Callers, DynamoRun
+from inductor_debug.capture.stages.eager_functions import WatchedRunner, eager_findings
+from inductor_debug.rules.recording.guard_facts import (
+    BreakFact,
+    BrokenGuard,
+    GraphFact,
+    GuardFact,
+    GuardReport,
+    RecompileFact,
+)
+from inductor_debug.rules.recording.ops import Frame
+
+_MOST_TOLD = 4
+_MOST_RELATED = 8
+_UNKNOWN = "torch does not say which guard failed"
+
+
+@dataclass(slots=True)
+class GuardOutcome:
+    """The report, the findings that come of it, and notes on what stood in the way."""
+
+    report: GuardReport
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = ()) -> GuardOutcome:
+    """Compiles `target` and calls it with its own inputs and with each of `more`.
+
+    Findings are `recompile`, at the expressions whose guards were broken, and `eager-fallback`, where a function's
+    operations are in no graph. Exceptions of the target end the run and become notes: stages explain them.
+    """
+    run = DynamoRun(target, sources, Stage.MOCK)
+    watch = _Watch(run)
+    snapshot = Snapshot(target)
+    calls = list(more) or target.calls
+    with guard_hooks.listening(watch.guard, watch.recompiled):
+        error = run.execute(watch, calls, leave_early=False)
+    snapshot.restore()
+    ending = run.explain(error)
+    explained = ending.findings
+    report = watch.report(1 + len(calls))
+    stopped = [found.message for found in explained if found.rule == "capture-error"]
+    broken = [found for found in explained if found.rule != "capture-error"]
+    report.breaks = [BreakFact(found.rule, found.message, Location(found.path, found.range)) for found in broken]
+    report.notes = [*ending.notes, *stopped]
+    limits = [finding for finding in run.breaks.findings if finding.rule == "recompile"]
+    findings = [*_recompile_findings(target, watch), *limits, *eager_findings(run, report.eager, explained)]
+    return GuardOutcome(report, findings, ending.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A broken guard with the frames that made it."""
+
+    broken: Broken
+    frames: tuple[Frame, ...]
+    graph: str
+
+
+@dataclass(slots=True)
+class _Recompile:
+    function: str
+    number: str
+    inputs: int
+    failures: list[_Failure]
+    closest: list[_Failure]
+
+
+class _Watch:
+    """The runner of the run, and what the hooks tell."""
+
+    def __init__(self, run: DynamoRun) -> None:
+        self._run = run
+        self._runner = WatchedRunner(run)
+        self._guards: dict[str, dict[tuple[str, str], RawGuard]] = {}
+        self._graphs: list[GraphFact] = []
+        self._frames: set[str] = set()
+        self._codes: list[CodeType] = []
+        self.recompiles: list[_Recompile] = []
+
+    def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
+        """Notes the graph; what is returned runs it."""
+        number = guard_hooks.compilation()
+        self._frames.add(number)
+        code = guard_hooks.compiled_code()
+        self._codes += [code] if code is not None and code not in self._codes else []
+        calls = sum(node.op.startswith("call_") for node in graph_module.graph.nodes)
+        function = self._name_of(code)
+        self._graphs.append(GraphFact(number, function, self._definition(code), calls))
+        return self._runner.compiled(graph_module, callers)
+
+    def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
+        """Dynamo is never left early here."""
+        self.compiled(graph_module, lambda _: ())(*arguments)
+
+    def guard(self, raw: RawGuard) -> None:
+        """A guard was made; an analysis that is started again makes its guards again."""
+        self._guards.setdefault(raw.compilation, {})[raw.kind, raw.source] = raw
+
+    def recompiled(self, raw: RawRecompile) -> None:
+        """A call did not fit."""
+        entries = [(entry, [self._failure(broken, entry) for broken in broken_checks(entry)]) for entry in raw.entries]
+        # Of several versions the one that nearly fits says best what is new; of equal ones the last.
+        close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_TOLD * 100, default=None)
+        self.recompiles.append(
+            _Recompile(
+                self._name_of(raw.code),
+                raw.compilation,
+                self._run.call + 1,
+                [failure for _, failures in entries for failure in failures],
+                close[1] if close is not None else [],
+            )
+        )
+
+    def _name_of(self, code: CodeType | None) -> str:
+        """The compiled function; where the target's forward is torch's own, Dynamo compiles a wrapper around it."""
+        if code is None or code.co_filename == external_utils.__file__:
+            return self._run.target.name
+        return name_of(code)
+
+    def _failure(self, broken: Broken, entry: Entry) -> _Failure:
+        return _Failure(broken, self._frames_of(broken, entry.compilation), entry.compilation)
+
+    def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
+        """Where the guard was made: of its kind on its source, else any on its source, else torch's own line."""
+        made = self._guards.get(number, {})
+        same = [raw for raw in made.values() if raw.source == broken.source and raw.source and raw.stack]
+        same.sort(key=lambda raw: raw.kind != broken.kind)
+        for raw in same:
+            frames = frames_of(raw.stack, self._run.sources)
+            if innermost(frames) is not None:
+                return frames
+        if broken.line is None:
+            return ()
+        files = [self._run.target.location.path, *(raw.stack[0].filename for raw in made.values() if raw.stack)]
+        file = next((file for file in files if file.endswith(broken.file)), None)
+        positions = SourcePositions(broken.line, None, None, None)
+        frame = self._run.sources.frame_from_positions(file, "", positions) if file is not None else None
+        return (frame,) if frame is not None else ()
+
+    def report(self, sets: int) -> GuardReport:
+        """What was seen, but for breaks."""
+        sizes = {number: checks for code in self._codes for number, checks in guard_hooks.cached(code)}
+        for graph in self._graphs:
+            made = self._guards.get(graph.number, {})
+            # A number is guarded twice, once as a constant.
+            graph.guards = [
+                self._fact(raw)
+                for (kind, source), raw in made.items()
+                if kind != "CONSTANT_MATCH" or ("EQUALS_MATCH", source) not in made
+            ]
+            graph.guards += self._size_facts(graph.number, sizes.get(graph.number, ()))
+        return GuardReport(
+            target=self._run.target.name,
+            sets=sets,
+            frames=len(self._frames),
+            calls=sum(graph.calls for graph in self._graphs),
+            graphs=self._graphs,
+            recompiles=[
+                RecompileFact(made.function, made.number, made.inputs, list(map(_broken_guard, made.failures)))
+                for made in self.recompiles
+            ],
+            eager=self._runner.functions(),
+        )
+
+    def _fact(self, raw: RawGuard) -> GuardFact:
+        location = _location(frames_of(raw.stack, self._run.sources))
+        return GuardFact(raw.kind, readable(raw.source), location, is_bookkeeping(raw.kind, raw.source))
+
+    def _size_facts(self, number: str, checks: tuple[Check, ...]) -> list[GuardFact]:
+        """The conditions on symbolic sizes, at the lines that torch knows."""
+        conditions = (broken for check in checks for broken in size_conditions(check))
+        return [
+            GuardFact("SHAPE", broken.text, _location(self._frames_of(broken, number)), bookkeeping=False)
+            for broken in conditions
+        ]
+
+    def _definition(self, code: CodeType | None) -> Location | None:
+        if code is None:
+            return None
+        positions = SourcePositions(code.co_firstlineno, None, None, None)
+        frame = self._run.sources.frame_from_positions(code.co_filename, name_of(code), positions)
+        return frame.location if frame is not None else None
+
+
+def _location(frames: tuple[Frame, ...]) -> Location | None:
+    index = innermost(frames)
+    return frames[index].location if index is not None else None
+
+
+def _broken_guard(failure: _Failure) -> BrokenGuard:
+    return BrokenGuard(failure.broken.text, readable(failure.broken.source), _location(failure.frames), failure.graph)
+
+
+def _recompile_findings(target: BuiltTarget, watch: _Watch) -> list[Finding]:
+    """One finding for each expression whose guards were broken, and for each function about which nothing is known."""
+    told: dict[tuple[str, Location], list[tuple[_Recompile, list[_Failure]]]] = {}
+    for made in watch.recompiles:
+        by_place: dict[Location, list[_Failure]] = {}
+        for failure in made.closest:
+            by_place.setdefault(place(failure.frames, target.location, "")[0], []).append(failure)
+        for location, failures in (by_place or {target.location: []}).items():
+            told.setdefault((made.function, location), []).append((made, failures))
+    return [_recompile_finding(target, function, location, times) for (function, location), times in told.items()]
+
+
+def _recompile_finding(
+    target: BuiltTarget, function: str, location: Location, times: list[tuple[_Recompile, list[_Failure]]]
+) -> Finding:
+    first, failures = times[0]
+    texts = list(dict.fromkeys(failure.broken.text for failure in failures)) or [_UNKNOWN]
+    why = "; ".join(texts[:_MOST_TOLD]) + (f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else "")
+    again = f", and {len(times) - 1} more time{'s' if len(times) > 2 else ''} for later ones" if len(times) > 1 else ""
+    related = [
+        Related(other.path, other.range, f"also: {failure.broken.text}")
+        for failure in first.closest
+        if (other := place(failure.frames, target.location, "")[0]) != location
+    ]
+    if failures:
+        related = [*place(failures[0].frames, target.location, "inside {}")[1], *related]
+    return Finding(
+        rule="recompile",
+        severity=Severity.WARNING,
+        message=f"`{function}` is compiled again for call {first.inputs}{again}: {why}.",
+        path=location.path,
+        range=location.range,
+        stage=Stage.MOCK,
+        target=target.name,
+        count=len(times),
+        related=related[:_MOST_RELATED],
+        facts=Recompilation(function, given_up=False),
+    )

@@ -1,0 +1,241 @@
+"""How the project itself builds a class: its calls, read as syntax and evaluated only where they are plain.
+
+What is plain says `plain_values`: literals, constants, options of the command line, what functions of the file return
+by their text. The function around a call is gone through as well, with what it is itself given by those who call it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import functools
+import itertools
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from inductor_debug.capture.inference.values.command_line_options import options_of
+from inductor_debug.capture.inference.values.following import Definition, Follower
+from inductor_debug.capture.inference.values.function_syntax import Function
+from inductor_debug.capture.inference.values.plain_values import Names
+from inductor_debug.capture.inference.values.symbolic_values import UnknownError, is_same
+from inductor_debug.capture.runtime import foreign
+
+Call = tuple[list[Any], dict[str, Any]]
+"""Positional and keyword arguments; what is not plain is `UnknownError`."""
+
+_MOST_CALLERS = 2
+_MOST_TIMES = 3
+_MOST_COMPUTED = 60
+_FURTHEST = 4
+_SECONDS = 1.0
+_SECONDS_IN_PROJECT = 0.15
+_MOST_FILES = 400
+_LARGEST = 400_000
+_FOREIGN = frozenset(("site-packages", "node_modules", "__pycache__", "venv", "env", "build", "dist"))
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A call and the definitions around it, outermost first."""
+
+    node: ast.Call
+    around: tuple[Any, ...]
+
+    @property
+    def owner(self) -> Function | None:
+        """The function that the call stands in; None for the file itself."""
+        return next((item for item in reversed(self.around) if isinstance(item, Function)), None)
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """What a call is given when it is reached; `callee` is what is called, `receiver` what that is looked up on."""
+
+    args: list[Any]
+    kwargs: dict[str, Any]
+    callee: Any
+    receiver: Any
+
+
+class CallSites:
+    """The calls in one file. What is read for one question is bounded in processor time, whatever the load.
+
+    Args:
+        tree: the file.
+        namespace: what its names stand for.
+    """
+
+    def __init__(self, tree: ast.Module, namespace: Mapping[str, Any]) -> None:
+        self._tree, self._namespace = tree, namespace
+        self.options = options_of(tree, Follower(namespace, {}))
+        self._named: dict[str, list[_Site]] = {}
+        self._computed: list[_Site] = []
+        self._left = _SECONDS
+        self._collect()
+
+    def of(self, name: str) -> Iterator[Call]:
+        """The calls of `name`, except for those inside of what is called so."""
+        self._left = _SECONDS
+        for reached in self._calls_of(name, 0):
+            yield reached.args, reached.kwargs
+
+    def computed(self, kind: Any) -> Iterator[Call]:
+        """The calls of `kind` under other names: `cls(...)`, `MODELS[name](...)`, `block(...)`."""
+        self._left = _SECONDS
+        for site in self._computed[:_MOST_COMPUTED]:
+            for reached in self._reached(site, 0):
+                if reached.callee is kind:
+                    yield reached.args, reached.kwargs
+
+    def _collect(self) -> None:
+        pending: collections.deque[tuple[tuple[Any, ...], ast.AST]] = collections.deque([((), self._tree)])
+        while pending:
+            around, node = pending.popleft()
+            if isinstance(node, Function | ast.ClassDef):
+                around = (*around, node)
+            if isinstance(node, ast.Call):
+                called, site = node.func, _Site(node, around)
+                if isinstance(called, ast.Attribute | ast.Name):
+                    name = called.attr if isinstance(called, ast.Attribute) else called.id
+                    self._named.setdefault(name, []).append(site)
+                known = isinstance(called, ast.Name) and (called.id in self._namespace or hasattr(builtins, called.id))
+                if not isinstance(called, ast.Attribute) and not known:
+                    self._computed.append(site)
+            pending += [(around, child) for child in ast.iter_child_nodes(node)]
+
+    def _calls_of(self, name: str, depth: int) -> Iterator[_Reached]:
+        for site in self._named.get(name, ()):
+            inside = any(item.name == name for item in site.around)
+            if not inside or (site.owner is not None and site.owner.name != name and _is_of_class(site.owner)):
+                yield from self._reached(site, depth)
+
+    def _reached(self, site: _Site, depth: int) -> Iterator[_Reached]:
+        """What one call is given, for each who calls the function around it."""
+        if self._left > 0:
+            for given in self._given(site, depth):
+                yield from self._harvest(site, given)
+
+    def _harvest(self, site: _Site, given: Names) -> Iterator[_Reached]:
+        """What one call is given, each time that it is reached in going through the function around it."""
+        found: list[_Reached] = []
+        follower, started = Follower(self._namespace, self.options), time.process_time()
+
+        def look(part: ast.AST, names: Names) -> None:
+            if len(found) < _MOST_TIMES and any(item is site.node for item in ast.walk(part)):
+                called = site.node.func
+                try:
+                    args, kwargs = follower.arguments(site.node, names)
+                except UnknownError:
+                    return
+                receiver = follower.or_unknown(called.value, names) if isinstance(called, ast.Attribute) else None
+                reached = _Reached(args, kwargs, follower.or_unknown(called, names), receiver)
+                if not any(is_same([item.args, item.kwargs], [args, kwargs]) for item in found):
+                    found.append(reached)
+
+        follower.look = look
+        owner = site.owner
+        try:
+            names = {**(follower.defaults(owner) if owner is not None else {}), **given}
+            follower.run((owner or self._tree).body, names)
+        except UnknownError:
+            pass
+        self._left -= time.process_time() - started
+        yield from found
+
+    def _given(self, site: _Site, depth: int) -> Iterator[Names]:
+        """What the function around a call is given by those who call it, one after the other; at least nothing."""
+        owner, found = site.owner, False
+        if owner is None or depth >= _FURTHEST:
+            yield {}
+            return
+        around = site.around[: site.around.index(owner)]
+        home = around[-1] if around and isinstance(around[-1], ast.ClassDef) else None
+        called, itself = owner.name, ""
+        if home is not None and owner.args.args and "staticmethod" not in _decorators(owner):
+            itself = owner.args.args[0].arg
+            called = home.name if called == "__init__" else called
+        own = self._namespace.get(home.name, UnknownError) if home is not None and _is_of_class(owner) else None
+        for reached in itertools.islice(self._calls_of(called, depth + 1), _MOST_CALLERS):
+            if any(value is not UnknownError for value in (*reached.args, *reached.kwargs.values())):
+                found = True
+                first = [own or _instance(reached, called, owner)] if itself else []
+                follower = Follower(self._namespace, self.options)
+                yield follower.bound(owner, [*first, *reached.args], reached.kwargs)
+        if not found:
+            yield {itself: own or SimpleNamespace()} if itself else {}
+
+
+@functools.lru_cache(maxsize=2)
+def calls_in(tree: ast.Module, module: ModuleType) -> CallSites:
+    """The calls in an executed file, found once for all its classes."""
+    return CallSites(tree, vars(module))
+
+
+def _is_of_class(function: Function) -> bool:
+    """Whether a function is called on the class."""
+    return bool({"classmethod", "staticmethod"} & _decorators(function))
+
+
+def _decorators(function: Function) -> set[str]:
+    return {item.id for item in function.decorator_list if isinstance(item, ast.Name)}
+
+
+def _instance(reached: _Reached, called: str, owner: Function) -> Any:
+    """What a method is called on, as far as it is known."""
+    known = called == owner.name and reached.receiver is not None and reached.receiver is not UnknownError
+    return reached.receiver if known else SimpleNamespace()
+
+
+def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
+    """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load."""
+    deadline = time.process_time() + _SECONDS_IN_PROJECT
+    marker = f"{name}("
+    for number, file in enumerate(_files(root)):
+        if number >= _MOST_FILES or time.process_time() > deadline:
+            return
+        try:
+            if file == path or os.path.getsize(file) > _LARGEST:
+                continue
+            with open(file, encoding="utf-8", errors="replace") as stream:
+                text = stream.read()
+            if marker in text:
+                tree = ast.parse(text)
+                if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
+                    continue  # it has something of its own that is called so
+                yield from CallSites(tree, _names_of(tree)).of(name)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+
+
+def _files(root: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(item for item in folders if not item.startswith(".") and item not in _FOREIGN)
+        for file in sorted(files):
+            if file.endswith(".py"):
+                yield os.path.join(folder, file)
+
+
+def _names_of(tree: ast.Module) -> Names:
+    """The plain constants and the functions of a file that is not executed, and what it imports that is imported."""
+    found: Names = {}
+    follower = Follower(found, {})
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = Definition(node)
+        elif isinstance(node, ast.Import):
+            known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
+            found.update({name: module for name, module in known.items() if module is not None and "." not in name})
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = foreign.namespace(sys.modules.get(node.module or ""))
+            found.update({item.asname or item.name: names[item.name] for item in node.names if item.name in names})
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            value = follower.or_unknown(node.value, {})
+            if value is not UnknownError:
+                found[node.targets[0].id] = value
+    return found

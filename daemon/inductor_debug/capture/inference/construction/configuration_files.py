@@ -1,0 +1,140 @@
+"""Configurations that a project keeps in files: a YAML, JSON or TOML file whose keys are what a class reads.
+
+A class that is given `config` and reads `config.width` and `config.depth` says which keys it wants. Files are looked
+for beside the code and in `config`, `configs` and `conf`, up to the project's root; any table in them may be the one
+that is meant. The table with the fewest keys beside those asked for wins, of equal ones the nearest. Files are read as
+data: nothing in them is constructed, resolved or run. YAML needs PyYAML in the project's own environment.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.capture.inference.construction.demands import Demand
+
+_FOLDERS = ("config", "configs", "conf")
+_DEEPEST_FOLDER = 3
+_DEEPEST_TABLE = 4
+_MOST_FILES = 200
+_MOST_BYTES = 1 << 16
+_FEWEST_FIELDS = 2
+"""One name alone is in too many files to mean anything."""
+_REFERENCE = "${"
+"""How OmegaConf writes a value that stands elsewhere."""
+
+
+@dataclass(frozen=True)
+class WrittenConfiguration:
+    """A table of a file: where it stands, relative to the project's root, and what it says."""
+
+    path: str
+    shown: str
+    values: Mapping[str, Any]
+
+
+class ConfigurationFiles:
+    """The files around one file of a project; each is read once, and none before somebody asks."""
+
+    def __init__(self, path: str, project_root: str) -> None:
+        self._path, self._root = path, project_root
+        self._read: list[tuple[str, Any]] | None = None
+        self.used: WrittenConfiguration | None = None
+        """What was last found to fit."""
+
+    def fitting(self, demand: Demand) -> WrittenConfiguration | None:
+        """The table that has all fields that are asked for; None where there is none."""
+        if len(demand.fields) < _FEWEST_FIELDS:
+            return None
+        best: tuple[int, str, Mapping[str, Any]] | None = None
+        for path, document in self._documents():
+            for table in _tables(document, 0):
+                if _covers(table, demand) and (best is None or len(table) < best[0]):
+                    best = len(table), path, table
+        if best is None:
+            return None
+        _, path, table = best
+        self.used = WrittenConfiguration(path, os.path.relpath(path, self._root).replace(os.sep, "/"), table)
+        return self.used
+
+    def _documents(self) -> list[tuple[str, Any]]:
+        if self._read is None:
+            self._read = []
+            for count, path in enumerate(self._paths()):
+                if count >= _MOST_FILES:
+                    break
+                document = _parsed(path)
+                if document is not None:
+                    self._read.append((path, document))
+        return self._read
+
+    def _paths(self) -> Iterator[str]:
+        """The files that may be meant, the nearest first."""
+        folder = os.path.dirname(self._path)
+        while True:
+            yield from _files_of(folder, 0)
+            for name in _FOLDERS:
+                yield from _files_of(os.path.join(folder, name), _DEEPEST_FOLDER)
+            above = os.path.dirname(folder)
+            if folder == self._root or above == folder or not folder.startswith(self._root):
+                return
+            folder = above
+
+
+def _files_of(folder: str, depth: int) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_file() and os.path.splitext(entry.name)[1] in _READERS and entry.name != "pyproject.toml":
+            yield entry.path
+        elif depth and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            yield from _files_of(entry.path, depth - 1)
+
+
+def _parsed(path: str) -> Any:
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            return None
+        with open(path, encoding="utf-8") as stream:
+            return _READERS[os.path.splitext(path)[1]](stream.read())
+    except Exception:  # whatever a parser makes of what is no configuration
+        return None
+
+
+def _yaml(text: str) -> Any:
+    return importlib.import_module("yaml").safe_load(text)
+
+
+def _toml(text: str) -> Any:
+    return importlib.import_module("tomllib").loads(text)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {".yaml": _yaml, ".yml": _yaml, ".json": json.loads, ".toml": _toml}
+
+
+def _tables(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    """A document's tables, the outer ones first."""
+    if isinstance(value, dict) and depth < _DEEPEST_TABLE:
+        if all(isinstance(key, str) for key in value):
+            yield value
+        for item in value.values():
+            yield from _tables(item, depth + 1)
+
+
+def _covers(table: Mapping[str, Any], demand: Demand) -> bool:
+    """Whether a table says everything that is asked for, tables in it included."""
+    for name, inner in demand.fields.items():
+        if name not in table:
+            return False
+        value = table[name]
+        if isinstance(value, str) and _REFERENCE in value:
+            return False
+        if isinstance(value, dict) and not _covers(value, inner):
+            return False
+    return True

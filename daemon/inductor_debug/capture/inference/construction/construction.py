@@ -1,0 +1,371 @@
+"""Arguments for a class's constructor: from an instance, calls in the project, defaults, configurations, annotations.
+
+`Construction.invented` names the arguments that nobody wrote down; sizes that follow from those are not the user's.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePath
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.construction import annotated, signatures
+from inductor_debug.capture.inference.construction.call_sites import CallSites, calls_in, calls_in_project
+from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
+from inductor_debug.capture.inference.construction.demands import Demand, demands
+from inductor_debug.capture.inference.construction.given_sizes import numbers_in
+from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
+from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec
+from inductor_debug.capture.inference.values.symbolic_values import (
+    Options,
+    SymbolicValue,
+    UnknownError,
+    fresh,
+    is_known,
+    made,
+    text_of,
+)
+from inductor_debug.capture.runtime import foreign
+
+_DEEPEST = 6
+_SHORTEST = 4
+"""Letters of a name that tells something."""
+_CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
+
+
+@dataclass
+class Construction:
+    """One way to build a class. `text` are its arguments as a Python expression, empty where there are none."""
+
+    arguments: tuple[Argument, ...] = ()
+    invented: tuple[str, ...] = ()
+    source: str = "defaults"
+    numbers: tuple[int, ...] = ()
+    configuration: WrittenConfiguration | None = None
+    """The table of a file that an argument was taken from."""
+
+    @property
+    def has_invented_code(self) -> bool:
+        """Whether a module or a function was made up, which does what the right one does not."""
+        values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
+        return any(callable(part) for value in values for part in (value if isinstance(value, list) else [value]))
+
+    def call(self, kind: Callable[..., Any]) -> Any:
+        """Builds the class."""
+        args, kwargs = self.given()
+        return kind(*args, **kwargs)
+
+    def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, made anew."""
+        args = tuple(_fresh(item.spec) for item in self.arguments if not item.keyword)
+        return args, {item.name: _fresh(item.spec) for item in self.arguments if item.keyword}
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSpec(ConstantSpec):
+    """A value that is made anew for each construction, as modules are not shared.
+
+    `guessed` says that something in it was written down by nobody.
+    """
+
+    make: Callable[[], Any] = field(default=lambda: None, compare=False, hash=False)
+    guessed: bool = field(default=False, compare=False, hash=False)
+
+
+def _fresh(spec: Any) -> Any:
+    return spec.make() if isinstance(spec, BuiltSpec) else spec.value
+
+
+def constructions(
+    kind: type, module: ModuleType, tree: ast.Module, path: str, project_root: str
+) -> Iterator[Construction]:
+    """Ways to build `kind`, most trustworthy first."""
+    parameters = signatures.parameters(kind)
+    if parameters is None:
+        yield Construction()
+        return
+    sites = calls_in(tree, module)
+    builder = _Builder(module, sites, kind, ConfigurationFiles(path, project_root))
+    required = [item for item in parameters if item.default is inspect.Parameter.empty]
+    for args, kwargs in sites.of(kind.__name__):
+        yield builder.bound(parameters, args, kwargs, "a call in this file")
+    if not required:
+        yield Construction(numbers=numbers_in({item.name: item.default for item in parameters}))
+        return
+    for args, kwargs in sites.computed(kind):
+        yield builder.bound(parameters, args, kwargs, "a call in this file")
+    for args, kwargs in calls_in_project(project_root, path, kind.__name__):
+        yield builder.bound(parameters, args, kwargs, "a call in the project")
+    yield builder.bound(parameters, [], {}, "names and annotations")
+    for alternative in (1, 2):
+        builder.alternative = alternative
+        yield builder.bound(parameters, [], {}, "names and annotations")
+
+
+class _Builder:
+    """Fills in what a call of `kind` leaves open."""
+
+    def __init__(
+        self,
+        module: ModuleType,
+        sites: CallSites,
+        kind: Callable[..., Any],
+        files: ConfigurationFiles,
+        depth: int = 0,
+    ) -> None:
+        self.module, self.sites, self.kind, self.files, self.depth = module, sites, kind, files, depth
+        self.alternative = 0
+        self._demands: dict[str, Demand] | None = None
+
+    def bound(
+        self, parameters: list[inspect.Parameter], args: list[Any], kwargs: dict[str, Any], source: str
+    ) -> Construction:
+        """One construction from a call's known arguments."""
+        self.files.used = None
+        given = {item.name: value for item, value in zip(parameters, args, strict=False)} | kwargs
+        arguments: list[Argument] = []
+        invented: list[str] = []
+        known: dict[str, Any] = {}
+        by_name = False
+        for item in parameters:
+            value = given.get(item.name, UnknownError)
+            if value is UnknownError and item.default is not inspect.Parameter.empty:
+                known[item.name] = item.default
+                by_name = True
+                continue
+            if value is UnknownError:
+                spec: ConstantSpec = self.invent(item, known)
+                if not isinstance(spec, BuiltSpec) or spec.guessed:
+                    invented.append(item.name)
+                value = spec.value
+            else:
+                spec = self._written(item.name, value)
+                if isinstance(spec, BuiltSpec) and spec.guessed:
+                    invented.append(item.name)
+            known[item.name] = value
+            by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
+            arguments.append(Argument(item.name, spec, by_name))
+        arguments += self._more([item.name for item in parameters], args, kwargs, by_name)
+        return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
+
+    def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[Argument]:
+        """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
+        positional, named = signatures.takes_more(self.kind)
+        rest = {name: value for name, value in kwargs.items() if name not in known and value is not UnknownError}
+        if named and rest:
+            return [Argument(name, self._written(name, value), True) for name, value in rest.items()]
+        told = positional and not by_name and not any(item is UnknownError for item in args)
+        return [Argument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
+
+    def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
+        """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
+        name, said = parameter.name, annotated.said_by(parameter.annotation, vars(self.module))
+        if said.is_class and annotated.is_of_project(said.kind):
+            return self._constant(said.kind)
+        if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
+            return self._several(said, name, known)
+        kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
+        demand = self._demand(name)
+        configuration = self._configuration(name, kind, demand)
+        if configuration is not None:
+            return configuration
+        if kind is not None and self._is_asked_for(kind):
+            return self._instance(kind, name)
+        if kind is None and (own := self._namesake(name, demand)) is not None:
+            return self._module(own)
+        text = (
+            parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
+        )
+        value = constructor_value(name, text, known, self.alternative, demand)
+        if isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles:
+            return BuiltSpec(f"torch.nn.{value.__name__}()", UnknownError, make=value, guessed=True)
+        return self._constant(value)
+
+    def _is_asked_for(self, kind: type) -> bool:
+        """Whether an annotation with this class leaves no doubt about what is given."""
+        if issubclass(kind, Enum | PurePath):
+            return len(getattr(kind, "__members__", "_")) > 0
+        own = annotated.is_of_project(kind) and not issubclass(kind, dict)
+        abstract = inspect.isabstract(kind) or getattr(kind, "_is_protocol", False)
+        return issubclass(kind, nn.Module) or (own and not abstract)
+
+    def _instance(self, kind: type, name: str) -> ConstantSpec:
+        """An instance of an annotated class."""
+        if issubclass(kind, Enum):
+            members = list(kind)
+            return self._constant(members[min(self.alternative, len(members) - 1)])
+        if issubclass(kind, PurePath):
+            return self._constant(kind("."))
+        if issubclass(kind, nn.Module):
+            named = self._namesake(name, Demand(["module"])) if kind is nn.Module else None
+            return self._module(named or kind)
+        return self._built(SymbolicValue(kind), True)
+
+    def _several(self, said: annotated.Said, name: str, known: dict[str, Any]) -> ConstantSpec:
+        """A list or a tuple of instances."""
+        single = inspect.Parameter(name.rstrip("s") or name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        specs = [self.invent(single.replace(annotation=item), known) for item in said.items]
+        shape = said.shape or list
+        inside = ", ".join(spec.text for spec in specs)
+        text = f"[{inside}]" if shape is list else f"({inside}{',' if len(specs) == 1 else ''})"
+        return BuiltSpec(text, UnknownError, make=lambda: shape(map(_fresh, specs)), guessed=True)
+
+    def _constant(self, value: Any) -> ConstantSpec:
+        return ConstantSpec(text_of(value, vars(self.module)), value)
+
+    def _written(self, name: str, value: Any) -> ConstantSpec:
+        """A value that the project wrote down; what is not known of an instance is filled in."""
+        if isinstance(value, Options):
+            return self._fields(self._demand(name), vars(value))
+        if isinstance(value, SymbolicValue):
+            owner = str(getattr(value.kind, "__module__", "torch"))
+            return self._built(value, not owner.startswith(("torch.", "builtins", "collections")))
+        text = text_of(value, vars(self.module))
+        return BuiltSpec(text, value, make=lambda: fresh(value), guessed=not is_known(value))
+
+    def _demand(self, name: str) -> Demand:
+        """What the class asks of one argument."""
+        if self._demands is None:
+            self._demands = demands(self.kind)
+        return self._demands.get(name, Demand())
+
+    def _configuration(self, name: str, kind: type | None, demand: Demand) -> ConstantSpec | None:
+        """A configuration class that needs no arguments: the annotated one, or the one that the file defines."""
+        called_so = _CONFIG.fullmatch(name.lower()) is not None
+        kinds = [kind] if kind is not None and signatures.is_configuration(kind) else []
+        if not kinds and called_so:
+            own = [
+                item
+                for item in vars(self.module).values()
+                if isinstance(item, type)
+                and signatures.is_configuration(item)
+                and "config" in item.__name__.lower() + "args"
+            ]
+            kinds = sorted(own, key=lambda item: item.__module__ != self.module.__name__)
+        if not kinds and kind is None and demand.fields:
+            kinds = [item for item in vars(self.module).values() if self._has_fields(item, demand)]
+        for found in kinds:
+            instances = [value for value in vars(self.module).values() if type(value) is found]
+            if instances:
+                label = next(key for key, value in vars(self.module).items() if value is instances[0])
+                return BuiltSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
+            if foreign.needs_no_arguments(found):
+                return BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
+            if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
+                return self._built(SymbolicValue(found), True)
+        asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
+            options = self.sites.options
+            written = self.files.fitting(demand) if not demand.fields.keys() <= options.keys() else None
+            return self._fields(demand, options) if written is None else self._written_in(written)
+        return None
+
+    def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
+        """A configuration as a file of the project has it."""
+        text = text_of(_spaces(written.values), vars(self.module))
+        return BuiltSpec(text, UnknownError, make=lambda: _configuration_of(written.values))
+
+    def _has_fields(self, kind: Any, demand: Demand) -> bool:
+        """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
+        if (
+            not foreign.is_a(kind, type)
+            or issubclass(kind, nn.Module)
+            or foreign.module_name(kind) != self.module.__name__
+        ):
+            return False
+        fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
+        return len(demand.fields) > 1 and demand.fields.keys() <= fields
+
+    def _fields(self, demand: Demand, known: dict[str, Any]) -> ConstantSpec:
+        """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
+        fields = {
+            name: self._field(name, inner) if name not in known else known[name]
+            for name, inner in demand.fields.items()
+        }
+        text = text_of(SimpleNamespace(**fields), vars(self.module))
+        return BuiltSpec(
+            text,
+            UnknownError,
+            make=lambda: GuessedConfiguration({**known, **fields}),
+            guessed=not fields or not fields.keys() <= known.keys(),
+        )
+
+    def _field(self, name: str, demand: Demand) -> Any:
+        """A field that nobody wrote down: by what the code asks of it, another configuration perhaps."""
+        nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        if nested and "sequence" not in demand.roles:
+            return SimpleNamespace(**{key: self._field(key, inner) for key, inner in demand.fields.items()})
+        return constructor_value(name, "", {}, self.alternative, demand)
+
+    def _namesake(self, name: str, demand: Demand) -> type[nn.Module] | None:
+        """The class of the file that an argument is called after: `encoder` after `Encoder`.
+
+        After `ImageEncoder` only what is used as a module.
+        """
+        plain = name.replace("_", "").lower()
+        own = {
+            kind.__name__.lower(): kind
+            for kind in vars(self.module).values()
+            if foreign.is_a(kind, type)
+            and issubclass(kind, nn.Module)
+            and foreign.module_name(kind) == self.module.__name__
+            if kind is not self.kind
+        }
+        if plain in own or not {"module", "callable"} & set(demand.roles) or demand.texts or len(plain) < _SHORTEST:
+            return own.get(plain)
+        like = [kind for key, kind in own.items() if key.endswith(plain)]
+        like += [kind for key, kind in own.items() if plain.endswith(key) and len(key) >= _SHORTEST]
+        return like[0] if like else None
+
+    def _module(self, kind: type[nn.Module]) -> ConstantSpec:
+        """A module as an argument: as the file builds one, or by the same rules; not too deep."""
+        if kind is nn.Module or inspect.isabstract(kind) or self.depth > 3:
+            return BuiltSpec("torch.nn.Identity()", UnknownError, make=nn.Identity, guessed=True)
+        args, kwargs = next(self.sites.of(kind.__name__), ([], {}))
+        return self._built(SymbolicValue(kind, tuple(args), kwargs), True)
+
+    def _built(self, value: SymbolicValue, own: bool) -> ConstantSpec:
+        """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
+        builder = _Builder(self.module, self.sites, value.kind, self.files, self.depth + 1)
+        builder.alternative = self.alternative
+        parameters = signatures.known_parameters(value.kind) if own and self.depth <= _DEEPEST else None
+        if parameters is not None:
+            inner = builder.bound(parameters, list(value.args), value.kwargs, "")
+        else:
+            given = [Argument("", builder._written("", item)) for item in value.args]
+            given += [Argument(name, builder._written(name, item), True) for name, item in value.kwargs.items()]
+            inner = Construction(tuple(given))
+        written = ", ".join(
+            f"{item.name}={item.spec.text}" if item.keyword or not value.args else item.spec.text
+            for item in inner.arguments
+            if isinstance(item.spec, ConstantSpec)
+        )
+        guessed = bool(inner.invented) or any(getattr(item.spec, "guessed", False) for item in inner.arguments)
+        return BuiltSpec(
+            value.text if value.text and not guessed else f"{text_of(value.kind, {})}({written})",
+            value,
+            make=lambda: made(value, *inner.given()),
+            guessed=guessed,
+        )
+
+
+def _configuration_of(value: Any) -> Any:
+    """A table whose items are attributes as well, as the libraries for configurations have them."""
+    if isinstance(value, dict):
+        return GuessedConfiguration({key: _configuration_of(item) for key, item in value.items()})
+    return [_configuration_of(item) for item in value] if isinstance(value, list) else value
+
+
+def _spaces(value: Any) -> Any:
+    """The same as what can be written as an expression."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{key: _spaces(item) for key, item in value.items()})
+    return [_spaces(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,279 @@
+"""What the code of a class asks of its constructor's arguments: a list, a text of these, a configuration with fields.
+
+Reads syntax only, in all methods of the class, and follows arguments that are handed on to other classes of the file.
+Where the code says nothing, nothing is claimed, and `invention` goes by the name.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.usage import expression_kinds as read
+from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
+from inductor_debug.capture.runtime import foreign
+
+_DEEPEST = 4
+_SMALL = 3
+"""Numbers up to this one are rather asked for as special cases."""
+_OF_SEQUENCES = frozenset(("append", "extend", "insert", "reverse", "index", "copy", "pop", "sort"))
+_OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
+_OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
+_OF_MODULES = frozenset(("parameters", "named_parameters", "modules", "children", "state_dict", "train", "eval"))
+_TAKE_SEQUENCES = frozenset(
+    ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
+)
+_TAKE_INTEGERS = {
+    **dict.fromkeys(("Linear", "Embedding", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "MultiheadAttention"), 2),
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), 2),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm2d"), 1),
+    **dict.fromkeys(("LayerNorm", "RMSNorm", "LazyLinear", "LazyConv2d", "LazyConv1d", "range"), 1),
+    **dict.fromkeys(("zeros", "ones", "empty", "randn", "rand", "eye", "FloatTensor"), 6),
+}
+
+
+@dataclass
+class Demand:
+    """What is done with one argument, or with a field of it.
+
+    `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "factory" (it is called by the
+    constructor) and "callable" (by other methods); `count` is the least length of a sequence, `texts` what it is
+    compared with, `numbers` the same; "flag" is only asked whether it is true.
+    """
+
+    roles: list[str] = field(default_factory=list)
+    count: int = 0
+    texts: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    fields: dict[str, Demand] = field(default_factory=dict)
+
+    def takes_on(self, role: str) -> None:
+        """Takes down a role."""
+        if role not in self.roles:
+            self.roles.append(role)
+
+    def of(self, name: str) -> Demand:
+        """The demand on a field, made if it is new."""
+        return self.fields.setdefault(name, Demand())
+
+
+def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
+    """What a class asks of each argument of its constructor; empty where its source is not known."""
+    constructor = inspect.getattr_static(kind, "__init__")
+    tree = function_tree(constructor)
+    if tree is None or not tree.args.args:
+        return {}
+    every = (*tree.args.args[1:], *tree.args.kwonlyargs)
+    found = {item.arg: Demand() for item in every}
+    globals_of = foreign.globals_of(foreign.plain_function(constructor))
+    reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth)
+    reader.read(tree)
+    for name, function in vars(kind).items():
+        other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
+        if other is not None and other.args.args:
+            _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
+    return found
+
+
+class _Reader:
+    """Reads one method. `names` are the arguments, `attributes` those that the instance keeps under a name."""
+
+    def __init__(
+        self,
+        names: dict[str, Demand],
+        itself: str,
+        namespace: Mapping[str, Any],
+        depth: int,
+        attributes: dict[str, Demand] | None = None,
+    ) -> None:
+        self.names, self.itself, self.namespace, self.depth = names, itself, namespace, depth
+        self.attributes = attributes if attributes is not None else {}
+
+    def read(self, tree: Function) -> None:
+        """Reads a definition, statement by statement, so that a name that is bound anew is forgotten."""
+        for statement in tree.body:
+            for node in ast.walk(statement):
+                self.note(node)
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    for target in targets:
+                        self.bind(target, node.value)
+
+    def bind(self, target: ast.expr, value: ast.expr) -> None:
+        """`self.width = width` keeps it, `width = width // 2` makes it something else."""
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for one, item in zip(target.elts, value.elts, strict=True):
+                self.bind(one, item)
+            return
+        demand = self.demand(value)
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            if target.value.id == self.itself and demand is not None:
+                self.attributes[target.attr] = demand
+        elif isinstance(target, ast.Name):
+            if demand is not None:
+                self.names[target.id] = demand
+            elif not isinstance(value, ast.IfExp | ast.BoolOp):
+                self.names.pop(target.id, None)
+
+    def demand(self, node: ast.expr | None) -> Demand | None:
+        """The demand that an expression's value is under, if it is an argument or a field of one."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == self.itself:
+                return self.attributes.get(node.attr)
+            owner = self.demand(node.value)
+            known = _OF_SEQUENCES | _OF_MAPPINGS | _OF_TEXTS | _OF_MODULES
+            return owner.of(node.attr) if owner is not None and node.attr not in known else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            owner = self.demand(node.value)
+            return owner.of(node.slice.value) if owner is not None and isinstance(node.slice.value, str) else None
+        return None
+
+    def note(self, node: ast.AST) -> None:
+        """Takes down what one node says."""
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            self.attribute(node)
+        elif isinstance(node, ast.Subscript):
+            self.subscript(node)
+        elif isinstance(node, ast.For | ast.comprehension):
+            self.claim(node.iter, "sequence")
+        elif isinstance(node, ast.Starred):
+            self.claim(node.value, "sequence")
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List):
+            self.claim(node.value, "sequence", len(node.targets[0].elts))
+        elif isinstance(node, ast.If | ast.IfExp):
+            self.flag(node.test)
+        elif isinstance(node, ast.BinOp):
+            self.operation(node)
+        elif isinstance(node, ast.Compare):
+            self.comparison(node)
+        elif isinstance(node, ast.Call):
+            self.call(node)
+
+    def claim(self, node: ast.expr | None, role: str, count: int = 0) -> None:
+        """Takes down a role of an expression's value, if that is an argument."""
+        demand = self.demand(node)
+        if demand is not None:
+            demand.takes_on(role)
+            demand.count = max(demand.count, count)
+
+    def attribute(self, node: ast.Attribute) -> None:
+        """`config.width` is asked of a configuration, `sizes.append` of a list."""
+        self.demand(node)
+        for names, role in (
+            (_OF_SEQUENCES, "sequence"),
+            (_OF_MAPPINGS, "mapping"),
+            (_OF_TEXTS, "text"),
+            (_OF_MODULES, "module"),
+        ):
+            if node.attr in names:
+                self.claim(node.value, role)
+                return
+        if not node.attr.startswith("__"):
+            self.claim(node.value, "configuration")
+
+    def subscript(self, node: ast.Subscript) -> None:
+        """`sizes[0]`, `sizes[i + 1]` and `sizes[1:]` tell a list, `config["width"]` a dict, `KINDS[kind]` a text."""
+        self.demand(node)
+        index = read.integer(node.slice)
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            self.claim(node.value, "mapping")
+        elif isinstance(node.slice, ast.Tuple):
+            return
+        else:
+            self.claim(node.value, "sequence", 0 if index is None else index + 1 if index >= 0 else -index)
+        demand = self.demand(node.slice)
+        if demand is not None:
+            table = self.namespace.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            keys = list(table) if isinstance(table, dict) else []
+            if isinstance(node.value, ast.Dict):
+                keys = [item.value for item in node.value.keys if isinstance(item, ast.Constant)]
+            self.compared(demand, keys)
+
+    def comparison(self, node: ast.Compare) -> None:
+        """`kind == "gru"` and `kind in ("lstm", "gru")` tell which texts."""
+        for kind, value in zip(node.ops, node.comparators, strict=True):
+            if not isinstance(kind, ast.Eq | ast.In | ast.NotEq | ast.NotIn):
+                continue
+            items = value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]
+            demand = self.demand(node.left)
+            if demand is not None:
+                self.compared(demand, [item.value for item in items if isinstance(item, ast.Constant)])
+
+    @staticmethod
+    def compared(demand: Demand, values: list[Any]) -> None:
+        """Takes down the texts among some values."""
+        for text in values:
+            if isinstance(text, str):
+                demand.takes_on("text")
+                demand.texts.append(text)
+            elif isinstance(text, int) and not isinstance(text, bool) and text > _SMALL:
+                demand.numbers.append(text)
+
+    def flag(self, test: ast.expr) -> None:
+        """`if individual` and `if not bias and bidirectional` tell flags."""
+        if isinstance(test, ast.BoolOp):
+            for item in test.values:
+                self.flag(item)
+        else:
+            self.claim(test.operand if isinstance(test, ast.UnaryOp) else test, "flag")
+
+    def operation(self, node: ast.BinOp) -> None:
+        """`width // 2` and `width % heads` tell whole numbers, `[width] + sizes` a list."""
+        if isinstance(node.op, ast.FloorDiv | ast.Mod):
+            for side in (node.left, node.right):
+                if not isinstance(node.left, ast.Constant | ast.JoinedStr):
+                    self.claim(side, "integer")
+        elif isinstance(node.op, ast.Add):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, ast.List | ast.Tuple):
+                    self.claim(side, "sequence")
+
+    def call(self, node: ast.Call) -> None:
+        """What is called, and what it is given."""
+        name = read.name_of(node.func)
+        self.claim(node.func, "callable" if isinstance(node.func, ast.Attribute) else "factory")
+        for position, argument in enumerate(node.args):
+            if position < _TAKE_INTEGERS.get(name, 0):
+                self.claim(argument, "integer")
+            if name in _TAKE_SEQUENCES:
+                self.claim(argument, "sequence")
+        if name == "get" and isinstance(node.func, ast.Attribute) and node.args:
+            owner, key = self.demand(node.func.value), node.args[0]
+            if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                owner.of(key.value)
+        kind = self.namespace.get(name) if isinstance(node.func, ast.Name) else None
+        if (
+            not foreign.is_a(kind, type)
+            or not issubclass(kind, nn.Module)
+            or foreign.module_name(kind).startswith("torch.")
+        ):
+            return
+        if self.depth < _DEEPEST:
+            self.handed_on(demands(kind, self.depth + 1), node)
+
+    def handed_on(self, asked: dict[str, Demand], node: ast.Call) -> None:
+        """What another class asks of the arguments that it is given."""
+        given = dict(zip(asked, node.args, strict=False))
+        given.update({item.arg: item.value for item in node.keywords if item.arg in asked})
+        for name, argument in given.items():
+            demand = self.demand(argument)
+            if demand is not None:
+                _merge(demand, asked[name])
+
+
+def _merge(into: Demand, other: Demand) -> None:
+    for role in other.roles:
+        into.takes_on(role)
+    into.count = max(into.count, other.count)
+    into.texts += other.texts
+    into.numbers += other.numbers
+    for name, inner in other.fields.items():
+        _merge(into.of(name), inner)

@@ -1,0 +1,197 @@
+"""Values for constructor arguments that nobody wrote down, by name and annotation: round sizes, small counts.
+
+Sizes are multiples of 64, so that a width of ours never looks like an oddity of the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.construction.demands import Demand
+
+_WIDE, _NARROW = 64, 32
+_INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), values)
+    for pattern, values in (
+        (
+            r".*(num|n|no)_?(classes|labels|outputs|actions|targets|tags|categories)|nclass|classes|out_classes|nc",
+            (10, 2),
+        ),
+        (
+            r".*(vocab|num_embeddings|n_?tokens?|num_tokens|dictionary|ntoken|num_(users|items|entities|relations)|n_(users|items))(_?size)?",
+            (1000,),
+        ),
+        (r".*(heads?|nhead|n_head|num_groups|groups)", (4, 1)),
+        (
+            r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels|convolutions|convs)",
+            (2, 1),
+        ),
+        (r".*(kernel(_?size)?|ks)", (3, 1)),
+        (r".*stride", (1, 2)),
+        (r".*(padding|pad)", (1, 0)),
+        (r".*dilation", (1,)),
+        (r".*patch(_?size)?", (16, 8)),
+        (r".*(img|image|input)_?(size|res|resolution|h|w)|resolution", (64, 224)),
+        (
+            r"(in_?channels?|in_?ch|in_?chans|input_channels|channels_in|n_?channels|img_channels|c_in|num_channels|nc)",
+            (3, 64, 1),
+        ),
+        (
+            r".*(seq_?len(gth)?|block_?size|context(_?(len|length|size))?|max_?len(gth)?|max_seq_?len(gth)?|n_ctx|horizon|window(_?size)?|lookback)",
+            (64, 16),
+        ),
+        (r".*(experts|num_codes|n_embed|codebook(_?size)?|num_nodes|num_points|num_queries|num_anchors)", (8, 64)),
+        (
+            r".*(ratio|expansion|mult(iplier)?|factor|scale|reduction|growth|top_?k|upscale(_factor)?|k|order|cardinality)",
+            (2, 4),
+        ),
+        (
+            r".*(dim|size|features?|channels?|width|hidden|units|planes|d_\w+|embed\w*|filters?|ch|dims|latent\w*|rank|emb|h|d|n_feat|nf|ngf|ndf|nz|in|out|inp|oup)",
+            (_WIDE, _NARROW),
+        ),
+    )
+)
+_FLOATS = re.compile(
+    r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
+)
+_MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
+_DEVICE = re.compile(r".*device")
+_NORMS = re.compile(r".*norm(_layer)?")
+_WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
+
+
+def constructor_value(
+    name: str, annotation: str, known: dict[str, Any], alternative: int, demand: Demand | None = None
+) -> Any:
+    """A value for the argument `name`: by its annotation, by what the code asks of it, by its name.
+
+    Args:
+        name: the argument, or the field of a configuration.
+        annotation: as text, perhaps empty.
+        known: the arguments before it.
+        alternative: how often the choice before did not do.
+        demand: what the class's code does with it.
+    """
+    text = annotation.replace("typing.", "").replace("Optional[", "").replace("<class '", "")
+    lowered = text.lower().strip("'\" ")
+    if lowered.startswith("bool"):
+        return bool(alternative % 2)
+    if lowered.startswith(("list", "sequence", "tuple", "iterable")):
+        return _several(name, text, lowered, alternative, demand)
+    texts = demand.texts if demand is not None else []
+    if texts and not lowered.startswith(("int", "float")):
+        return texts[min(alternative, len(texts) - 1)]
+    if lowered.startswith("str"):
+        return "relu" if _MODULES.fullmatch(name) else "mean" if "pool" in name or "reduc" in name else "same"
+    if lowered.startswith("float"):
+        return 0.1
+    if "callable" in lowered or lowered.startswith("type["):
+        return _norm(name, alternative) if _NORMS.fullmatch(name.lower()) else nn.ReLU
+    numbers = demand.numbers if demand is not None else []
+    if numbers and not lowered.startswith("float"):
+        return numbers[min(alternative, len(numbers) - 1)]
+    if lowered.startswith("int"):
+        return integer(name, alternative)
+    return _asked(name, alternative, demand) if demand is not None and demand.roles else _named(name, alternative)
+
+
+def _asked(name: str, alternative: int, demand: Demand) -> Any:
+    """A value that does what the code asks of it."""
+    if "mapping" in demand.roles and demand.fields:
+        return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
+    if demand.roles == ["flag"] and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS):
+        return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
+    if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
+        return _norm(name, alternative)
+    if "integer" in demand.roles:
+        return integer(name, alternative)
+    if "sequence" in demand.roles:
+        return _several(name, "", "", alternative, demand)
+    if "callable" in demand.roles and not _MODULES.fullmatch(name):
+        return nn.Identity
+    if "text" in demand.roles:
+        return "relu" if _MODULES.fullmatch(name) else "same"
+    return _named(name, alternative)
+
+
+def _named(name: str, alternative: int) -> Any:
+    """A value that the name alone suggests."""
+    if _DEVICE.fullmatch(name):
+        return "cpu"
+    if _MODULES.fullmatch(name):
+        return nn.ReLU
+    if _NORMS.fullmatch(name.lower()):
+        return _norm(name, alternative)
+    if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
+        return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
+    if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
+        # A scale may also be how many times as large something is.
+        return integer(name) if alternative and any(p.fullmatch(name) for p, _ in _INTEGERS) else 0.1
+    return integer(name, alternative)
+
+
+def _norm(name: str, alternative: int) -> type[nn.Module]:
+    """A class of layers that norm."""
+    if "batch" in name.lower():
+        return nn.BatchNorm2d
+    return (nn.LayerNorm, nn.BatchNorm2d, nn.BatchNorm1d)[min(alternative, 2)]
+
+
+def integer(name: str, alternative: int = 0) -> int:
+    """A whole number for something called `name`."""
+    for pattern, values in _INTEGERS:
+        if pattern.fullmatch(name):
+            return values[min(alternative, len(values) - 1)]
+    return (_WIDE, 2, 1)[min(alternative, 2)]
+
+
+def _several(name: str, text: str, lowered: str, alternative: int, demand: Demand | None) -> Any:
+    count = lowered.count("int") or lowered.count("float")
+    single = name.rstrip("s")
+    if "str" in lowered:
+        return ["a", "b"]
+    if lowered.startswith("tuple") and count > 1 and "..." not in text:
+        return tuple(integer(single, alternative) for _ in range(count))
+    if "bool" in lowered:
+        return [True, False]
+    least = demand.count if demand is not None else 0
+    if least == 2 and not _WIDTHS.fullmatch(name):
+        return (integer(single, alternative),) * 2
+    if _WIDTHS.fullmatch(name):
+        return [_NARROW << number for number in range(max(least, 3))]
+    return [integer(single, alternative)] * max(least, 3 if alternative == 0 else 2)
+
+
+class GuessedConfiguration:
+    """Stands in for a configuration of an unknown class: what the file says of a field, else a value by its name.
+
+    Args:
+        fields: what is known of some fields.
+    """
+
+    def __init__(self, fields: dict[str, Any] | None = None) -> None:
+        vars(self).update(fields or {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = constructor_value(name, "", {}, 0)
+        setattr(self, name, value)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        return vars(self)[name] if name in vars(self) else default if default is not None else getattr(self, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in vars(self)
+
+
+GuessedConfiguration.__name__ = GuessedConfiguration.__qualname__ = "configuration"
+"""What exceptions call it, which users read."""

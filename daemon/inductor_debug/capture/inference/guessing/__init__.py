@@ -1,0 +1,4 @@
+"""First guesses of inputs, likeliest first, from all evidence of one callable.
+
+Runs nothing.
+"""

@@ -1,0 +1,52 @@
+"""How large the images and how long the sequences of a model are, as far as its own numbers say.
+
+Reads attributes of the model, of its parts and of its configuration, and what its constructor was given; runs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.specs import argument_names
+from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+
+_MOST_PARTS = 40
+
+
+def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> Plan:
+    """A plan for these arguments, with the sizes that numbers of the model and of its constructor tell."""
+    told = list(_numbers(owner))
+    own = [number for _, number in told]
+    numbers = tuple(dict.fromkeys((*own, *hints)))
+    # What is called after images comes first where images are meant.
+    of_images = [number for name, number in told if argument_names.is_extent_of_image(name)]
+    images = tuple(number for number in dict.fromkeys((*of_images, *numbers)) if 8 <= number <= 1024)
+    kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
+    batches = tuple(dict.fromkeys(value for name, value in kept.items() if argument_names.is_batch(name)))
+    return Plan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())))
+
+
+def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:
+    """Integers that are called like sizes of images or lengths: the model's own, then those of its parts."""
+    parts = itertools.islice(owner.modules(), 1, _MOST_PARTS) if owner is not None else ()
+    own = [part for part in parts if not type(part).__module__.startswith("torch.")]
+    sources: list[Any] = [owner, getattr(owner, "config", None), getattr(owner, "cfg", None), *own]
+    for source in sources:
+        for name, given in getattr(source, "__dict__", {}).items():
+            value = given[0] if isinstance(given, tuple | list) and given else given
+            if (
+                not argument_names.is_extent(name)
+                or not isinstance(value, int)
+                or isinstance(value, bool)
+                or value <= 1
+            ):
+                continue
+            yield name, value
+            if isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[1], int):
+                # Pixels or patches in a row.
+                yield name, math.prod(given)

@@ -1,0 +1,115 @@
+"""What transformers' models say of their own inputs: `main_input_name` and the fields of their configuration.
+
+Works by attributes alone; transformers is never imported here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Container
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, TensorSpec
+
+_CHANNELS = ("num_channels", "in_channels", "in_chans", "num_input_channels")
+_MELS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "num_mels")
+
+
+def is_pretrained(subject: Any) -> bool:
+    """Whether `subject` is a model of transformers'."""
+    return (
+        isinstance(subject, nn.Module)
+        and isinstance(getattr(type(subject), "main_input_name", None), str)
+        and hasattr(subject, "config")
+    )
+
+
+def likeliest(subject: nn.Module, hints: tuple[int, ...]) -> Guess | None:
+    """The first guess of the refined plan, without reading any code; None where the model does not say enough.
+
+    Args:
+        subject: the built model.
+        hints: integers of the constructor that look like sizes of images or lengths.
+    """
+    try:
+        signature = inspect.signature(subject.forward)
+    except (TypeError, ValueError):
+        return None
+    specs, wanted = _specs(subject.config), _wanted(subject, list(signature.parameters))
+    for name, item in signature.parameters.items():
+        by_name = item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL, item.POSITIONAL_ONLY)
+        if by_name and item.default is item.empty and name not in wanted:
+            return None
+    if not wanted or not specs.keys() >= set(wanted):
+        return None
+    # As in the plan, in the order of the signature.
+    given = [Parameter(name, specs[name], True, True) for name in signature.parameters if name in wanted]
+    return sized_plan(given, subject, hints).first()
+
+
+def _wanted(subject: nn.Module, known: Container[str]) -> list[str]:
+    """The inputs that the model names, of those that it has."""
+    main: str = getattr(subject, "main_input_name", "input_ids")
+    wanted = [main] if main in known else []
+    if getattr(subject.config, "is_encoder_decoder", False):
+        wanted += [name for name in ("decoder_input_ids",) if name in known]
+    return wanted
+
+
+def refine(plan: Plan, subject: nn.Module) -> None:
+    """Puts what the model says of itself in front of the candidates, and asks for the inputs that it names."""
+    known = {item.name: item for item in plan.parameters}
+    for name, specs in _specs(subject.config).items():
+        if name in known:
+            known[name].candidates[:0] = specs
+    wanted = _wanted(subject, known)
+    if wanted:
+        for item in plan.parameters:
+            item.required = item.name in wanted or (item.required and not _may_be_left_out(item))
+            item.keyword = True
+
+
+def _may_be_left_out(item: Parameter) -> bool:
+    return item.name in ("kwargs", "args")
+
+
+def _specs(config: Any) -> dict[str, list[Spec]]:
+    """Shapes by the names that transformers gives to inputs."""
+    vision = getattr(config, "vision_config", None) or getattr(config, "backbone_config", None) or config
+    channels = _first(vision, _CHANNELS) or _first(config, _CHANNELS) or 3
+    size = getattr(vision, "image_size", None) or getattr(config, "image_size", None)
+    height, width = _pair(size)
+    mels = _first(config, _MELS) or 80
+    patches = getattr(config, "max_length", None) if _first(config, _MELS) else None
+    spectrogram = TensorSpec(("B", patches if isinstance(patches, int) else "L", mels))
+    wave = TensorSpec(("B", "A"))
+    frames: Dimension = 2 * int(getattr(config, "max_source_positions", 0) or 0) or "L"
+    video = getattr(config, "num_frames", None)
+    ids = TensorSpec(("B", "T"), "int64")
+    images: list[Spec] = [TensorSpec(("B", channels, height, width))]
+    if isinstance(video, int):
+        images.insert(0, TensorSpec(("B", video, channels, height, width)))
+    return {
+        "input_ids": [ids],
+        "decoder_input_ids": [TensorSpec(("B", "S"), "int64")],
+        "pixel_values": images,
+        "pixel_values_videos": images,
+        "input_values": [spectrogram, wave] if isinstance(patches, int) else [wave, spectrogram],
+        "input_features": [TensorSpec(("B", mels, frames)), TensorSpec(("B", frames, mels))],
+    }
+
+
+def _first(config: Any, names: tuple[str, ...]) -> int | None:
+    return next((value for name in names if isinstance(value := getattr(config, name, None), int)), None)
+
+
+def _pair(size: Any) -> tuple[Dimension, Dimension]:
+    if isinstance(size, int):
+        return size, size
+    if isinstance(size, tuple | list) and len(size) == 2:
+        return int(size[0]), int(size[1])
+    return "H", "W"

@@ -1,0 +1,34 @@
+"""Puts tensors that an argument may be in order, and gives names to the dimensions that nobody named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inductor_debug.capture.inference.specs.call_plan import GENERIC
+from inductor_debug.capture.inference.specs.specs import Dimension, TensorSpec
+from inductor_debug.capture.inference.usage.usage import Usage
+
+
+def ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
+    """What modules take, those first whose rank the code confirms, of those the ones that names make likely."""
+    kinds = {spec.dtype for spec in usage.specs}
+    likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1] if spec.dtype in kinds)}
+    fitting = sorted((spec for spec in usage.specs if fits(spec, usage)), key=lambda spec: len(spec.dims) not in likely)
+    return [*fitting, *(spec for spec in usage.specs if spec not in fitting)]
+
+
+def fits(spec: TensorSpec, usage: Usage) -> bool:
+    """Whether a tensor has a rank that the code allows."""
+    rank = len(spec.dims)
+    return (not usage.ranks or rank in usage.ranks) and rank >= usage.minimum
+
+
+def tidy(spec: TensorSpec) -> TensorSpec:
+    """Names for dimensions that nobody named, after the rank; the same name twice in one tensor only if meant so."""
+    usual = GENERIC.get(len(spec.dims), ())
+    dims: list[Dimension] = []
+    for index, dim in enumerate(spec.dims):
+        unnamed = isinstance(dim, str) and dim.startswith("?")
+        usable = index < len(usual) and usual[index] not in spec.dims
+        dims.append((usual[index] if usable else f"X{index}") if unnamed else dim)
+    return replace(spec, dims=tuple(dims))

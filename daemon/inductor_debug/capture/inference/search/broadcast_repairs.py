@@ -1,0 +1,62 @@
+"""Guesses where arguments meet each other: joined for one module, or broadcast to one another. Nothing is run here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inductor_debug.capture.inference.search.trial import Outcome
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.usage.module_inputs import accepted
+
+
+def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Two tensors that were joined for a module share what it takes; one of them is as wide as the model says."""
+    if outcome.module is None:
+        return
+    for received in outcome.received:
+        for wanted in accepted(outcome.module, received.position):
+            if len(wanted.dims) != len(received.shape):
+                continue
+            for index, (size, got) in enumerate(zip(wanted.dims, received.shape, strict=True)):
+                if isinstance(size, int) and size != got:
+                    yield from _shared(outcome.guess, plan, received.shape, index, size)
+
+
+def _shared(guess: Guess, plan: Plan, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
+    """Guesses in which two arguments that add up to `shape` at `index` add up to `size` there instead."""
+    sizes = guess.size_of()
+    alike = [item for item in guess.tensors() if len(item[1].dims) == len(shape)]
+    # The later one first: what is kept beside an input is joined after it.
+    for (name, spec), (other, beside) in itertools.permutations(reversed(alike), 2):
+        if name == other or spec.shape(sizes)[index] + beside.shape(sizes)[index] != shape[index]:
+            continue
+        for width in plan.widths:
+            if 0 < width < size:
+                changed = resized_alone(guess, name, spec, index, width)
+                yield resized_alone(changed, other, beside, index, size - width)
+
+
+def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """What meets values of several sizes is broadcast to each: a mask with one number for each row."""
+    guess = outcome.guess
+    for argument in guess.arguments if outcome.raised.about_broadcasting else ():
+        spec = argument.spec
+        if isinstance(spec, TensorSpec) and len(spec.dims) > 1 and spec.dims[-1] != 1:
+            known = [item for item in plan.candidates_of(argument.name) if isinstance(item, TensorSpec)]
+            met = {item.dims[-1] for item in known if len(item.dims) == len(spec.dims)}
+            if sum(isinstance(size, int) for size in met) > 1:
+                yield replaced(guess, argument.name, spec, replace(spec, dims=(*spec.dims[:-1], 1)))
+
+
+def by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
+    if outcome.raised.about_broadcasting:
+        for argument in outcome.guess.arguments:
+            if isinstance(argument.spec, TensorSpec) and argument.spec.dtype == "bool":
+                for spec in plan.candidates_of(argument.name):
+                    if isinstance(spec, TensorSpec) and spec != argument.spec:
+                        yield with_all_sizes(outcome.guess.with_spec(argument.name, spec))

@@ -1,0 +1,245 @@
+"""From a trial that failed to the guesses that may do better, likeliest first.
+
+The module that refused its input says what it takes (`module_inputs`); where a function refused, the numbers that it
+names are matched with the sizes that were chosen, which is why those are distinct.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from torch import nn
+
+from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_one
+from inductor_debug.capture.inference.search.trial import Outcome
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.spec_changes import (
+    of_rank,
+    replaced,
+    resized,
+    resized_names,
+    shifted,
+    with_all_sizes,
+    with_dtype,
+    with_rank,
+)
+from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, MappingSpec, SequenceSpec, TensorSpec
+from inductor_debug.capture.inference.usage.module_inputs import accepted
+
+_SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
+_LONG, _LONGEST = frozenset("TSLDAF"), 100_000
+"""Names of sizes that a layer may take all of at once, and how large they get."""
+_LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 784, 3)
+
+
+def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
+    guess = outcome.guess
+    yield from _by_area(outcome, plan)
+    yield from _by_images(guess, plan)
+    yield from _by_ratio(outcome, plan)
+    yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
+    yield from by_joining(outcome, plan)
+    yield from _by_module(outcome)
+    yield from _by_container(outcome, plan)
+    yield from _by_unpacking(outcome)
+    yield from _by_missing(outcome, plan)
+    yield from by_mask(outcome, plan)
+    yield from _by_view(outcome)
+    yield from by_one(outcome, plan)
+    yield from _by_numbers(outcome)
+    yield from _by_dtype(outcome)
+    if outcome.raised.about_rank:
+        yield from _other_ranks(guess)
+    yield from _alternatives(guess, plan)
+    yield from _ladders(guess, plan)
+    yield from _other_ranks(guess)
+    yield from _other_dtypes(guess)
+
+
+def _by_module(outcome: Outcome) -> Iterator[Guess]:
+    if outcome.module is None:
+        return
+    for received in outcome.received:
+        wanted = accepted(outcome.module, received.position)
+        if not wanted:
+            continue
+        kinds = {spec.dtype for spec in wanted}
+        if received.dtype not in kinds and not (received.dtype == "int32" and "int64" in kinds):
+            yield from with_dtype(outcome.guess, received.shape, wanted[0].dtype)
+        if len(received.shape) not in {len(spec.dims) for spec in wanted}:
+            for spec in wanted:
+                yield from with_rank(outcome.guess, received.shape, spec)
+        for spec in wanted:
+            if len(spec.dims) != len(received.shape):
+                continue
+            for index, (dim, size) in enumerate(zip(spec.dims, received.shape, strict=True)):
+                if isinstance(dim, int) and dim != size:
+                    yield from resized(outcome.guess, size, dim, received.shape, index)
+
+
+def _by_area(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Image sizes for a linear layer that takes all pixels at once, those near the right area first."""
+    sizes, used = outcome.guess.size_of(), outcome.guess.used_sizes()
+    whole = _whole(outcome.module)
+    if not whole or "H" not in used or "W" not in used or not outcome.received:
+        return
+    got = outcome.received[0].shape[-1:]
+    if not got or got[0] <= 0:
+        return
+    side = (sizes["H"] * sizes["W"] * whole / got[0]) ** 0.5
+    for size in sorted(dict.fromkeys((*plan.image_sizes, *_SQUARES)), key=lambda item: abs(math.log(item / side))):
+        yield outcome.guess.with_sizes(H=size, W=size)
+
+
+def _whole(module: nn.Module | None) -> int:
+    """How many numbers a layer takes at once, of those that pictures and sequences are flattened for."""
+    return int(getattr(module, "in_features", 0) or getattr(module, "input_size", 0) or 0)
+
+
+def _by_ratio(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Lengths for a layer that takes all of a sequence at once: in proportion, those of the model's own first."""
+    whole, guess = _whole(outcome.module), outcome.guess
+    shape = outcome.received[0].shape if outcome.received and whole else ()
+    if not shape or shape[-1] <= 1 or shape[-1] == whole:
+        return
+    ratio = whole / shape[-1]
+    for name in guess.used_sizes():
+        size = guess.size_of()[name]
+        if (name not in _LONG and len(name) == 1) or size == shape[-1]:
+            continue
+        wanted = size * ratio
+        near = [item for item in plan.lengths if 0.7 < item / wanted < 1.4]
+        for other in dict.fromkeys((*near[:3], round(wanted))):
+            if 1 < other < _LONGEST:
+                yield guess.with_sizes(**{name: other})
+
+
+def _by_images(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    """The sizes that the model's own numbers suggest: few, and often right."""
+    used = guess.used_sizes()
+    if "H" in used and "W" in used:
+        for size in plan.image_sizes[:4]:
+            yield guess.with_sizes(H=size, W=size)
+
+
+def _by_container(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    raised, guess = outcome.raised, outcome.guess
+    missing = raised.missing_key
+    for argument in guess.arguments:
+        if raised.wants_mapping:
+            yield guess.with_spec(argument.name, MappingSpec((("x", TensorSpec(("B", "D"))),)))
+        if missing is not None and isinstance(argument.spec, MappingSpec):
+            items = (*argument.spec.items, (missing, plan.named(missing)))
+            yield with_all_sizes(guess.with_spec(argument.name, MappingSpec(items)))
+        if isinstance(argument.spec, SequenceSpec) and argument.spec.items:
+            yield from _longer(guess, argument.name, argument.spec)
+        if isinstance(argument.spec, TensorSpec) and raised.not_callable:
+            yield guess.with_spec(argument.name, ConstantSpec("torch.relu", plan.callable()))
+        if isinstance(argument.spec, ConstantSpec) and raised.wants_tensor:
+            for candidate in plan.tensor_candidates(argument.name):
+                yield with_all_sizes(guess.with_spec(argument.name, candidate))
+    if raised.wants_sequence:
+        for argument in guess.arguments:
+            if isinstance(argument.spec, TensorSpec):
+                yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * 2, is_list=True))
+
+
+def _longer(guess: Guess, name: str, spec: SequenceSpec) -> Iterator[Guess]:
+    for count in (len(spec.items) + 1, len(spec.items) + 2):
+        if 1 <= count <= 6:
+            items = (*spec.items, *(spec.items[-1],) * count)[:count]
+            yield guess.with_spec(name, replace(spec, items=items))
+
+
+def _by_unpacking(outcome: Outcome) -> Iterator[Guess]:
+    rank, guess = outcome.raised.unpacked_into, outcome.guess
+    if rank is None:
+        return
+    for name, spec in guess.tensors():
+        if rank <= 6 and len(spec.dims) != rank:
+            yield replaced(guess, name, spec, of_rank(spec, rank))
+    for argument in guess.arguments:
+        if isinstance(argument.spec, TensorSpec) and rank in (2, 3):
+            yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * rank))
+
+
+def _by_missing(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+    """Optional arguments that the message names, or that were None where something was expected."""
+    given = {item.name for item in outcome.guess.arguments}
+    left_out = [name for name in plan.optional if name not in given]
+    wanted = [name for name in left_out if outcome.raised.names(name)]
+    if not wanted and outcome.raised.about_none:
+        wanted = left_out
+    for name in wanted[:6]:
+        for spec in plan.candidates_of(name)[:3]:
+            yield plan.with_optional(outcome.guess, name, spec)
+
+
+def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
+    numbers = outcome.raised.numbers
+    sizes = outcome.guess.size_of()
+    used = {sizes[name] for name in outcome.guess.used_sizes()}
+    fixed = {dim for _, spec in outcome.guess.tensors() for dim in spec.dims if isinstance(dim, int)}
+    for got in numbers:
+        for wanted in numbers:
+            if got != wanted and 1 < wanted < 1_000_000 and got > 2 and (got in used or got in fixed):
+                yield from resized_names(outcome.guess, got, wanted)
+    for got in numbers:
+        for wanted in numbers:
+            if got != wanted and 1 < wanted < 1_000_000 and got > 2:
+                yield from resized(outcome.guess, got, wanted)
+
+
+def _by_view(outcome: Outcome) -> Iterator[Guess]:
+    """`shape '[-1, 21]' is invalid for input of size 838272`: somebody's last size is 21."""
+    last = outcome.raised.last_size_of_view
+    if last is not None:
+        for name, spec in outcome.guess.tensors():
+            if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
+                yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
+
+
+def _by_dtype(outcome: Outcome) -> Iterator[Guess]:
+    guess = outcome.guess
+    for dtype in outcome.raised.wanted_dtypes:
+        for name, spec in guess.tensors():
+            if spec.dtype != dtype:
+                yield replaced(guess, name, spec, replace(spec, dtype=dtype))
+
+
+def _alternatives(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    for argument in guess.arguments:
+        for spec in plan.candidates_of(argument.name):
+            if spec != argument.spec:
+                yield with_all_sizes(guess.with_spec(argument.name, spec))
+
+
+def _ladders(guess: Guess, plan: Plan) -> Iterator[Guess]:
+    used = guess.used_sizes()
+    if "H" in used and "W" in used:
+        for size in dict.fromkeys((*plan.image_sizes, *_SQUARES)):
+            yield guess.with_sizes(H=size, W=size)
+    others = [name for name in used if len(name) > 1]
+    for name in (*others, "T", "S", "L", "N", "A", "D", "C", "F"):
+        if name in used:
+            for size in dict.fromkeys((*plan.lengths, *_LENGTHS)):
+                yield guess.with_sizes(**{name: size})
+
+
+def _other_ranks(guess: Guess) -> Iterator[Guess]:
+    for name, spec in guess.tensors():
+        rank = len(spec.dims)
+        for other in (rank + 1, rank - 1, rank + 2, rank - 2):
+            if 1 <= other <= 5:
+                yield replaced(guess, name, spec, of_rank(spec, other))
+                yield from shifted(guess, name, spec, other - rank)
+
+
+def _other_dtypes(guess: Guess) -> Iterator[Guess]:
+    for name, spec in guess.tensors():
+        for dtype in ("int64", "float32", "bool"):
+            if spec.dtype != dtype:
+                yield replaced(guess, name, spec, replace(spec, dtype=dtype))

@@ -1,0 +1,137 @@
+"""The search for inputs: the likeliest call first, then what its failures suggest, the furthest runs first.
+
+Bounded by runs and by time; which sizes of the call that runs are free is found out by `dynamic_dims`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.capture.inference.guessing.precision import in_precision, precision_of
+from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
+from inductor_debug.capture.inference.search.input_repairs import next_guesses
+from inductor_debug.capture.inference.search.trial import Outcome, Trials, is_users
+from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
+from inductor_debug.capture.tensors.fake_mode import is_limitation
+
+MOST_RUNS = 400
+MOST_SECONDS = 1.0
+_BRANCHES = 48
+_STANDSTILL = 6
+_RUNS_WHERE_STUCK = 40
+_RUNS_WHERE_EVIDENT = 24
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """Why there is none: the failure that came furthest, and how much was tried.
+
+    `lasting` says that another search would find no more, `evident` that the failure is the code's own, whatever it is
+    called with.
+    """
+
+    error: BaseException | None
+    runs: int
+    seconds: float
+    lasting: bool = True
+    best: Outcome | None = None
+    evident: bool = False
+
+
+def search(
+    trials: Trials,
+    plan: Callable[[], Plan],
+    starts: list[Guess],
+    stuck: set[str],
+    is_evident: Callable[[Outcome], bool],
+    *,
+    runs: int = MOST_RUNS,
+    seconds: float = MOST_SECONDS,
+) -> Found | NotFound:
+    """Looks for a call that runs.
+
+    Args:
+        trials: runs calls.
+        plan: gives the candidates of every argument, which take time to find; not asked where a start runs.
+        starts: calls to try first, likeliest first.
+        stuck: where searches for other classes got no further, which this one adds to. What a part refused so often
+            is not tried as often again.
+        is_evident: whether a failure is the code's own, whatever it is called with: other calls are then tried for a
+            while only, because they may not come that way.
+        runs: most trials.
+        seconds: most time of the processor, so that a busy machine does not change what is found.
+    """
+    started = time.process_time()
+    precision = precision_of(trials.subject)
+    starts = [in_precision(guess, precision) for guess in starts]
+    numbers = itertools.count()
+    waiting: list[tuple[tuple[int, ...], int, int, Guess]] = []
+    for guess in starts:
+        heapq.heappush(waiting, ((), 0, next(numbers), guess))
+    seen: set[Guess] = set(starts)
+    best: Outcome | None = None
+    evident = False
+    runs += trials.runs
+    while waiting and trials.runs < runs and time.process_time() - started < seconds:
+        before, cost, _, guess = heapq.heappop(waiting)
+        outcome = trials.run(guess)
+        if outcome.error is None:
+            return settled(trials, guess, started + seconds)
+        unsupported = isinstance(outcome.error, NotImplementedError)
+        if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
+            # Other guesses change nothing about it; a lower rung of the ladder may.
+            return NotFound(outcome.error, trials.runs, time.process_time() - started, best=outcome)
+        if best is None or outcome.progress > best.progress:
+            best, evident = outcome, is_evident(outcome)
+            # What torch does not support for one rank or dtype it may support for another.
+            runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
+        if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
+            break
+        rank = tuple(-number for number in outcome.progress)
+        # A chain of changes that brings nothing comes after what the guess before them suggested.
+        cost = 0 if rank < before or not before else cost + _STANDSTILL
+        for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen, precision), _BRANCHES)):
+            heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
+    if best is not None:
+        stuck.update([place] if (place := _place(best, trials.subject)) else [])
+    spent = time.process_time() - started
+    return NotFound(best.error if best is not None else None, trials.runs, spent, best=best, evident=evident)
+
+
+def _place(outcome: Outcome, subject: Any) -> str:
+    """The line of another definition of the user's that raised, and what; empty where it is the subject's own code."""
+    assert outcome.error is not None
+    found = ""
+    for frame, line in traceback.walk_tb(outcome.error.__traceback__):
+        if is_users(frame):
+            own = frame.f_code is getattr(getattr(type(subject), "forward", None), "__code__", None)
+            found = "" if own else f"{frame.f_code.co_filename}:{line} {outcome.raised.kind}"
+    return found
+
+
+def _new(outcome: Outcome, plan: Plan, seen: set[Guess], precision: str) -> Iterator[Guess]:
+    for found in next_guesses(outcome, plan):
+        guess = in_precision(found, precision)
+        if guess not in seen and _is_small(guess):
+            seen.add(guess)
+            yield guess
+
+
+def _is_small(guess: Guess) -> bool:
+    """Whether the tensors are of a size that somebody may really give to the model."""
+    sizes = guess.size_of()
+    for _, spec in guess.tensors():
+        volume = 1
+        for size in spec.shape(sizes):
+            volume *= size
+        if volume > 1 << 28:
+            return False
+    return True

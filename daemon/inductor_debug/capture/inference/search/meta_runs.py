@@ -1,0 +1,76 @@
+"""Runs a model on torch's `meta` device: shapes only, without what fake tensors do besides, and many times as fast.
+
+That a model runs there is believed: fake tensors get their shapes from the same kernels. That it does not may be due to
+the device alone, so the caller runs it on fake tensors before it believes that. The caller puts the model's attributes
+back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.tensors.fake_mode import is_fake, without_modes
+
+
+def call_on_meta(model: nn.Module, guess: Guess) -> None:
+    """Calls `model`, whose tensors are fake, with `guess`. Leaves meta tensors in place of the model's own.
+
+    Raises:
+        Exception: what the model raises; `TypeError` where a tensor of it is not fake.
+    """
+    known: dict[int, torch.Tensor] = {}
+    with without_modes(), torch.no_grad(), torch.device("meta"), _without_values():
+        for part in model.modules():
+            _move(part, known)
+        args, kwargs = make_call(guess)
+        model(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _without_values() -> Iterator[None]:
+    """Lets transformers know that tensors have no values, as it knows of fake ones: it then does not look at them.
+
+    `transformers.utils.import_utils.is_fake_tensor` (read in 5.x; where there is none, nothing is changed).
+    """
+    utilities = sys.modules.get("transformers.utils.import_utils")
+    original = getattr(utilities, "is_fake_tensor", None)
+    if utilities is None or original is None:
+        yield
+        return
+    utilities.is_fake_tensor = lambda x: True  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        utilities.is_fake_tensor = original  # type: ignore[attr-defined]
+
+
+def _move(part: nn.Module, known: dict[int, torch.Tensor]) -> None:
+    attributes = part.__dict__
+    for holder in (part._parameters, part._buffers):
+        for name, tensor in holder.items():
+            if tensor is not None:
+                holder[name] = _on_meta(tensor, known)  # type: ignore[assignment]
+    for name, value in list(attributes.items()):
+        if isinstance(value, torch.Tensor):
+            attributes[name] = _on_meta(value, known)
+        elif type(value) is list and any(isinstance(item, torch.Tensor) for item in value):
+            attributes[name] = [_on_meta(item, known) if isinstance(item, torch.Tensor) else item for item in value]
+
+
+def _on_meta(tensor: Any, known: dict[int, torch.Tensor]) -> torch.Tensor:
+    found = known.get(id(tensor))
+    if found is None:
+        if not is_fake(tensor):
+            raise TypeError("a tensor that is not fake")
+        found = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+        if isinstance(tensor, nn.Parameter):
+            found = nn.Parameter(found, requires_grad=tensor.requires_grad)
+        known[id(tensor)] = found
+    return found

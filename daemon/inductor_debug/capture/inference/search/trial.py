@@ -1,0 +1,206 @@
+"""Runs a guess once, on whatever tensors the mode around it makes, and says how far it came and what refused it.
+
+Hooks on all modules tell which one was running, with what; what exceptions say is read in `raised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.parameter import UninitializedParameter
+
+from inductor_debug.capture.inference.search.meta_runs import call_on_meta
+from inductor_debug.capture.inference.search.raised_facts import Raised
+from inductor_debug.capture.inference.search.trial_state import ModuleState
+from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.tensors.fake_mode import is_fake
+
+Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
+_OWN = __name__.partition(".")[0] + "."
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A tensor that the refusing module was given."""
+
+    position: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass
+class Outcome:
+    """How a trial ended. `progress` is larger the further it came."""
+
+    guess: Guess
+    error: BaseException | None = None
+    progress: tuple[int, ...] = ()
+    module: nn.Module | None = None
+    part: int | None = None
+    """Which module that is; a model that is built anew for every trial has the same numbers."""
+    received: list[Received] = field(default_factory=list)
+
+    @property
+    def raised(self) -> Raised:
+        """What the exception says."""
+        return Raised.by(self.error)
+
+    @property
+    def place(self) -> tuple[tuple[str, int, int], ...]:
+        """Where in the user's code it was raised: file, line and instruction of every frame, outermost first."""
+        return tuple(user_frames(self.error)) if self.error is not None else ()
+
+
+class Trials:
+    """Runs guesses on one model or function.
+
+    Args:
+        build: makes the thing to call; called once, or for each trial as long as a module's parameters are lazy.
+    """
+
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build = build
+        self.subject = build()
+        self.runs = 0
+        self.success: Guess | None = None
+        """The last call that ran."""
+        self._lazy = _is_lazy(self.subject)
+        self._used = self._materialised = False
+        self._grad = False
+        self._meta = isinstance(self.subject, nn.Module) and not self._lazy and is_fake(torch.empty(0))
+        """Whether the meta device is good enough, as far as is known."""
+        self._agreed: set[str] = set()
+        """What fake tensors raised, too, when the meta device did."""
+        self._stack: list[tuple[nn.Module, Any, Any]] = []
+        self._completed = 0
+
+    def watched(self, guess: Guess, around: Around) -> Outcome:
+        """Runs the model on `guess` inside `around`, which is given the arguments of the call."""
+        self.runs += 1
+
+        def call(subject: Any, guess: Guess) -> None:
+            args, kwargs = make_call(guess)
+            with torch.set_grad_enabled(self._grad), around(args, kwargs):
+                subject(*args, **kwargs)
+
+        return self._run(guess, call)
+
+    def run(self, guess: Guess) -> Outcome:
+        """Runs the model on `guess`, which leaves it as it was.
+
+        A run on the meta device is enough where it succeeds, or fails as one on fake tensors did before.
+        """
+        self.runs += 1
+        quick = self._run(guess, self._call_on_meta) if self._meta and not self._grad else None
+        if quick is not None and (quick.error is None or quick.raised.kind in self._agreed):
+            return quick
+        outcome = self._run(guess, self._call)
+        if not self._grad and outcome.raised.needs_gradient:
+            self._grad = True
+            outcome = self._run(guess, self._call)
+        if quick is not None:
+            self._meta = outcome.progress == quick.progress and type(outcome.error) is type(quick.error)
+            if outcome.raised.kind == quick.raised.kind:
+                self._agreed.add(outcome.raised.kind)
+        return outcome
+
+    def materialise(self, guess: Guess) -> None:
+        """From now on lazy parameters have the sizes that `guess`, which runs, gives them."""
+        if self._lazy and not self._materialised:
+            self._call(self.fresh(), guess)
+            self._materialised = True
+
+    def fresh(self) -> Any:
+        """The model as it was before any trial."""
+        if self._lazy:
+            self.subject = self._build()
+        return self.subject
+
+    def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> Outcome:
+        self._stack, self._completed = [], 0
+        subject = self.fresh() if self._used and not self._materialised else self.subject
+        self._used = True
+        state = ModuleState(subject) if isinstance(subject, nn.Module) else None
+        before = register_module_forward_pre_hook(self._enter)
+        after = register_module_forward_hook(self._leave)
+        try:
+            call(subject, guess)
+        except (Exception, SystemExit) as error:
+            return self._failed(guess, error)
+        finally:
+            before.remove()
+            after.remove()
+            if state is not None:
+                state.restore()
+        self.success = guess
+        return Outcome(guess, None, (1 << 30,))
+
+    def _call(self, subject: Any, guess: Guess) -> None:
+        args, kwargs = make_call(guess)
+        with torch.set_grad_enabled(self._grad):
+            subject(*args, **kwargs)
+
+    def _call_on_meta(self, subject: Any, guess: Guess) -> None:
+        call_on_meta(subject, guess)
+
+    def _enter(self, module: nn.Module, args: Any) -> None:
+        self._stack.append((module, args, None))
+
+    def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
+        self._completed += 1
+        while self._stack:
+            if self._stack.pop()[0] is module:
+                break
+
+    def _number_of(self, module: nn.Module) -> int:
+        parts = self.subject.modules() if self._lazy else ()
+        return next((number for number, part in enumerate(parts) if part is module), id(module))
+
+    def _failed(self, guess: Guess, error: BaseException) -> Outcome:
+        outcome = Outcome(guess, error, (self._completed, *_lines(error)))
+        if self._stack:
+            outcome.module, args, _ = self._stack[-1]
+            outcome.part = self._number_of(outcome.module)
+            outcome.received = [
+                Received(index, tuple(int(size) for size in value.shape), str(value.dtype).removeprefix("torch."))
+                for index, value in enumerate(args)
+                if isinstance(value, torch.Tensor)
+            ]
+        return outcome
+
+
+def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
+    """File, line and instruction of the user's frames through which `error` came, outermost first."""
+    found: list[tuple[str, int, int]] = []
+    step = error.__traceback__
+    while step is not None:
+        if is_users(step.tb_frame):
+            found.append((step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
+        step = step.tb_next
+    return found
+
+
+def _lines(error: BaseException) -> list[int]:
+    """The lines of the user's outermost frames: code further down was reached later."""
+    return [line for _, line, _ in user_frames(error)[:4]]
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs code of the user's, neither a library's nor ours."""
+    own = str(frame.f_globals.get("__name__")).startswith(_OWN)
+    return not own and "site-packages" not in frame.f_code.co_filename
+
+
+def _is_lazy(subject: Any) -> bool:
+    return isinstance(subject, nn.Module) and any(
+        isinstance(tensor, UninitializedParameter)
+        for part in subject.modules()
+        for tensor in (*part._parameters.values(), *part._buffers.values())
+    )

@@ -1,0 +1,109 @@
+"""The arguments of one call with the values each may have, and the guess to begin with. No evidence is read here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.inference.specs import argument_names
+from inductor_debug.capture.inference.specs.specs import Argument, Dimension, Guess, Spec, TensorSpec, tensors_in
+
+GENERIC: dict[int, tuple[Dimension, ...]] = {
+    1: ("B",),
+    2: ("B", "D"),
+    3: ("B", "T", "D"),
+    4: ("B", "C", "H", "W"),
+    5: ("B", "C", "F", "H", "W"),
+    6: ("B", "C", "F", "H", "W", "D"),
+}
+"""The usual dimensions of a tensor by its rank."""
+
+
+@dataclass
+class Parameter:
+    """One argument of the call and its candidates."""
+
+    name: str
+    candidates: list[Spec]
+    keyword: bool
+    required: bool
+
+
+@dataclass
+class Plan:
+    """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
+
+    `batches` are those that it calls a batch's size, `widths` all that it keeps.
+    """
+
+    parameters: list[Parameter]
+    image_sizes: tuple[int, ...] = ()
+    lengths: tuple[int, ...] = ()
+    batches: tuple[int, ...] = ()
+    widths: tuple[int, ...] = ()
+
+    @property
+    def optional(self) -> list[str]:
+        """Names of arguments that need not be given."""
+        return [item.name for item in self.parameters if not item.required]
+
+    def candidates_of(self, name: str) -> list[Spec]:
+        """The candidates of one argument."""
+        return next((item.candidates for item in self.parameters if item.name == name), [])
+
+    def tensor_candidates(self, name: str) -> list[Spec]:
+        """Those of them that are tensors, or the usual ones."""
+        found: list[Spec] = [spec for spec in self.candidates_of(name) if isinstance(spec, TensorSpec)]
+        return found or [TensorSpec(dims) for dims in (GENERIC[2], GENERIC[3])]
+
+    def callable(self) -> Any:
+        """What is given for an argument that is called."""
+        return torch.relu
+
+    def named(self, name: str) -> Spec:
+        """A tensor for something called `name`, a key for instance."""
+        return next(iter(argument_names.specs_for(name)), TensorSpec(GENERIC[2]))
+
+    def first(self) -> Guess:
+        """The likeliest call."""
+        arguments = tuple(
+            Argument(item.name, item.candidates[0], item.keyword) for item in self.parameters if item.required
+        )
+        sizes: dict[str, int] = {}
+        guess = _of_graph(Guess(_names_last(arguments)))
+        for name in guess.used_sizes():
+            sizes[name] = argument_names.default_size(name, sizes)
+        if self.image_sizes and "H" in sizes and "W" in sizes:
+            sizes["H"] = sizes["W"] = self.image_sizes[0]
+        return replace(guess, sizes=tuple(sorted(sizes.items())))
+
+    def with_optional(self, guess: Guess, name: str, spec: Spec) -> Guess:
+        """The call with one more argument, passed by name."""
+        arguments = (*guess.arguments, Argument(name, spec, keyword=True))
+        sizes = guess.size_of()
+        for tensor in tensors_in(spec):
+            for dim in tensor.dims:
+                if isinstance(dim, str) and dim not in sizes:
+                    sizes[dim] = argument_names.default_size(dim, sizes)
+        return Guess(arguments, tuple(sorted(sizes.items())))
+
+
+def _of_graph(guess: Guess) -> Guess:
+    """Beside an adjacency matrix, the rows of other matrices are nodes."""
+    if not any(spec.dims == ("N", "N") for _, spec in guess.tensors()):
+        return guess
+    for name, spec in guess.tensors():
+        if len(spec.dims) == 2 and spec.dims[0] == "B" and guess.spec_of(name) == spec:
+            guess = guess.with_spec(name, replace(spec, dims=("N", spec.dims[1])))
+    return guess
+
+
+def _names_last(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """Once an argument is passed by name, so are those after it."""
+    found: list[Argument] = []
+    for item in arguments:
+        named = item.keyword or any(before.keyword for before in found)
+        found.append(replace(item, keyword=named))
+    return tuple(found)

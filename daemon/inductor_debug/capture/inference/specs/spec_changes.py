@@ -1,0 +1,161 @@
+"""Changes to a guess: another size for a dimension, another rank or dtype for a tensor. Why is not known here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inductor_debug.capture.inference.specs.argument_names import default_size
+from inductor_debug.capture.inference.specs.call_plan import GENERIC
+from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec, map_tensors
+
+
+def with_dtype(guess: Guess, shape: tuple[int, ...], dtype: str) -> Iterator[Guess]:
+    """Gives the tensor of this shape another dtype, or if there is none every tensor in turn."""
+    sizes = guess.size_of()
+    tensors = guess.tensors()
+    same = [(name, spec) for name, spec in tensors if spec.shape(sizes) == shape]
+    for name, spec in same or tensors:
+        if spec.dtype != dtype:
+            yield replaced(guess, name, spec, replace(spec, dtype=dtype))
+
+
+def with_rank(guess: Guess, shape: tuple[int, ...], wanted: TensorSpec) -> Iterator[Guess]:
+    """Gives the tensor of this shape the wanted one, or every tensor in turn as many more or fewer dimensions."""
+    sizes = guess.size_of()
+    for name, spec in guess.tensors():
+        if spec.shape(sizes) == shape:
+            yield replaced(guess, name, spec, replace(wanted, dtype=spec.dtype))
+    difference = len(wanted.dims) - len(shape)
+    for name, spec in guess.tensors():
+        yield from shifted(guess, name, spec, difference)
+
+
+def shifted(guess: Guess, name: str, spec: TensorSpec, difference: int) -> Iterator[Guess]:
+    """Adds or removes as many dimensions after the batch."""
+    rank = len(spec.dims) + difference
+    if not 0 <= rank <= 6 or difference == 0:
+        return
+    dims = list(spec.dims)
+    if difference > 0:
+        fresh = [dim for dim in ("T", "S", "M", "K") if dim not in dims]
+        yield replaced(guess, name, spec, replace(spec, dims=(*dims[:1], *fresh[:difference], *dims[1:])))
+        ones = (1,) * difference
+        yield replaced(guess, name, spec, replace(spec, dims=(*dims[:1], *ones, *dims[1:])))
+    else:
+        yield replaced(
+            guess, name, spec, replace(spec, dims=(*dims[:1], *dims[1 - difference :])[:rank] if rank else ())
+        )
+        yield replaced(guess, name, spec, replace(spec, dims=tuple(dims[:rank])))
+
+
+def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), index: int = -1) -> Iterator[Guess]:
+    """Guesses under which a size that came out as `got` may come out as `wanted`."""
+    sizes = guess.size_of()
+    if shape:
+        for name, spec in guess.tensors():
+            if spec.shape(sizes) == shape:
+                yield redimensioned(guess, name, spec, index, wanted)
+    for size_name, value in sizes.items():
+        if value == got and size_name in guess.used_sizes():
+            yield guess.with_sizes(**{size_name: wanted})
+    for name, spec in guess.tensors():
+        for position, dim in enumerate(spec.dims):
+            value = dim if isinstance(dim, int) else sizes[dim]
+            if value == got:
+                yield redimensioned(guess, name, spec, position, wanted)
+    joined: list[Guess] = []
+    for name, spec in guess.tensors():
+        for position, dim in enumerate(spec.dims):
+            value = dim if isinstance(dim, int) else sizes[dim]
+            if value > 1 and position > 0:
+                yield from scaled(guess, name, spec, position, value, got, wanted)
+                if isinstance(dim, str) and value < got and value + wanted - got > 0:
+                    joined.append(resized_alone(guess, name, spec, position, value + wanted - got))
+    yield from joined
+
+
+def scaled(
+    guess: Guess, name: str, spec: TensorSpec, position: int, value: int, got: int, wanted: int
+) -> Iterator[Guess]:
+    """Another size for a dimension of which `got` seems to be a multiple, a part, or a bit more or less."""
+    if value != got and got % value == 0 and wanted % (got // value) == 0:
+        yield redimensioned(guess, name, spec, position, wanted // (got // value))
+    elif value != got and value % got == 0:
+        yield redimensioned(guess, name, spec, position, wanted * (value // got))
+    elif 0 < value + wanted - got < 100_000 and (abs(got - value) < 64 or value < got) and value != got:
+        yield redimensioned(guess, name, spec, position, value + wanted - got)
+
+
+def redimensioned(guess: Guess, name: str, spec: TensorSpec, position: int, size: int) -> Guess:
+    """Another size for one dimension: of all that share its name, or of this one alone if it was fixed."""
+    dim = spec.dims[position]
+    return guess.with_sizes(**{dim: size}) if isinstance(dim, str) else resized_alone(guess, name, spec, position, size)
+
+
+def resized_alone(guess: Guess, name: str, spec: TensorSpec, position: int, size: int) -> Guess:
+    """Another size for one dimension of one tensor, whatever shares its name."""
+    return replaced(guess, name, spec, replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :])))
+
+
+def resized_item(guess: Guess, name: str, number: int, position: int, size: int) -> Guess:
+    """Another size for one dimension of one tensor of an argument, which is the `number`th in it."""
+    count = itertools.count()
+
+    def changed(spec: TensorSpec) -> TensorSpec:
+        if next(count) != number:
+            return spec
+        return replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :]))
+
+    whole = guess.spec_of(name)
+    assert whole is not None
+    return guess.with_spec(name, map_tensors(whole, changed))
+
+
+def resized_together(guess: Guess, size: int, other: int) -> Guess:
+    """Another size for all fixed dimensions that have one size, in whatever tensor."""
+
+    def changed(spec: TensorSpec) -> TensorSpec:
+        return replace(spec, dims=tuple(other if dim == size else dim for dim in spec.dims))
+
+    arguments = tuple(replace(item, spec=map_tensors(item.spec, changed)) for item in guess.arguments)
+    return replace(guess, arguments=arguments)
+
+
+def replaced(guess: Guess, name: str, old: TensorSpec, new: TensorSpec) -> Guess:
+    """Another tensor for all those of the argument `name` that are `old`."""
+    whole = guess.spec_of(name)
+    assert whole is not None
+    changed = guess.with_spec(name, map_tensors(whole, lambda item: new if item == old else item))
+    return with_all_sizes(changed)
+
+
+def with_all_sizes(guess: Guess) -> Guess:
+    """The guess with a size for every name that has none yet."""
+    sizes = guess.size_of()
+    for name in guess.used_sizes():
+        if name not in sizes:
+            sizes[name] = default_size(name, sizes)
+    return replace(guess, sizes=tuple(sorted(sizes.items())))
+
+
+def of_rank(spec: TensorSpec, rank: int) -> TensorSpec:
+    """A tensor of another rank that keeps the fixed sizes where those usually are."""
+    dims = list(GENERIC.get(rank, ()))
+    fixed = [dim for dim in spec.dims if isinstance(dim, int)]
+    if fixed and rank > 1:
+        dims[1 if rank >= 4 else -1] = fixed[-1] if rank < 4 else fixed[0]
+    return replace(spec, dims=tuple(dims))
+
+
+def resized_names(guess: Guess, got: int, wanted: int) -> Iterator[Guess]:
+    """Another size for every name, and then for every single dimension, that has the size `got`."""
+    sizes = guess.size_of()
+    for name in guess.used_sizes():
+        if sizes[name] == got:
+            yield guess.with_sizes(**{name: wanted})
+    for name, spec in guess.tensors():
+        for position, dim in enumerate(spec.dims):
+            if (dim if isinstance(dim, int) else sizes[dim]) == got:
+                yield resized_alone(guess, name, spec, position, wanted)

@@ -1,0 +1,289 @@
+"""Expressions of a function: which argument each one is, and what the modules and functions around it take.
+
+Expressions like `self.blocks[0]` are looked up on the built model; no user code is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.specs.specs import TensorSpec
+from inductor_debug.capture.inference.usage import expression_kinds as read
+from inductor_debug.capture.inference.usage.module_inputs import accepted, is_passing
+from inductor_debug.capture.inference.usage.shape_changes import ShapeChanges
+from inductor_debug.capture.inference.usage.shape_steps import Step
+from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING
+from inductor_debug.capture.inference.usage.usage import Tracked
+from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
+
+DEEPEST = 5
+"""Calls inside the model that are followed."""
+
+
+class Values(ShapeChanges):
+    """Evaluates expressions; local names are bound to tracked values or modules by `walk.Walk`, which inherits this."""
+
+    def function(self, tree: Function, bound: dict[str, Tracked], function: Any) -> None:
+        """Walks a definition whose parameters are bound."""
+        raise NotImplementedError
+
+    def loop(self, node: ast.For) -> None:
+        """Walks a loop, or a comprehension written as one."""
+        raise NotImplementedError
+
+    def condition(self, test: ast.expr) -> None:
+        """Learns from what is asked of a value."""
+        raise NotImplementedError
+
+    def value(self, node: ast.expr) -> Tracked | None:
+        """Walks an expression; the tracked value that it gives, if it is one."""
+        self.budget.nodes -= 1
+        if self.budget.nodes <= 0:
+            return None
+        if isinstance(node, ast.Name):
+            return self.tracked.get(node.id)
+        if isinstance(node, ast.Call):
+            return self.call(node)
+        if isinstance(node, ast.Subscript):
+            return self.subscript(node)
+        if isinstance(node, ast.BinOp):
+            left, right = self.value(node.left), self.value(node.right)
+            if isinstance(node.op, ast.MatMult):
+                if left is not None and (shape := self.attribute_shape(node.right)) is not None and len(shape) == 2:
+                    left.takes([TensorSpec(("B", shape[0])), TensorSpec(("B", "T", shape[0]))])
+                return None
+            for value, other in ((left, node.right), (right, node.left)):
+                if value is not None and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+                    self.broadcast(value, self.attribute_shape(other))
+            if left is not None and right is not None and left is not right:
+                self.budget.alike.append((left, right))
+                return Tracked(left.usage, left.steps, (*left.peers, right))
+            return (
+                left
+                if right is None and read.is_scalar(node.right)
+                else (right if left is None and read.is_scalar(node.left) else None)
+            )
+        if isinstance(node, ast.UnaryOp):
+            return self.value(node.operand)
+        if isinstance(node, ast.IfExp):
+            self.condition(node.test)
+            self.value(node.test)
+            return self.value(node.body) or self.value(node.orelse)
+        if isinstance(node, ast.Compare):
+            self.compare(node)
+            return None
+        if isinstance(node, ast.Attribute):
+            inner = self.value(node.value)
+            if inner is not None:
+                kept = inner.usage.attribute(node.attr) if not inner.steps else None
+                if kept is not None:
+                    return Tracked(kept)
+                inner.usage.role("tensor")
+                if node.attr in ("T", "mT"):
+                    return inner.after(Step("swap", (-2, -1)))
+            return None
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
+            self.comprehension(node)
+            return None
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child)
+        return None
+
+    def broadcast(self, value: Tracked, shape: list[int | str] | None) -> None:
+        """What is added to or multiplied with a tensor of the model has at least its rank and its sizes."""
+        if shape is None:
+            return
+        dims = [f"?{index}" if size == 1 else size for index, size in enumerate(shape)]
+        if len(dims) == 1:
+            value.takes([TensorSpec(("B", "T", dims[0])), TensorSpec(("B", dims[0]))], weakly=True)
+        elif len(dims) == 2 and shape[0] != 1:
+            value.takes([TensorSpec(("B", *dims)), TensorSpec(tuple(dims))])
+        else:
+            value.takes([TensorSpec(("B", *dims[1:]) if shape[0] == 1 else tuple(dims))])
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        """`[f(x) for f, x in zip(self.heads, features)]`."""
+        for generator in node.generators:
+            body: list[ast.stmt] = [ast.Expr(node.elt)] if generator is node.generators[-1] else []
+            self.loop(ast.For(target=generator.target, iter=generator.iter, body=body, orelse=[]))
+
+    def compare(self, node: ast.Compare) -> None:
+        """`mode == "train"` tells a text, `x.dim() == 3` nothing certain."""
+        left = self.value(node.left)
+        for comparator in node.comparators:
+            self.value(comparator)
+            if left is not None and isinstance(comparator, ast.Constant):
+                left.usage.chooses([comparator.value])
+
+    def subscript(self, node: ast.Subscript) -> Tracked | None:
+        """`batch["image"]`, `x[:, 0]`, `x.shape[2]`."""
+        of_shape = read.shape_of(node.value)
+        if of_shape is not None:
+            tracked, index = self.value(of_shape), read.integer(node.slice)
+            if tracked is not None and index is not None:
+                self.rank(tracked, index + 1 if index >= 0 else -index, exact=False)
+            return None
+        value = self.value(node.value)
+        if value is None:
+            chosen = self.value(node.slice)
+            if chosen is not None:
+                chosen.usage.chooses(self.module(node.value))
+            return None
+        key = self.key(node.slice)
+        if key is not None:
+            return Tracked(value.usage.part(key)) if not value.steps else None
+        if isinstance(node.slice, ast.Name) and node.slice.id in self.numbers and not value.steps:
+            value.usage.iterated = True
+            value.usage.count = max(value.usage.count or 0, self.numbers[node.slice.id] + 1)
+        index = self.index(node.slice)
+        if index is not None:
+            if not value.steps and index >= 0:
+                return Tracked(value.usage.part(index))
+            return None
+        added = read.inserted(node.slice)
+        if added:
+            return value.after(*(Step("insert", (number,)) for number in added))
+        removed, used = read.selected(node.slice)
+        if used is None:
+            return None
+        self.rank(value, used, exact=False)
+        value = value.after(*(Step("cut", (number,)) for number in read.cut(node.slice)))
+        return value.after(Step("remove", removed)) if removed else value
+
+    def call(self, node: ast.Call) -> Tracked | None:
+        """A module, a method of the argument, a method of the model, or a function of torch."""
+        arguments = [self.value(item) for item in node.args if not isinstance(item, ast.Starred)]
+        named = {item.arg: self.value(item.value) for item in node.keywords if item.arg}
+        if isinstance(node.func, ast.Subscript):
+            self.value(node.func)
+        for tracked in (named.get("size"), named.get("scale_factor")):
+            if tracked is not None:
+                tracked.usage.role("number")
+        module = self.module(node.func)
+        if isinstance(module, nn.Module):
+            return self.call_module(module, node, arguments, named)
+        if isinstance(node.func, ast.Attribute):
+            inner = self.value(node.func.value)
+            if inner is not None:
+                return self.method(inner, node)
+            if node.func.attr in INDEXING:
+                for tracked in (*arguments, *named.values()):
+                    if tracked is not None:
+                        tracked.usage.indexes = True
+            function = getattr(self.module(node.func.value), node.func.attr, None)
+            if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
+                self.enter(function, function.__self__, node, arguments, named)
+                return None
+        elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
+            self.tracked[node.func.id].usage.role("callable")
+            return None
+        return self.function_of_torch(node, arguments, named)
+
+    def call_module(
+        self, module: nn.Module, node: ast.Call, arguments: list[Tracked | None], named: dict[str, Tracked | None]
+    ) -> Tracked | None:
+        """Learns what the module takes; gives back the value where the module keeps its rank."""
+        if is_passing(module):
+            return arguments[0] if arguments else None
+        known = False
+        offsets = isinstance(module, nn.EmbeddingBag) and (len(arguments) > 1 or "offsets" in named)
+        for position, tracked in enumerate(arguments):
+            if tracked is not None:
+                specs = accepted(module, position) if not offsets else [TensorSpec(("BT"[position == 0],), "int64")]
+                known = known or bool(specs)
+                if position == 1 and isinstance(module, nn.LSTM | nn.LSTMCell) and not tracked.steps:
+                    tracked.usage.count = 2
+                    for index in range(2):
+                        Tracked(tracked.usage.part(index)).takes(specs)
+                else:
+                    tracked.takes(specs)
+        tracked = arguments[0] if arguments else None
+        if not known and type(module).__module__.partition(".")[0] != "torch":
+            self.enter(module.forward, module, node, arguments, named)
+        elif isinstance(module, nn.Sequential) and not known:
+            first = next((part for part in module if not is_passing(part)), None)
+            if first is not None:
+                self.call_module(first, node, arguments, named)
+        elif isinstance(module, nn.Flatten) and tracked is not None and module.start_dim == 1:
+            return tracked.after(Step("flatten", (1,)))
+        if isinstance(module, nn.Embedding) and tracked is not None:
+            return tracked.after(Step("embed"))
+        keeps = isinstance(module, nn.Linear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.BatchNorm2d)
+        if keeps and tracked is not None and not isinstance(module, nn.Sequential):
+            return tracked.after(Step("mapped")) if not isinstance(module, nn.LayerNorm) else tracked
+        return None
+
+    def enter(
+        self,
+        function: Any,
+        owner: nn.Module,
+        node: ast.Call,
+        arguments: list[Tracked | None],
+        named: dict[str, Tracked | None],
+    ) -> None:
+        """Follows the arguments into another function of the model."""
+        if self.depth >= DEEPEST or not any((*arguments, *named.values())):
+            return
+        tree = function_tree(function)
+        if tree is None:
+            return
+        parameters = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)]
+        bound = {name: value for name, value in zip(parameters[1:], arguments, strict=False) if value is not None}
+        bound.update({name: value for name, value in named.items() if value is not None})
+        inner = type(self)(owner, self.budget, self.depth + 1)
+        given = dict(zip(parameters[1:], node.args, strict=False))
+        given.update({item.arg: item.value for item in node.keywords if item.arg is not None})
+        for name, argument in given.items():
+            part = self.module(argument) if name not in bound else None
+            if part is not None:
+                inner.modules[name] = part
+        inner.function(tree, bound, function)
+
+    def method(self, tracked: Tracked, node: ast.Call) -> Tracked | None:
+        """A method of the argument itself: `x.transpose(1, 2)`."""
+        assert isinstance(node.func, ast.Attribute)
+        name = node.func.attr
+        if tracked.usage.kind is not None:
+            return tracked if name in ("to", "cuda", "cpu", "clone", "detach", "float") else None
+        if name in ("items", "keys", "values", "get", "pop") and not tracked.steps:
+            if name in ("get", "pop") and node.args and isinstance(node.args[0], ast.Constant):
+                key = node.args[0].value
+                return Tracked(tracked.usage.part(key)) if isinstance(key, str) else None
+            return None
+        tracked.usage.role("tensor")
+        return self.shape_change(tracked, name, node.args, node.keywords)
+
+    def function_of_torch(
+        self, node: ast.Call, arguments: list[Tracked | None], named: dict[str, Tracked | None]
+    ) -> Tracked | None:
+        """`F.cross_entropy(x, y)`, `torch.cat([x, y], -1)`, `einsum("bnd,bmd->bnm", x, y)`."""
+        name = read.name_of(node.func)
+        if name in ("cat", "concat", "concatenate") and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
+            return self.joined([self.value(item) for item in node.args[0].elts], node)
+        if name == "rearrange" and len(node.args) > 1 and arguments and arguments[0] is not None:
+            rank = read.rank_of_pattern(node.args[1])
+            if rank is not None:
+                self.rank(arguments[0], rank, exact=True)
+            return None
+        if name == "einsum" and node.args:
+            for rank, tracked in zip(read.ranks_of_einsum(node.args[0]), arguments[1:], strict=False):
+                if tracked is not None:
+                    self.rank(tracked, rank, exact=True)
+            return None
+        if name in INDEXING:
+            for tracked in (*arguments, *named.values()):
+                if tracked is not None and tracked is not (arguments[0] if name not in ("one_hot",) else None):
+                    tracked.usage.indexes = True
+        for position, dims, dtype in FUNCTIONS.get(name, ()):
+            tracked = arguments[position] if position < len(arguments) else None
+            if tracked is not None:
+                tracked.takes([TensorSpec(dims, dtype)])
+        first = arguments[0] if arguments else None
+        if first is not None and name and name != "len":
+            return self.shape_change(first, name, node.args[1:], node.keywords)
+        return None

@@ -1,0 +1,79 @@
+"""What the local names of a function stand for: tracked arguments, and modules or tensors of the built model."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.usage import expression_kinds as read
+from inductor_debug.capture.inference.usage.usage import Tracked
+
+
+@dataclass
+class Budget:
+    """What all functions have together: how many nodes may still be looked at, and what belongs together."""
+
+    nodes: int = 4000
+    alike: list[tuple[Tracked, Tracked]] = field(default_factory=list)
+    """What is added or multiplied with each other, so that it has most likely the same rank."""
+
+
+class Scope:
+    """One function's names. Attributes are read from the instances' own dictionaries: no property is ever run."""
+
+    def __init__(self, owner: nn.Module | None, budget: Budget, depth: int = 0) -> None:
+        self.owner, self.budget, self.depth = owner, budget, depth
+        self.tracked: dict[str, Tracked] = {}
+        self.modules: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
+        self.numbers: dict[str, int] = {}
+        """The counters of loops that are gone through one round after the other."""
+        self.keys: dict[str, str] = {}
+        """The same of loops over the keys of a dict of modules."""
+
+    def index(self, node: ast.expr) -> int | None:
+        """The whole number that an expression is: a literal, or the counter of a loop."""
+        return self.numbers.get(node.id) if isinstance(node, ast.Name) else read.integer(node)
+
+    def key(self, node: ast.expr) -> str | None:
+        """The text that an expression is: a literal, or the key that a loop is at."""
+        if isinstance(node, ast.Name):
+            return self.keys.get(node.id)
+        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+    def module(self, node: ast.expr) -> Any:
+        """The module or other attribute that `self.blocks[0].attn` is; None for anything else."""
+        if isinstance(node, ast.Name):
+            return self.modules.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.module(node.value)
+            if not isinstance(owner, nn.Module):
+                return None
+            found = {**owner.__dict__, **owner._parameters, **owner._buffers, **owner._modules}.get(node.attr)
+            return found if isinstance(found, nn.Module | list | tuple) or found is not None else None
+        if isinstance(node, ast.Subscript):
+            owner = self.module(node.value)
+            if isinstance(owner, nn.ModuleList | nn.Sequential) and len(owner):
+                index = self.index(node.slice)
+                return owner[index] if index is not None and -len(owner) <= index < len(owner) else owner[0]
+            if isinstance(owner, nn.ModuleDict) and len(owner):
+                key = self.key(node.slice)
+                return owner[key] if key is not None and key in owner else next(iter(owner.values()))
+        return None
+
+    def attribute_shape(self, node: ast.expr) -> list[int | str] | None:
+        """The shape of a parameter or buffer like `self.scale` or `self.pe[:, :n]`; sliced dimensions are unknown."""
+        if isinstance(node, ast.Subscript):
+            shape = self.attribute_shape(node.value)
+            removed, used = read.selected(node.slice)
+            if shape is None or used is None or removed or used > len(shape):
+                return None
+            return [f"?{index}" if index in read.cut(node.slice) else size for index, size in enumerate(shape)]
+        found = self.module(node) if isinstance(node, ast.Attribute) else None
+        if not isinstance(found, torch.Tensor) or found.dim() == 0:
+            return None
+        return [int(size) for size in found.shape]

@@ -1,0 +1,127 @@
+"""What a function does with its arguments, as far as its syntax shows: the record that `walk` fills in.
+
+An argument is followed through steps that syntax shows (`shape_steps`), so that what a module takes in the end can be
+told of the argument itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.specs.specs import TensorSpec
+from inductor_debug.capture.inference.usage.shape_steps import Step, added, undone
+from inductor_debug.capture.runtime import foreign
+
+
+def own_class(annotation: Any, near: Any) -> type | None:
+    """The class of the project's that an annotation beside `near` names, if that is no module."""
+    if isinstance(annotation, str):
+        names = foreign.namespace(sys.modules.get(foreign.module_name(near))) | foreign.globals_of(near)
+        annotation = names.get(annotation.strip("'\"").replace("Optional[", "").partition("|")[0].strip(" ]"))
+    if not foreign.is_a(annotation, type) or issubclass(annotation, nn.Module | torch.Tensor | dict | list):
+        return None
+    owner = foreign.module_name(annotation).partition(".")[0]
+    return None if owner in ("torch", "builtins", "typing", "collections", "numpy", "jaxtyping") else annotation
+
+
+@dataclass
+class Usage:
+    """What a function does with one argument, or with one element of it.
+
+    `specs` are what takes it accepts. `ranks` are exact, `minimum` is a bound, `likely` are only probable. `parts` are
+    its elements by key or index where it is a container, `count` is the length of a sequence. `roles` are "flag",
+    "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
+    `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
+    that broadcasting suggests. `fields` are the attributes of what is no tensor, `kind` is the class that it is said to
+    be.
+    """
+
+    specs: list[TensorSpec] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    minimum: int = 0
+    parts: dict[str | int, Usage] = field(default_factory=dict)
+    count: int | None = None
+    iterated: bool = False
+    roles: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    likely: list[int] = field(default_factory=list)
+    indexes: bool = False
+    cast: bool = False
+    weak: list[TensorSpec] = field(default_factory=list)
+    fields: dict[str, Usage] = field(default_factory=dict)
+    kind: type | None = None
+
+    def settle(self) -> None:
+        """Puts what is less certain after the rest."""
+        self.specs, self.weak = [*self.specs, *self.weak], []
+        for part in (*self.parts.values(), *self.fields.values()):
+            part.settle()
+
+    def chooses(self, keys: Any) -> None:
+        """Takes down that it is one of some texts: the keys of a table, or what it is compared with."""
+        if not isinstance(keys, list) and not hasattr(keys, "keys"):
+            return
+        texts = [key for key in keys if isinstance(key, str)]
+        if texts:
+            self.role("text")
+            self.texts += texts
+
+    def part(self, key: str | int) -> Usage:
+        """The element at `key`, made if it is new."""
+        return self.parts.setdefault(key, Usage())
+
+    def attribute(self, name: str) -> Usage | None:
+        """What is kept under a name; None where that is rather something of a tensor's."""
+        if self.kind is None and hasattr(torch.Tensor, name):
+            return None
+        found = self.fields.setdefault(name, Usage())
+        if found.kind is None and self.kind is not None:
+            found.kind = own_class(foreign.annotations_of(self.kind).get(name), self.kind)
+        return found
+
+    def is_shown(self) -> bool:
+        """Whether the code shows anything of its shape."""
+        return bool(self.specs or self.weak or self.ranks or self.minimum or self.parts or self.fields)
+
+    def role(self, name: str) -> None:
+        """Takes down a role."""
+        if name not in self.roles:
+            self.roles.append(name)
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """An expression's value: the argument (or element) that it is, after some steps; `peers` are joined with it."""
+
+    usage: Usage
+    steps: tuple[Step, ...] = ()
+    peers: tuple[Tracked, ...] = ()
+
+    def after(self, *steps: Step) -> Tracked:
+        """The same after more steps."""
+        return Tracked(self.usage, (*self.steps, *steps), tuple(peer.after(*steps) for peer in self.peers))
+
+    def shares_rank(self, other: Tracked) -> None:
+        """Takes the rank of `other` for the likely one of this value."""
+        own, others = added(self.steps), added(other.steps)
+        if own is not None and others is not None and not self.usage.ranks:
+            known = other.usage.ranks[:1] or other.usage.likely[:1]
+            self.usage.likely += [rank + others - own for rank in known if rank + others - own not in self.usage.likely]
+
+    def takes(self, specs: list[TensorSpec], *, weakly: bool = False) -> None:
+        """Takes down what somebody accepts of this value; `weakly` where a module would know better."""
+        for spec in specs:
+            found = undone(spec, self.steps)
+            # What embeds numbers takes any shape; what takes time first after it is sure.
+            sure = [item for item in found if item.dims == ("T", "B") and item.dtype == "int64"]
+            self.usage.specs[:0] = sure
+            (self.usage.weak if weakly else self.usage.specs).extend(found)
+        self.usage.role("tensor")
+        for peer in self.peers:
+            peer.takes(specs, weakly=weakly)

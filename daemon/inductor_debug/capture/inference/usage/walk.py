@@ -1,0 +1,228 @@
+"""Follows the statements of a function, line by line, and so learns how it uses its arguments.
+
+Only straight lines are followed: where syntax is not enough, nothing is claimed and trials decide.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.usage import expression_kinds as read
+from inductor_debug.capture.inference.usage.argument_values import Values
+from inductor_debug.capture.inference.usage.local_names import Budget
+from inductor_debug.capture.inference.usage.usage import Tracked, Usage, own_class
+from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
+from inductor_debug.capture.runtime import foreign
+
+_MOST_ROUNDS = 6
+
+
+def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
+    """How `function` (a `forward` whose module is `owner`, or a plain function) uses each of its parameters."""
+    tree = function_tree(function)
+    if tree is None:
+        return {}
+    arguments = tree.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    names = [item.arg for item in every if item is not None]
+    found = {name: Usage() for name in names}
+    written = foreign.annotations_of(foreign.plain_function(function))
+    for name, usage in found.items():
+        usage.kind = own_class(written.get(name), foreign.plain_function(function))
+    budget = Budget()
+    Walk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    # Twice, as what is alike to one may be so to a third.
+    for left, right in budget.alike * 2:
+        left.shares_rank(right)
+        right.shares_rank(left)
+    for usage in found.values():
+        usage.settle()
+    return found
+
+
+class Walk(Values):
+    """Follows one function body."""
+
+    def function(self, tree: Function, bound: dict[str, Tracked], function: Any) -> None:
+        """Walks a definition whose parameters are bound."""
+        self.tracked.update(bound)
+        plain = foreign.plain_function(function)
+        self.globals = foreign.globals_of(plain)
+        if self.owner is not None and tree.args.args:
+            first = tree.args.args[0].arg
+            self.tracked.pop(first, None)
+            self.modules[first] = self.owner
+        self.block(tree.body)
+
+    def block(self, body: list[ast.stmt]) -> None:
+        """Walks statements in order."""
+        for statement in body:
+            if self.budget.nodes <= 0:
+                return
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Walks one statement."""
+        self.budget.nodes -= 1
+        if isinstance(node, ast.Assign):
+            self.assign(node.targets, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self.assign([node.target], node.value)
+        elif isinstance(node, ast.For):
+            self.loop(node)
+        elif isinstance(node, ast.If | ast.While):
+            self.condition(node.test)
+            self.value(node.test)
+            before = dict(self.tracked)
+            self.block(node.body)
+            changed = self.tracked
+            self.tracked = before
+            self.block(node.orelse)
+            self.tracked = {**changed, **self.tracked} if node.orelse else changed
+        elif isinstance(node, ast.With):
+            for item in node.items:
+                self.value(item.context_expr)
+            self.block(node.body)
+        elif isinstance(node, ast.Try):
+            self.block(node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.value(child)
+
+    def assign(self, targets: list[ast.expr], expression: ast.expr) -> None:
+        """Binds names, and learns from unpacking."""
+        value = self.value(expression)
+        module = self.module(expression) if value is None else None
+        for target in targets:
+            if isinstance(target, ast.Name):
+                self.tracked.pop(target.id, None)
+                self.modules.pop(target.id, None)
+                if value is not None:
+                    self.tracked[target.id] = value
+                elif module is not None:
+                    self.modules[target.id] = module
+            elif isinstance(target, ast.Tuple | ast.List):
+                self.unpack(target.elts, expression, value)
+
+    def unpack(self, targets: list[ast.expr], expression: ast.expr, value: Tracked | None) -> None:
+        """`b, c, h, w = x.shape` tells a rank, `h, c = state` a tuple, `a, b = x, y` nothing new."""
+        of_shape = read.shape_of(expression)
+        starred = any(isinstance(target, ast.Starred) for target in targets)
+        names = [target.id if isinstance(target, ast.Name) else "_" for target in targets]
+        if of_shape is not None:
+            tracked = self.value(of_shape)
+            if tracked is not None:
+                self.rank(tracked, len(targets), exact=not starred, names=names)
+        elif value is not None and not value.steps:
+            value.usage.count = len(targets)
+            for index, (target, name) in enumerate(zip(targets, names, strict=True)):
+                part = Tracked(value.usage.part(index))
+                if isinstance(target, ast.Tuple | ast.List):
+                    self.unpack(target.elts, expression, part)
+                else:
+                    self.tracked[name] = part
+        elif isinstance(expression, ast.Tuple) and len(expression.elts) == len(targets):
+            for target, item in zip(targets, expression.elts, strict=True):
+                self.assign([target], item)
+        else:
+            for name in names:
+                self.tracked.pop(name, None)
+
+    def counted(self, node: ast.For) -> tuple[str, int]:
+        """The counter of a loop, and how often it goes round, else zero: known where modules are counted.
+
+        These are `self.heads[i](features[i])` in it, and `enumerate(self.heads)`.
+        """
+        counter = read.counter_of(node)
+        sources = [self.module(source) for source in read.loop_sources(node)[0]] if counter else []
+        container = next((item for item in sources if isinstance(item, nn.ModuleList)), None)
+        for item in ast.walk(node) if counter else ():
+            if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Name) and item.slice.id == counter:
+                found = self.module(item.value)
+                container = found if isinstance(found, nn.ModuleList) else container
+        return counter, min(len(container), _MOST_ROUNDS) if container is not None else 0
+
+    def keys_of(self, source: ast.expr) -> dict[str, Any]:
+        """What a dict of modules, or a list of names, that the model has gives when it is gone through."""
+        if (
+            isinstance(source, ast.Call)
+            and isinstance(source.func, ast.Name)
+            and source.func.id in ("reversed", "list")
+        ):
+            return self.keys_of(source.args[0]) if source.args else {}
+        method = ""
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and not source.args:
+            method = source.func.attr
+            source = source.func.value
+        container = self.module(source) if method in ("", "items", "keys") else None
+        if isinstance(container, list | tuple) and all(isinstance(item, str) for item in container):
+            return dict.fromkeys(container)
+        if not isinstance(container, nn.ModuleDict | nn.ParameterDict | dict):
+            return {}
+        return {key: item for key, item in container.items() if isinstance(key, str)}
+
+    def keyed(self, node: ast.For) -> bool:
+        """Goes through `for task, head in self.heads.items()` key by key; says whether it is such a loop."""
+        container = self.keys_of(node.iter)
+        if not container:
+            return False
+        names = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        for key, item in list(container.items())[:_MOST_ROUNDS]:
+            if isinstance(names[0], ast.Name):
+                self.keys[names[0].id] = key
+            if len(names) == 2 and isinstance(names[1], ast.Name):
+                self.modules[names[1].id] = item
+            self.block(node.body)
+        return True
+
+    def loop(self, node: ast.For) -> None:
+        """`for layer in self.layers` binds the first layer; `for f in features` tells a sequence."""
+        if self.keyed(node):
+            return
+        counter, counted = self.counted(node)
+        sources, targets = read.loop_sources(node)
+        containers = [self.module(source) for source in sources]
+        values = [self.value(source) for source in sources]
+        lists = [item for item in containers if isinstance(item, nn.ModuleList | nn.Sequential) and len(item)]
+        rounds = counted or min(max((len(item) for item in lists), default=1), _MOST_ROUNDS)
+        in_step = bool(counted) or (bool(lists) and any(value is not None for value in values))
+        for index in range(rounds if in_step else 1):
+            if counted:
+                self.numbers[counter] = index
+            for target, container, value in zip(targets, containers, values, strict=False):
+                if not isinstance(target, ast.Name):
+                    continue
+                if any(container is item for item in lists):
+                    self.modules[target.id] = next(itertools.islice(container, index, None), container[0])
+                elif value is not None and not value.steps:
+                    value.usage.iterated = True
+                    value.usage.count = value.usage.count or (rounds if in_step else None)
+                    self.tracked[target.id] = Tracked(value.usage.part(index))
+            if in_step:
+                self.block(node.body)
+        if counted:
+            del self.numbers[counter]
+        if isinstance(node.iter, ast.Call) and read.name_of(node.iter.func) == "range":
+            for argument in node.iter.args:
+                value = self.value(argument)
+                if value is not None:
+                    value.usage.role("number")
+        if not in_step:
+            self.block(node.body)
+
+    def condition(self, test: ast.expr) -> None:
+        """`if flag`, `if mode == "x"` and `x is None` tell what is no tensor."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.condition(test.operand)
+        elif isinstance(test, ast.BoolOp):
+            for item in test.values:
+                self.condition(item)
+        elif isinstance(test, ast.Name) and test.id in self.tracked:
+            self.tracked[test.id].usage.role("flag")

@@ -1,0 +1,154 @@
+"""Values that a file's text says how to make, and how they are written down in a directive.
+
+A module or an object is made anew for each construction, by calling its class as the text does; plain values are
+themselves. Nothing is made here before it is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePath
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.runtime import foreign
+
+_MOST_ITEMS = 10_000
+
+
+class UnknownError(Exception):
+    """An expression that is not plain. The class itself stands for a value that is not known."""
+
+
+@dataclass(eq=False)
+class SymbolicValue:
+    """An instance: its class, what that is given, and the attributes that are set on it afterwards.
+
+    `text` is the expression that gives it where its arguments do not say everything.
+    """
+
+    kind: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that it is made of is known."""
+        return all(is_known(item) for item in (*self.args, *self.kwargs.values(), *self.attributes.values()))
+
+
+class Options(SimpleNamespace):
+    """What the command line gives where nobody types anything; options without a default are missing."""
+
+
+def is_known(value: Any) -> bool:
+    """Whether a value, and all that is in it, is known."""
+    if value is UnknownError:
+        return False
+    if isinstance(value, SymbolicValue):
+        return value.complete
+    if type(value) in (list, tuple, set):
+        return all(map(is_known, value))
+    if type(value) is dict:
+        return all(map(is_known, value.values()))
+    return all(map(is_known, vars(value).values())) if isinstance(value, SimpleNamespace) else True
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values are the same as far as can be told without running anybody's code."""
+    if type(left) is not type(right):
+        return False
+    if type(left) in (list, tuple):
+        return len(left) == len(right) and all(map(is_same, left, right))
+    if type(left) is dict:
+        return list(left) == list(right) and all(map(is_same, left.values(), right.values()))
+    return left is right or (isinstance(left, int | float | str) and bool(left == right))
+
+
+def fresh(value: Any) -> Any:
+    """The value itself, with everything in it made anew that has to be made."""
+    if isinstance(value, SymbolicValue):
+        return made(value, tuple(map(fresh, value.args)), {key: fresh(item) for key, item in value.kwargs.items()})
+    if type(value) in (list, tuple, set):
+        return type(value)(map(fresh, value))
+    if type(value) is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    if type(value) in (SimpleNamespace, Options):
+        return SimpleNamespace(**{key: fresh(item) for key, item in vars(value).items()})
+    return value
+
+
+def made(value: SymbolicValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls the class, and sets what is set on the instance afterwards."""
+    instance = value.kind(*args, **kwargs)
+    for name, item in value.attributes.items():
+        setattr(instance, name, fresh(item))
+    return instance
+
+
+def own_copy(value: Any) -> Any:
+    """Plain containers copied, so that nothing which is done to the copy reaches the file's own."""
+    if type(value) in (list, tuple, set):
+        return type(value)(map(own_copy, value)) if len(value) <= _MOST_ITEMS else value
+    if type(value) is dict:
+        return {key: own_copy(item) for key, item in value.items()} if len(value) <= _MOST_ITEMS else value
+    if type(value) is SimpleNamespace:
+        return SimpleNamespace(**{key: own_copy(item) for key, item in vars(value).items()})
+    return value
+
+
+def text_of(value: Any, names: Mapping[str, Any]) -> str:
+    """An expression that gives the value in the file's namespace `names`."""
+
+    def text(item: Any) -> str:
+        return text_of(item, names)
+
+    if isinstance(value, SymbolicValue):
+        arguments = _arguments([text(item) for item in value.args], value.kwargs, text)
+        return value.text or f"{_name_of(value.kind)}({arguments})"
+    if type(value) is list:
+        return f"[{', '.join(map(text, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(text, value))}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, SimpleNamespace):
+        return f"__import__('types').SimpleNamespace({_arguments([], vars(value), text)})"
+    if foreign.is_a(value, type) or (callable(value) and foreign.text_attribute(value, "__name__")):
+        return _name_of(value)
+    if isinstance(value, Enum):
+        return f"{_name_of(type(value))}.{value.name}"
+    if isinstance(value, PurePath):
+        return f"{_name_of(type(value).__bases__[0])}({str(value)!r})"
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return f"__import__('numpy').array({value.tolist()!r})"
+    if not isinstance(value, int | float | str | bool | type(None)):
+        named = next((name for name, item in names.items() if item is value), None)
+        if named is not None:
+            return named
+    return foreign.representation(value)
+
+
+def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[Any], str]) -> str:
+    return ", ".join([*positional, *(f"{name}={text(item)}" for name, item in named.items())])
+
+
+def _name_of(kind: Any) -> str:
+    owner = foreign.module_name(kind)
+    if owner.partition(".")[0] in ("pathlib", "functools", "collections"):
+        return f"__import__({owner.partition('.')[0]!r}).{kind.__name__}"
+    name = getattr(kind, "__name__", repr(kind))
+    if owner.partition(".")[0] != "torch":
+        return name
+    homes = {"torch.nn": torch.nn, "torch": torch, "torch.nn.functional": torch.nn.functional}
+    return f"{next((home for home, names in homes.items() if vars(names).get(name) is kind), owner)}.{name}"

@@ -1,0 +1,60 @@
+"""What a stage hands back, shared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location, Shortfall, StageReport
+
+from inductor_debug.capture.node_facts.record import Causes
+from inductor_debug.capture.running.instruction_watching import Ran
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import KernelCost
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What statistics are of: operations, and the kernels that they became."""
+
+    recording: Recording
+    kernels: list[KernelCost] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run of a target ended: with findings, or for a reason of ours at the place `at`, which `notes` describe."""
+
+    findings: list[Finding]
+    notes: list[str] = field(default_factory=list)
+    shortfall: Shortfall | None = None
+    at: Location | None = None
+
+    @property
+    def retry_real(self) -> bool:
+        """Whether only fake tensors could not go on."""
+        return self.shortfall is not None
+
+
+@dataclass
+class StageOutcome:
+    """One stage of one target.
+
+    `report` does not know its seconds: the session does, which also knows what building took. `findings` are about
+    the run itself (an exception, a graph break); rules are judged later, on `recording`. `retry_real` says that fake
+    tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes
+    the document of the captured graphs, given which operations caused which findings; it is called only where
+    somebody wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where
+    that is not `recording`, at the same time. `extras` are further artifacts. `unfinished` are the places of the
+    expressions that an exception went through: they gave nothing. `ran` is what ran of the file, if it was watched.
+    """
+
+    recording: Recording
+    report: StageReport
+    findings: list[Finding]
+    retry_real: bool
+    graphs: Callable[[Causes], GraphDocument] | None = None
+    measured: Callable[[], Measured] | None = None
+    extras: list[ArtifactMade] = field(default_factory=list)
+    unfinished: frozenset[Location] = frozenset()
+    ran: Ran | None = None

@@ -1,0 +1,175 @@
+"""Keeps user code from touching the world while a job runs: no network, no files but in a scratch folder, no processes.
+
+Python tells of such deeds before it does them (`sys.addaudithook`), on every system; what is not allowed raises
+`RefusedError` there, with the user's own call below it on the stack. Who asks decides: torch's compilers write caches
+and start C++ compilers, and this tool does its own work; user code, and libraries that it calls, do not. Libraries may
+start processes while they are imported, for many look for shared objects so.
+
+What C code does by itself is not heard here; `engine` gives the job a process of its own, whose end is the job's. The
+hook cannot be taken away again, which is why only a worker puts it in, and never the process it was forked from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Collection
+from enum import Enum
+from types import FrameType
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed, is_standard
+from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS
+
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_COMPILERS = tuple(
+    _TORCH + name + os.sep for name in ("_inductor", "_dynamo", "_functorch", "_logging", "compiler", "_export")
+)
+_TRITON = os.sep + "triton" + os.sep
+_DEVICES = ("/dev/", "/proc/")
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Deed(str, Enum):
+    """What user code may be allowed to do; the values are those of the setting `allow`."""
+
+    NETWORK = "network"
+    WRITE = "write"
+    SUBPROCESS = "subprocess"
+
+
+_WORDS = {
+    Deed.NETWORK: "This opens a network connection",
+    Deed.WRITE: "This writes to {what}",
+    Deed.SUBPROCESS: "This starts a process",
+}
+_EVENTS = {
+    **dict.fromkeys(
+        ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.sendto",
+         "socket.sendmsg", "urllib.Request", "http.client.connect", "ftplib.connect", "smtplib.connect"),
+        Deed.NETWORK,
+    ),
+    **dict.fromkeys(
+        ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
+         "os.startfile", "pty.spawn"),
+        Deed.SUBPROCESS,
+    ),
+    **dict.fromkeys(
+        ("open", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.link",
+         "os.symlink", "os.utime", "sqlite3.connect"),
+        Deed.WRITE,
+    ),
+}  # fmt: skip
+_FOLDER_DESCRIPTOR = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 2, "os.chmod": 2, "os.utime": 3}
+"""Events with a path relative to an open folder, and which of their arguments is its descriptor."""
+
+
+class RefusedError(PermissionError):
+    """User code wanted to do what it may not. An `OSError`, so that libraries go on as on a system that forbids it."""
+
+    def __init__(self, deed: Deed, what: str = "") -> None:
+        self.deed = deed
+        words = _WORDS[deed].format(what=what or "a file")
+        super().__init__(f'{words}, which a check does not do; allow it with `allow = ["{deed.value}"]`.')
+
+
+def contain(scratch: str, allowed: Collection[str]) -> None:
+    """Puts the hook in, for the rest of this process's life, and has temporary files go to the scratch folder.
+
+    Args:
+        scratch: absolute path of a folder that exists.
+        allowed: values of `Deed` that are not refused.
+    """
+    # Python's own cache of modules: not beside the user's sources, and those of libraries were written when installed.
+    sys.dont_write_bytecode = True
+    tempfile.tempdir = os.environ["TMPDIR"] = scratch
+    refused = frozenset(event for event, deed in _EVENTS.items() if deed.value not in allowed)
+    writable = (os.path.realpath(scratch) + os.sep, *_DEVICES)
+
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in refused:
+            _judge(event, arguments, writable)
+
+    sys.addaudithook(hear)
+
+
+def refusal_of(error: BaseException) -> RefusedError | None:
+    """The refusal that led to an exception, which a library may have wrapped in its own; None if none did."""
+    seen: set[int] = set()
+    pending: BaseException | None = error
+    while pending is not None and id(pending) not in seen:
+        if isinstance(pending, RefusedError):
+            return pending
+        seen.add(id(pending))
+        reason = foreign.attribute(pending, "reason")  # where `urllib` keeps it
+        if foreign.is_a(reason, RefusedError):
+            return reason
+        pending = pending.__cause__ or pending.__context__
+    return None
+
+
+def _judge(event: str, arguments: tuple[Any, ...], writable: tuple[str, ...]) -> None:
+    """Raises `RefusedError` unless the deed touches nothing, or is none of the user's."""
+    deed = _EVENTS[event]
+    what = ""
+    if deed is Deed.WRITE:
+        path = _written(event, arguments)
+        if path is None or _changes_nothing(event, path) or (os.path.realpath(path) + os.sep).startswith(writable):
+            return
+        what = repr(os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path)
+    elif deed is Deed.NETWORK and len(arguments) > 1 and isinstance(arguments[1], str | bytes) and "connect" in event:
+        return  # a socket of this machine's, between processes
+    if _is_users(sys._getframe(2), deed):
+        raise RefusedError(deed, what)
+
+
+def _written(event: str, arguments: tuple[Any, ...]) -> str | None:
+    """The absolute path that would be changed; None where nothing would, or where it is open already."""
+    path = arguments[0]
+    if event == "open":
+        flags = arguments[2] if len(arguments) > 2 else 0
+        if not isinstance(flags, int) or not flags & _WRITING:
+            return None
+    if not isinstance(path, str | bytes | os.PathLike):
+        return None
+    path = os.fsdecode(path)
+    if path == ":memory:":
+        return None
+    index = _FOLDER_DESCRIPTOR.get(event, len(arguments))
+    folder = arguments[index] if index < len(arguments) else -1
+    if isinstance(folder, int) and folder >= 0 and not os.path.isabs(path):
+        try:
+            path = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), path)
+        except OSError:
+            return None  # the folder was opened by name, and is not known by it any more
+    return os.path.abspath(path)
+
+
+def _changes_nothing(event: str, path: str) -> bool:
+    """Whether the deed would fail anyway: code makes a folder that may be there, or removes a file that may not."""
+    if event == "os.mkdir":
+        return os.path.isdir(path)
+    return event not in ("open", "sqlite3.connect") and not os.path.lexists(path)
+
+
+def _is_users(frame: FrameType | None, deed: Deed) -> bool:
+    """Whether user code stands behind what runs now, directly or through a library that it called."""
+    foreign = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(OWN_PACKAGE) and not file.startswith(STAND_INS):
+            return foreign
+        if file.startswith(_COMPILERS) or _TRITON in file:
+            return False
+        if is_installed(file):
+            if deed is Deed.SUBPROCESS and frame.f_code.co_name == "<module>":
+                return False
+            foreign = True
+        elif not file.startswith(("<frozen", STAND_INS)) and not is_standard(file):
+            return True
+        frame = frame.f_back
+    return True

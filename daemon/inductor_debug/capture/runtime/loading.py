@@ -1,0 +1,280 @@
+"""Executes a file's text, saved or not, as the real module that Python would make of it.
+
+The text comes from the request and stands in for that one file only: for imports, `inspect`, `linecache` and tracebacks
+alike. What this module never does: leave byte code behind, run the file as `__main__`, or keep the user's own modules
+for the next load (see `unload`). Exceptions of user code pass through.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import io
+import keyword
+import linecache
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.system.own_files import OWN_PACKAGE
+
+NOTEBOOK = ".ipynb"
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePlace:
+    """Which module a file is: `name` as imports spell it, `package` for an `__init__.py`, `root` its import root."""
+
+    path: str
+    name: str
+    root: str
+    package: bool
+
+
+@dataclass(slots=True)
+class LoadedModules:
+    """What one load brought into `sys.modules`. `own` are the user's modules, the file itself among them."""
+
+    own: dict[str, ModuleType] = field(default_factory=dict)
+    third_party: list[str] = field(default_factory=list)
+
+    def dependencies(self, path: str) -> list[str]:
+        """Absolute paths of the user's files that were imported, without `path` itself."""
+        files = {os.path.abspath(file) for module in self.own.values() if (file := foreign.file_of(module)) is not None}
+        return sorted(files - {path})
+
+    def activate(self) -> None:
+        """Makes these modules the ones that importing their names gives, after another load may have replaced them."""
+        sys.modules.update(self.own)
+
+
+def place_of(path: str) -> ModulePlace:
+    """Finds the module name of a file from the packages (`__init__.py`) around it."""
+    folder, file = os.path.split(path)
+    stem = os.path.splitext(file)[0]
+    package = file == "__init__.py"
+    parts = [] if package else [stem]
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and _is_name(os.path.basename(folder)):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    if parts and all(map(_is_name, parts)) and not _is_taken(parts[0], folder):
+        return ModulePlace(path, ".".join(parts), folder, package)
+    name = "inductor_debug_file_" + re.sub(r"\W", "_", stem)
+    return ModulePlace(path, name, os.path.dirname(path), package)
+
+
+@contextmanager
+def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ()) -> Iterator[None]:
+    """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added."""
+    before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
+    folder = os.path.dirname(place.path)
+    # A package's own folder comes last: its `types.py` must not become everybody's `types`.
+    first = [folder] if folder == place.root else [place.root]
+    first += [project_root, os.path.join(project_root, "src")]
+    sys.path[:] = list(dict.fromkeys([*first, *(entry for entry in before if entry), folder]))
+    sys.argv[:] = [place.path, *argv]
+    importlib.invalidate_caches()
+    if os.path.isdir(project_root):
+        os.chdir(project_root)
+    try:
+        yield
+    finally:
+        sys.path[:], sys.argv[:] = before, arguments
+        os.chdir(directory)
+
+
+@contextmanager
+def overlay(place: ModulePlace, text: str) -> Iterator[Overlay]:
+    """Makes `place.name` importable from `text`, and `linecache` quote it."""
+    finder = Overlay(place, text)
+    lines = io.StringIO(text, newline=None).readlines()
+    # Entries without a modification time are never checked against the disk.
+    linecache.cache[place.path] = (len(text), None, lines, place.path)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield finder
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class ImportWatch:
+    """Sees every Python module that is executed, and runs those of libraries inside `around()`.
+
+    `sys.modules` is never walked: in a forked process every object that is touched costs a page of memory to copy.
+    """
+
+    def __init__(self, around: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._around = around
+        self._executed: list[ModuleType] = []
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Watches until it is left."""
+        before = SourceFileLoader.exec_module
+        with self._around():
+            pass  # whatever it imports itself must be there before it is needed for importing
+
+        def exec_module(loader: SourceFileLoader, module: ModuleType) -> None:
+            self._executed.append(module)
+            if is_installed(loader.path) or is_standard(loader.path):
+                with self._around():
+                    before(loader, module)
+            else:
+                before(loader, module)
+
+        SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+        try:
+            yield
+        finally:
+            SourceFileLoader.exec_module = before  # type: ignore[method-assign]
+
+    def loaded(self) -> LoadedModules:
+        """The modules executed so far that imports still give, by whose they are."""
+        result = LoadedModules()
+        for module in self._executed:
+            file = foreign.file_of(module)
+            if file is None or sys.modules.get(module.__name__) is not module:
+                continue
+            if is_installed(file):
+                result.third_party.append(module.__name__)
+            elif not is_standard(file):
+                result.own[module.__name__] = module
+        return result
+
+
+def unload(modules: LoadedModules) -> None:
+    """Forgets the user's own modules, so that the next load executes them again."""
+    for name, module in modules.own.items():
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+
+
+def preloadable(modules: LoadedModules) -> list[str]:
+    """The third-party modules that the user's modules name, all of which a fork server may import beforehand."""
+    fresh = set(modules.third_party)
+    named: set[str] = set()
+    for module in modules.own.values():
+        for value in foreign.namespace(module).values():
+            name = foreign.text_attribute(value, "__name__" if foreign.is_a(value, ModuleType) else "__module__")
+            if name in fresh:
+                named.add(name)
+    return sorted(named)
+
+
+def is_installed(file: str) -> bool:
+    """Whether `file` belongs to an installed library."""
+    return any(part in _INSTALLED for part in file.split(os.sep))
+
+
+def is_standard(file: str) -> bool:
+    """Whether `file` belongs to Python itself or to this tool."""
+    return file.startswith(_standard_folders())
+
+
+def run_user_code(code: Callable[[], Any]) -> Any:
+    """Calls `code`. User code outside of stages runs below this frame, which is where its stacks are cut off."""
+    return code()
+
+
+class _OverlayLoader(SourceFileLoader):
+    """Loads one file from a text. Byte code is neither read nor written."""
+
+    def __init__(self, overlay: Overlay, place: ModulePlace, text: str) -> None:
+        super().__init__(place.name, place.path)
+        self._overlay, self._text = overlay, text
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._overlay.module = module
+        if self.path.endswith(NOTEBOOK):
+            self._exec_cells(module)
+        else:
+            super().exec_module(module)
+
+    def _exec_cells(self, module: ModuleType) -> None:
+        """Runs a notebook as people do: a statement that fails does not keep the cells after it from running."""
+        for statement in tree_of(self._text).body:
+            code = compile(ast.Module([statement], []), self.path, "exec", dont_inherit=True)
+            try:
+                exec(code, vars(module))
+            except Exception as error:
+                self._overlay.passed_over.append(error)
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(tree_of(self._text), self.path, "exec", dont_inherit=True)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+    def get_data(self, path: Any) -> bytes:
+        return self._text.encode("utf-8", "surrogatepass") if path == self.path else super().get_data(path)
+
+
+class Overlay(MetaPathFinder):
+    """Answers imports of one module with a text; `module` is what was executed last, to its end or not.
+
+    `passed_over` are the errors after which a notebook went on.
+    """
+
+    def __init__(self, place: ModulePlace, text: str) -> None:
+        self._place, self._text = place, text
+        self.module: ModuleType | None = None
+        self.passed_over: list[Exception] = []
+
+    def execute(self) -> None:
+        """Imports the file, and the packages around it first. Raises whatever its code raises."""
+        sys.modules.pop(self._place.name, None)
+        self.module = None
+        self.passed_over = []
+        try:
+            importlib.import_module(self._place.name)
+        finally:
+            # A failed import takes its module back; what was executed of it is still worth a look.
+            if self.module is not None:
+                sys.modules[self._place.name] = self.module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The file's module for its name, nothing for any other."""
+        if fullname != self._place.name:
+            return None
+        folders = [os.path.dirname(self._place.path)] if self._place.package else None
+        return importlib.util.spec_from_file_location(
+            fullname,
+            self._place.path,
+            loader=_OverlayLoader(self, self._place, self._text),
+            submodule_search_locations=folders,
+        )
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _is_taken(name: str, folder: str) -> bool:
+    """Whether importing `name` must go on to mean something else than what lies in `folder`."""
+    if name in sys.stdlib_module_names or name == "__main__":
+        return True
+    known = sys.modules.get(name)
+    file = foreign.file_of(known) if known is not None else None
+    return known is not None and (file is None or not os.path.abspath(file).startswith(folder.rstrip(os.sep) + os.sep))
+
+
+@lru_cache(maxsize=1)
+def _standard_folders() -> tuple[str, ...]:
+    schema = os.path.dirname(os.path.abspath(sys.modules["inductor_debug_schema"].__file__ or ""))
+    folders = [OWN_PACKAGE, schema, *(os.path.abspath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))]
+    return tuple(folder.rstrip(os.sep) + os.sep for folder in folders)

@@ -1,0 +1,211 @@
+"""One `torch.compile` of one target, shared by every stage that looks at what Dynamo captures.
+
+It compiles and runs the target once with a backend that hands each graph to a `Runner`, and afterwards says what
+stopped Dynamo: graph breaks, functions that run eagerly, exceptions. It generates no code and builds nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import torch
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, Severity, Stage, StageReport, StageState
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from inductor_debug.capture.dynamo.dynamo_breaks import (
+    Compilations,
+    listen,
+    stack_of_error,
+    stack_of_summaries,
+    suspended_while_compiling,
+)
+from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack
+from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
+from inductor_debug.capture.dynamo.whole_graph import WholeTarget, arguments_of_whole
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.failures import (
+    Fault,
+    capture_error,
+    classify,
+    describe,
+    fell_short,
+    frames_of_error,
+    places_of,
+)
+from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_dynamo
+from inductor_debug.capture.graphs.graph_runner import NodeAttribution
+from inductor_debug.capture.running.modules import ModulePath
+from inductor_debug.capture.running.origins import OriginTable
+from inductor_debug.capture.running.stage_results import Ending, StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.tensors.recorder import CompiledRecorder
+from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.rules.words.break_words import sentence_of
+
+Callers = Callable[[Any], tuple[Frame, ...]]
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and keyword arguments."""
+_STACK = "_inductor_debug_error_stack"
+
+
+class Runner(Protocol):
+    """What a stage does with the graphs."""
+
+    def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
+        """The compiled form of `graph_module`; `callers` reads the user's frames above a call of it."""
+
+    def whole(self, graph_module: GraphModule, arguments: list[torch.Tensor]) -> None:
+        """Looks at a graph that is all of the target, instead of `compiled`; nobody waits for its results."""
+
+
+class DynamoRun:
+    """One compile-and-run of one target, and what is learned from it.
+
+    `captured` holds each graph with what its inputs are to the model, `call` counts the calls from 0.
+    """
+
+    def __init__(self, target: BuiltTarget, sources: SourceMap, stage: Stage) -> None:
+        self.target = target
+        self.sources = sources
+        self.stage = stage
+        self.captured: list[tuple[GraphModule, list[Argument]]] = []
+        self.breaks = BreakCollector(target, sources, self._stack, stage)
+        self.origins = OriginTable.of_target(target)
+        self.module_names = ModulePath(target.module).names
+        self.attribution = NodeAttribution(sources, self.module_names, self._stack)
+        self.recorder = CompiledRecorder(self.attribution, self.origins)
+        self.call = 0
+        self._compilations = Compilations()
+
+    def execute(self, runner: Runner, more: Sequence[Call] = (), *, leave_early: bool = True) -> BaseException | None:
+        """Runs the target compiled; the exception it ended with, if any.
+
+        Args:
+            runner: what is done with the graphs.
+            more: arguments of further calls, after the one with the target's own.
+            leave_early: Dynamo may be left as soon as a graph is known to be the whole target.
+        """
+        torch._dynamo.reset()
+        calls = pytree.tree_map(lambda leaf: leaf, [(self.target.args, self.target.kwargs), *more])
+        ambient = self.target.fake_mode or contextlib.nullcontext()
+        listening = listen(self.breaks.add, self.breaks.add_limit)
+        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
+        backend = self._backend_of(runner, leave_early)
+        with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
+            try:
+                compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
+                # Functions that the user compiles with another backend get this one too: nothing is ever built.
+                forced = torch.compiler.set_stance("default", force_backend=backend)
+                with suspended_while_compiling(self.recorder) as compilations, forced, self.recorder:
+                    self._compilations = compilations
+                    try:
+                        for self.call, (args, kwargs) in enumerate(calls):
+                            _call(compiled, args, kwargs)
+                    except WholeTarget as whole:
+                        runner.whole(whole.graph_module, whole.arguments)
+            except (Exception, SystemExit) as raised:
+                return _with_stack(raised)
+        return None
+
+    def _backend_of(self, runner: Runner, leave_early: bool) -> Callable[..., Any]:
+        def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
+            self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
+            first = self._compilations.count == 1 and not self.breaks.count
+            if leave_early and first and not self._stack(sys._getframe(1)):
+                # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
+                arguments = arguments_of_whole(graph_module)
+                if arguments is not None:
+                    raise WholeTarget(graph_module, arguments)
+            return runner.compiled(graph_module, self._callers)
+
+        return backend
+
+    def _stack(self, frame: Any) -> tuple[Frame, ...]:
+        return self.sources.stack(frame, _call.__code__)
+
+    def _callers(self, frame: Any) -> tuple[Frame, ...]:
+        """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
+        return self._stack(frame)[1:]
+
+    def outcome(self, error: BaseException | None, more_notes: Sequence[str] = ()) -> StageOutcome:
+        """What a stage hands back that recorded the whole run; `error` is what `execute` returned."""
+        ending = self.explain(error)
+        report = StageReport(
+            stage=self.stage,
+            state=StageState.DONE if error is None else StageState.FAILED,
+            seconds=0.0,
+            graphs=len(self.captured),
+            ops=len(self.recorder.recording.ops),
+            graph_breaks=self.breaks.count,
+            notes=[*ending.notes, *more_notes],
+            shortfall=ending.shortfall,
+            at=ending.at,
+        )
+        unfinished = frozenset() if error is None else places_of(frames_of_error(error, self.sources))
+        return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
+
+    def explain(self, error: BaseException | None) -> Ending:
+        """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""
+        findings = list(self.breaks.findings)
+        if error is None:
+            if not self.captured and not findings and self.recorder.recording.ops:
+                findings.append(self._nothing_captured())
+            return Ending(findings)
+        # Where the target raises, the exception itself says more than that Dynamo saw it coming.
+        findings = [finding for finding in findings if not _is_exception(finding.facts)]
+        if _is_dynamos(error):
+            return Ending([*findings, self._explain_dynamo(error)])
+        frames = frames_of_error(error, self.sources)
+        fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
+        if fault is Fault.USER:
+            return Ending([*findings, capture_error(message, frames, self.target, self.stage)])
+        return fell_short(fault, message, frames, findings)
+
+    def _explain_dynamo(self, error: BaseException) -> Finding:
+        frames = frames_of(getattr(error, _STACK, ()), self.sources)
+        cause: BaseException | None = error
+        while cause is not None and _is_dynamos(cause):
+            cause = cause.__cause__ or cause.__context__
+        message = f"torch.compile cannot capture this: {describe(cause or error)}"
+        return capture_error(message, frames, self.target, self.stage)
+
+    def _nothing_captured(self) -> Finding:
+        place = self.target.location
+        facts = GraphBreak(BreakCause.NO_GRAPH, "", eager=self.target.name)
+        return Finding(
+            rule="graph-break",
+            severity=Severity.WARNING,
+            message=sentence_of(facts),
+            path=place.path,
+            range=place.range,
+            stage=self.stage,
+            target=self.target.name,
+            facts=facts,
+        )
+
+
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The outermost frame of every recorded stack: frames from here outwards are ours."""
+    function(*args, **kwargs)
+
+
+def _is_exception(facts: object) -> bool:
+    """Whether a break only says that the traced code raises."""
+    return isinstance(facts, GraphBreak) and facts.breaks_by is BreakCause.EXCEPTION
+
+
+def _is_dynamos(error: BaseException) -> bool:
+    return type(error).__module__.startswith("torch._dynamo")
+
+
+def _with_stack(error: BaseException) -> BaseException:
+    """Notes on an exception of Dynamo's what was being traced, before the hook forgets it."""
+    if _is_dynamos(error):
+        stack = stack_of_error(error) or last_stack()
+        setattr(error, _STACK, stack or stack_of_summaries(getattr(error, "real_stack", None)))
+    return error

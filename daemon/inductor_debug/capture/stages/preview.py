@@ -1,0 +1,155 @@
+"""The first look at a target: run it once, eagerly, and record every operation that reaches the device.
+
+On fake tensors this is ten to forty times faster than a Dynamo trace, and it also sees the code that a graph break
+would hide from one. It judges nothing, compiles nothing, and leaves the target as it found it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torch
+from inductor_debug_schema import Finding, Stage, StageReport, StageState
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.conflict_facts import conflict_facts
+from inductor_debug.capture.failures.failed_calls import CallWatch, MixedDtypesError
+from inductor_debug.capture.failures.failures import (
+    Fault,
+    capture_error,
+    classify,
+    fell_short,
+    frames_of_error,
+    innermost,
+    places_of,
+    with_conflict,
+    with_unknown_name,
+    with_wrong_call,
+)
+from inductor_debug.capture.failures.misspellings import unknown_name
+from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
+from inductor_debug.capture.running.dynamic_inputs import Symbols, symbolic_arguments
+from inductor_debug.capture.running.instruction_watching import instructions_of
+from inductor_debug.capture.running.module_calls import CallLog
+from inductor_debug.capture.running.modules import ModulePath, Snapshot
+from inductor_debug.capture.running.origins import OriginTable
+from inductor_debug.capture.running.stage_results import Ending, StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.tensors.recorder import Recorder, StackAttribution, UntracedRecorder
+from inductor_debug.rules.recording.ops import Frame
+
+__all__ = ["StageOutcome", "run_preview"]
+
+_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
+"""What torch raises at calls that it refuses."""
+
+
+def run_preview(target: BuiltTarget, sources: SourceMap, symbols: Symbols | None = None) -> StageOutcome:
+    """Runs `target` once under the recorder.
+
+    An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise (a value
+    was looked at, an operator cannot be imitated) leaves a note and asks for `retry_real`; what ran before stays
+    recorded. Of sizes that are not known `symbols` tells what became.
+    """
+    with instructions_of(target.location.path) as ran:
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True, symbols=symbols)
+    if isinstance(error, RecursionError):
+        # Whoever watches needs the stack, too: only a run without shows where the code itself came to its end.
+        ran = None
+        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True, symbols=symbols)
+    ending = _explain(error, recorder, target, sources)
+    report = StageReport(
+        stage=Stage.PREVIEW,
+        state=StageState.DONE if error is None else StageState.FAILED,
+        seconds=0.0,
+        ops=len(recorder.recording.ops),
+        notes=ending.notes,
+        shortfall=ending.shortfall,
+        at=ending.at,
+    )
+    unfinished = frozenset() if error is None else places_of(frames_of_error(error, sources))
+    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished, ran=ran)
+
+
+def _run(
+    target: BuiltTarget,
+    sources: SourceMap,
+    watch: contextlib.AbstractContextManager[Any],
+    *,
+    watched: bool = False,
+    symbols: Symbols | None = None,
+) -> tuple[Recorder, BaseException | None]:
+    """Runs the target once, leaves it as it was, and gives what was recorded and raised.
+
+    With `watched` the recording says of calls and lifetimes, too.
+    """
+    snapshot = Snapshot(target)
+    origins = OriginTable.of_target(target)
+    path = ModulePath(target.module)
+    attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
+    recorder = UntracedRecorder(attribution, origins, watched=watched)
+    log = CallLog(recorder, lambda frame: sources.stack(frame, _call.__code__)) if watched else None
+    error: BaseException | None = None
+    ambient = target.fake_mode or contextlib.nullcontext()
+    with quiet(), ambient, symbolic_arguments(target, origins, symbols) as (args, kwargs):
+        try:
+            # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
+            with path.follow(log), torch.compiler.set_stance("force_eager"), recorder, watch:
+                _call(target.function, args, kwargs)
+        except (Exception, SystemExit) as raised:
+            error = raised
+        snapshot.restore()
+    return recorder, error
+
+
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The outermost frame of every recorded stack: frames from here outwards are ours."""
+    function(*args, **kwargs)
+
+
+def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> Ending:
+    if error is None:
+        return Ending([])
+    frames: tuple[Frame, ...] = frames_of_error(error, sources)
+    fault, message = classify(error, recorder.failed, fake=target.fake_mode is not None)
+    if fault is Fault.USER:
+        finding = capture_error(message, frames, target, Stage.PREVIEW)
+        return Ending([_told_by_facts(finding, error, frames, target, sources)])
+    return fell_short(fault, message, frames, [])
+
+
+def _told_by_facts(
+    finding: Finding, error: BaseException, frames: tuple[Frame, ...], target: BuiltTarget, sources: SourceMap
+) -> Finding:
+    """The finding in the user's own terms, where it is understood; a second run, watched, tells of contradictions."""
+    missing = unknown_name(error)
+    if missing is not None:
+        return with_unknown_name(finding, missing)
+    refused = wrong_call(error, sources)
+    if refused is not None:
+        return with_wrong_call(finding, refused)
+    if not isinstance(error, _REFUSALS):
+        return finding
+    recorder, again = _run(target, sources, CallWatch())
+    if type(again) is not type(error) or frames_of_error(again, sources) != frames:
+        return finding
+    facts = conflict_facts(again, recorder, target, sources)
+    return finding if facts is None else with_conflict(finding, facts)
+
+
+def mixed_dtypes_retold(findings: list[Finding], target: BuiltTarget, sources: SourceMap) -> list[Finding]:
+    """Of a preview's findings the first that is about dtypes which may not be mixed, in the user's own terms."""
+    recorder, error = _run(target, sources, CallWatch(strict=True))
+    facts = conflict_facts(error, recorder, target, sources) if isinstance(error, MixedDtypesError) else None
+    frames = () if error is None else frames_of_error(error, sources)
+    index = innermost(frames)
+    if facts is None or index is None:
+        return []
+    place = frames[index].location
+    return [
+        with_conflict(finding, facts)
+        for finding in findings
+        if finding.rule == "mixed-dtypes" and (finding.path, finding.range) == (place.path, place.range)
+    ]

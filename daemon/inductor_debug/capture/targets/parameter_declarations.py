@@ -1,0 +1,128 @@
+"""Which expression of the source declared each parameter, buffer and submodule of a model.
+
+Registration hooks of `nn.Module` (public since torch 2.0) take the stack when a parameter is registered; names are only
+known once the whole model stands. Copied modules (`nn.TransformerEncoder` copies its layer) register nothing, so they
+take the expression that put them into the model. Modules are kept alive, never looked into.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+from collections.abc import Iterator
+
+import torch
+from torch.nn.modules.module import (
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+
+from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.runtime.loading import run_user_code
+from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.source.syntax_tree import tree_of
+
+Frames = tuple[Frame, ...]
+
+
+class Declarations:
+    """Takes down who registers what while models are built."""
+
+    def __init__(self, sources: SourceMap) -> None:
+        self._sources = sources
+        self._tensors: dict[tuple[int, str], Frames] = {}
+        self._modules: dict[int, Frames] = {}
+        self._kept: list[torch.nn.Module] = []
+        self._trees: dict[str, ast.Module | None] = {}
+        self._values: dict[Frame, Frame] = {}
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """Takes down every registration inside."""
+        handles = (
+            register_module_parameter_registration_hook(self._on_tensor),
+            register_module_buffer_registration_hook(self._on_tensor),
+            register_module_module_registration_hook(self._on_module),
+        )
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def of(self, module: torch.nn.Module) -> dict[str, Frames]:
+        """Dotted name of each parameter, buffer and submodule to the frames that declare it, innermost first."""
+        result: dict[str, Frames] = {}
+        self._collect(module, "", (), result, set())
+        return result
+
+    def _collect(
+        self, module: torch.nn.Module, prefix: str, inherited: Frames, result: dict[str, Frames], seen: set[int]
+    ) -> None:
+        if id(module) in seen:
+            return
+        seen.add(id(module))
+        inherited = self._modules.get(id(module), inherited)
+        for name, tensor in (*module._parameters.items(), *module._buffers.items()):
+            if tensor is None:
+                continue
+            frames = self._tensors.get((id(module), name)) or inherited
+            if frames:
+                result[prefix + name] = self._with_value(frames)
+        for name, child in module._modules.items():
+            if child is not None:
+                frames = self._modules.get(id(child), inherited)
+                if frames:
+                    result[prefix + name] = self._with_value(frames)
+                self._collect(child, f"{prefix}{name}.", inherited, result, seen)
+
+    def _on_tensor(self, module: torch.nn.Module, name: str, tensor: torch.Tensor | None) -> None:
+        if tensor is not None:
+            self._kept.append(module)
+            self._tensors[id(module), name] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
+
+    def _on_module(self, module: torch.nn.Module, name: str, child: torch.nn.Module | None) -> None:
+        if child is not None:
+            self._kept.append(child)
+            self._modules[id(child)] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
+
+    def _with_value(self, frames: Frames) -> Frames:
+        """Points at `value` where the innermost frame stands at the target of `target = value`."""
+        innermost = frames[0]
+        found = self._values.get(innermost)
+        if found is None:
+            found = self._values[innermost] = self._assigned(innermost)
+        return frames if found is innermost else (found, *frames[1:])
+
+    def _assigned(self, frame: Frame) -> Frame:
+        tree = self._tree(frame.location.path)
+        start = frame.location.range.start
+        for node in ast.walk(tree) if tree is not None else ():
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or node.lineno - 1 != start.line:
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(self._range(frame, target) == frame.location.range for target in targets):
+                positions = _positions(node.value)
+                return self._sources.frame_from_positions(frame.location.path, frame.function, positions) or frame
+        return frame
+
+    def _range(self, frame: Frame, node: ast.expr) -> object:
+        return self._sources.location(
+            frame.location.path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+        ).range
+
+    def _tree(self, path: str) -> ast.Module | None:
+        if path not in self._trees:
+            text = self._sources.text(path)
+            try:
+                self._trees[path] = tree_of("\n".join(text.lines)) if text is not None else None
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[path] = None
+        return self._trees[path]
+
+
+def _positions(node: ast.expr) -> SourcePositions:
+    return SourcePositions(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)

@@ -1,0 +1,179 @@
+"""`inductor-debug analyze`: one thing about targets, summed up.
+
+What can be asked for stands in `TYPES`: how a worker is asked for it, which documents that makes, and how people read
+one. To add a type, add a row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug_schema import Stage
+
+from inductor_debug.artifacts.errors import ArtifactError
+from inductor_debug.cli.support import console
+from inductor_debug.cli.support.captured import guards_of, is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.support.order_runner import Done, failure, perform_order
+from inductor_debug.cli.support.output import Output, add_output, styler
+from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
+from inductor_debug.report.text.guards_text import GuardsText
+from inductor_debug.report.text.statistics_text import StatisticsText
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What texts are written with."""
+
+    places: Places
+    sources: Sources
+    styler: Styler
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Something to ask about targets.
+
+    `order` is what a worker is asked, `documents` what that makes (JSON documents, one for each target), `text` one of
+    them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
+    """
+
+    summary: str
+    order: Callable[[argparse.Namespace], Order]
+    documents: Callable[[Done], list[Document]]
+    text: Callable[[Document, View], str]
+    read: Callable[[str], Document] | None = None
+    stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
+
+
+def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
+    return (Stage(arguments.stage),) if arguments.stage else ()
+
+
+TYPES: dict[str, Type] = {
+    "summary": Type(
+        "op counts, dtypes, bytes, FLOPs, the peak of memory, and at stage inductor kernels",
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_graphs=True),
+        documents=lambda done: statistics_of(done.performed.artifacts),
+        text=lambda document, view: StatisticsText(view.places, view.styler).text(document),
+        read=read_statistics,
+        stages=(Stage.MOCK, Stage.AOT, Stage.INDUCTOR),
+    ),
+    "constraints": Type(
+        "what the accelerator does not allow, by rule",
+        order=lambda arguments: Order(stages=_stages(arguments)),
+        documents=lambda done: constraints_of(done.performed.report, done.settings.chosen_accelerator),
+        text=lambda document, view: ConstraintsText(view.places, view.sources, view.styler).text(document),
+    ),
+    "guards": Type(
+        "what compiled graphs rely on, what compiles them again, and functions left eager",
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.MOCK,), options={"guards": True}),
+        documents=lambda done: guards_of(done.performed.artifacts),
+        text=lambda document, view: GuardsText(view.places, view.styler).text(document),
+    ),
+}
+DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
+EPILOG = """\
+examples:
+  inductor-debug analyze model.py                                    statistics of every target
+  inductor-debug analyze model.py::Net --type constraints
+  inductor-debug analyze model.py --type guards                      what compiles the model again
+  inductor-debug analyze model.py --stage mock --format json
+  inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
+  inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
+
+exit codes: 0, or 2 where something could not be analysed
+"""
+
+
+FAILURES = (ConfigurationError, ArtifactError)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
+    types = "; ".join(f"{name}: {known.summary}" for name, known in TYPES.items())
+    parser.add_argument("subjects", metavar="FILE[::TARGET]", nargs="+", help="a Python file, or a kept artifact")
+    parser.add_argument("--type", choices=list(TYPES), default="summary", help=f"{types} (default: summary)")
+    stages = [stage.value for stage in Stage if stage is not Stage.LOAD]
+    parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
+    add_output(parser)
+    add_run_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Analyses and prints; returns the exit code.
+
+    Raises:
+        BrokenPipeError: the reader of standard output went away.
+    """
+    kind = TYPES[arguments.type]
+    if arguments.stage and Stage(arguments.stage) not in kind.stages:
+        known = ", ".join(stage.value for stage in kind.stages)
+        return console.fail(f"--type {arguments.type} is of the stages {known}, not {arguments.stage}")
+    documents: list[Document] = []
+    shown: dict[str, str] = {}
+    troubles: list[str] = []
+    output = Output(arguments.output, utf8=arguments.format == "json")
+    for words in arguments.subjects:
+        found, trouble = _documents(kind, words, arguments, shown)
+        documents += found
+        troubles += [trouble] if trouble else []
+    output.write(_rendered(kind, documents, arguments, shown))
+    output.commit()
+    for trouble in troubles:
+        console.fail(trouble)
+    return 2 if troubles else 0
+
+
+def _documents(
+    kind: Type, words: str, arguments: argparse.Namespace, shown: dict[str, str]
+) -> tuple[list[Document], str | None]:
+    """The documents of one subject, and why there are none or not all."""
+    if kind.read is not None and is_artifact(words, ".json"):
+        return [_sound(kind, kind.read(words), words, arguments)], None
+    subject = subject_of(words)
+    shown[subject.path] = subject.shown
+    done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
+    documents, trouble = kind.documents(done), failure(done.performed)
+    if not documents and trouble is None:
+        notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]
+        trouble = next(iter(notes), "nothing was captured")
+    return documents, f"{subject.shown}: {trouble}" if trouble is not None else None
+
+
+def _rendered(kind: Type, documents: list[Document], arguments: argparse.Namespace, shown: dict[str, str]) -> str:
+    if arguments.format == "json":
+        document = {"schema": 1, "type": arguments.type, "analyses": documents}
+        return json.dumps(document, indent=1) + "\n"
+    view = _view(arguments, shown)
+    return "\n".join(kind.text(document, view) for document in documents)
+
+
+def _sound(kind: Type, document: Document, words: str, arguments: argparse.Namespace) -> Document:
+    """A document from a file, if it can be shown.
+
+    Raises:
+        ArtifactError: it is damaged, or somebody else's.
+    """
+    try:
+        kind.text(document, _view(arguments, {}))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ArtifactError(f"{words}: damaged, or not ours: {type(error).__name__}: {error}") from None
+    return document
+
+
+def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> View:
+    folder = os.getcwd()
+    return View(Places(folder, repository_root(folder), shown), Sources(), styler(arguments))

@@ -1,0 +1,143 @@
+"""`inductor-debug graph`: what the compiler makes of a target, as text, JSON, DOT, SVG or one HTML page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from inductor_debug_schema import GraphDocument, Stage
+
+from inductor_debug.artifacts.errors import ArtifactError
+from inductor_debug.artifacts.graph_columns import SUFFIX
+from inductor_debug.cli.support.captured import documents_of, is_artifact, read_graph, statistics_of
+from inductor_debug.cli.support.console import CommandError, say
+from inductor_debug.cli.support.order_runner import Done, failure, perform_order
+from inductor_debug.cli.support.output import Output, add_output, styler
+from inductor_debug.cli.support.target_arguments import Subject, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.graphs.graph_html import PageError
+from inductor_debug.report.source_characters import Sources
+
+FORMATS = ("readable", "json", "dot", "svg", "html")
+STAGES = tuple(stage.value for stage in (Stage.MOCK, Stage.AOT, Stage.INDUCTOR))
+_STOPPING = ("capture-error", "graph-break", "timeout", "crash")
+_CUT_SHORT = ("capture-error", "timeout", "crash")
+_NOTHING = "no graph was captured: there is no tensor operation in it that torch.compile could compile"
+DESCRIPTION = "Captures the graphs of a target, without weights and without building anything, and shows them."
+EPILOG = """\
+examples:
+  inductor-debug graph model.py                          the graphs that Dynamo captures, under the lines they come from
+  inductor-debug graph model.py::Net --stage aot         forward and backward
+  inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
+  inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
+  inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg
+
+stages:
+  mock       what Dynamo captures, before autograd
+  aot        joint, forward and backward graphs
+  inductor   graphs after Inductor's passes, IR, kernels
+
+A page (`html`) has all stages down to the one named, with their findings; other formats have that stage alone. A kept
+graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.
+
+exit codes: 0, or 2 where nothing was captured
+"""
+
+
+FAILURES = (ConfigurationError, ArtifactError, PageError)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
+    add_subject(parser)
+    parser.add_argument("--stage", choices=STAGES, help="how far down to go (default: mock; for html: inductor)")
+    add_output(parser, FORMATS, "readable")
+    add_run_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Captures and shows; returns the exit code.
+
+    Raises:
+        BrokenPipeError: the reader of standard output went away.
+    """
+    output = Output(arguments.output, utf8=arguments.format != "readable")
+    output.write(_shown(arguments))
+    output.commit()
+    return 0
+
+
+def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
+    """What is captured. A page cannot ask for more later, as an editor does."""
+    page = arguments.format == "html"
+    last = arguments.stage or (STAGES[-1] if page else STAGES[0])
+    down_to = STAGES[: STAGES.index(last) + 1]
+    return tuple(Stage(name) for name in (down_to if page else [last]))
+
+
+def _shown(arguments: argparse.Namespace) -> str:
+    words = arguments.subject
+    if is_artifact(words, SUFFIX):
+        return _rendered(arguments, Subject(words, os.path.abspath(words)), [read_graph(words)], None)
+    subject = subject_of(words)
+    order = Order(stages=_stages(arguments), keep_graphs=True)
+    done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
+    documents = documents_of(done.performed.artifacts)
+    if not any(document.graphs for document, _ in documents):
+        raise CommandError(f"{subject.shown}: {_reason(done)}")
+    for finding in () if arguments.quiet else done.performed.report.findings:
+        if finding.rule in _CUT_SHORT:  # the graphs of the stages before are there, and nobody would miss the others
+            say(finding.message)
+    targets = dict.fromkeys(document.target for document, _ in documents)
+    if len(targets) > 1 and arguments.format != "readable":
+        names = ", ".join(f"{subject.shown}::{target}" for target in targets)
+        raise CommandError(f"there are several targets; name one of {names}")
+    return _rendered(arguments, subject, documents, done)
+
+
+def _reason(done: Done) -> str:
+    """Why there is no graph: what stopped the capture, else what the stages note."""
+    said = failure(done.performed)
+    if said is not None:
+        return said
+    report = done.performed.report
+    stopped = [finding for finding in report.findings if finding.rule in _STOPPING]
+    stopped.sort(key=lambda finding: finding.severity.rank)
+    notes = [note for target in report.targets for stage in target.stages for note in stage.notes if note]
+    reasons = [*(finding.message for finding in stopped), *notes, *(finding.message for finding in report.findings)]
+    return f"no graph was captured. {reasons[0]}" if reasons else _NOTHING
+
+
+def _rendered(
+    arguments: argparse.Namespace, subject: Subject, documents: list[tuple[GraphDocument, bytes]], done: Done | None
+) -> str:
+    folder = os.getcwd()
+    places = Places(folder, repository_root(folder), {subject.path: subject.shown})
+    statistics = statistics_of(done.performed.artifacts) if done is not None else []
+    document, _ = documents[0]
+    # A renderer is imported only when it is wanted.
+    if arguments.format == "json":
+        from inductor_debug.report.graphs.graph_json import graph_json
+
+        return graph_json(document, statistics[0] if statistics else None, places)
+    if arguments.format == "dot":
+        from inductor_debug.report.graphs.graph_dot import graph_dot
+
+        return graph_dot(document)
+    if arguments.format == "svg":
+        from inductor_debug.report.graphs.graph_svg import graph_svg
+
+        return graph_svg(document)
+    if arguments.format == "html":
+        from inductor_debug.report.graphs.graph_html import graph_html, sources_of
+
+        findings = done.performed.report.findings if done is not None else []
+        title = f"{subject.shown}::{document.target}"
+        graphs = [one for one, _ in documents]
+        return graph_html(title, graphs, findings, statistics, sources_of(graphs), places.shown)
+    from inductor_debug.report.text.graph_text import GraphText
+
+    text = GraphText(places, Sources(), styler(arguments))
+    return "\n".join(text.text(document) for document, _ in documents)

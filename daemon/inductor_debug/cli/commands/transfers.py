@@ -1,0 +1,46 @@
+"""`inductor-debug transfers`: what crosses between host and accelerator at each graph's border, and what it changes."""
+
+from __future__ import annotations
+
+import argparse
+
+from inductor_debug.cli.support.answering import ORDER_FAILURES, Document, add_output_arguments, answer
+from inductor_debug.cli.support.target_arguments import add_subject
+from inductor_debug.engine.orders.bisecting import transfers_order
+from inductor_debug.report.text.bisect_text import transfers_text
+
+DESCRIPTION = """\
+Runs a model once with real values. Every tensor that crosses a graph's border is converted, laid out in the
+accelerator's memory, read back and compared. Where no accelerator is chosen, it is `mock`.
+"""
+EPILOG = """\
+examples:
+  inductor-debug transfers model.py --accelerator spyre
+  inductor-debug transfers model.py::Net --accelerator spyre --format json
+  INDUCTOR_DEBUG_TRANSFERS=1 python train.py            in a script that compiles with mock_backend
+  INDUCTOR_DEBUG_TRANSFERS=log.jsonl python train.py
+
+exit codes:
+  0  every tensor comes back as it was
+  1  some do not
+  2  bad usage or configuration, or the file could not be run
+"""
+FAILURES = ORDER_FAILURES
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds all arguments."""
+    add_subject(parser)
+    add_output_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Logs; returns the exit code."""
+    return answer(arguments, transfers_order(timeout=arguments.timeout), transfers_text, exit_code)
+
+
+def exit_code(documents: list[Document]) -> int:
+    """2 where the target raised, 1 where values change on the way, else 0."""
+    if any(document["error"] for document in documents):
+        return 2
+    return 1 if any(document["summary"]["changed"] for document in documents) else 0

@@ -1,0 +1,4 @@
+"""What commands share: their arguments, running orders for files, and where results go.
+
+Knows no command.
+"""

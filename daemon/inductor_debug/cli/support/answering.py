@@ -1,0 +1,107 @@
+"""Commands whose result is one document for each target: runs the order, prints text or JSON, returns an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from inductor_debug_schema import Answered, Event
+
+from inductor_debug.accelerators.document import ProfileError
+from inductor_debug.cli.support import console
+from inductor_debug.cli.support.console import InterruptedRunError
+from inductor_debug.cli.support.order_runner import failure, perform_order
+from inductor_debug.cli.support.output import Output, add_output, styler
+from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.styles import Styler
+
+ORDER_FAILURES = (ConfigurationError, ProfileError)
+"""What an order may fail of before it is carried out."""
+
+Document = dict[str, Any]
+Render = Callable[[Document, Places, Sources, Styler], str]
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Adds `--format`, `-o`, `--color` and what decides how the file is run; returns the group of what is put out."""
+    output = parser.add_argument_group("output")
+    add_output(output)
+    add_run_arguments(parser)
+    return output
+
+
+class Unfinished(Protocol):
+    """What there is of answers that did not come to an end (`engine.orders.partial_comparisons`)."""
+
+    def hear(self, event: Event) -> None:
+        """Takes in what a worker sent."""
+
+    def documents(self, why: str) -> list[Document]:
+        """The documents as far as they had come; `why` says in a few words why there is no more."""
+        ...
+
+
+def answer(
+    arguments: argparse.Namespace,
+    order: Order,
+    render: Render,
+    exit_code: Callable[[list[Document]], int],
+    unfinished: Unfinished | None = None,
+) -> int:
+    """Carries out the order and prints what came of it; returns the exit code, 2 where nothing did.
+
+    Args:
+        arguments: those of `add_subject` and `add_output_arguments`.
+        order: what to do.
+        render: one document as text for people.
+        exit_code: that of a run that was not broken off.
+        unfinished: keeps what there is of one that was, which is printed as well.
+
+    Raises:
+        InterruptedRunError: Ctrl-C or a polite kill, after what there is was printed.
+    """
+    subject = subject_of(arguments.subject)
+    output = Output(arguments.output, utf8=arguments.format == "json" or arguments.output is not None)
+
+    def put_out(documents: list[Document], text: str) -> None:
+        if arguments.format == "json":
+            output.write(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2) + "\n")
+        else:
+            places = Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown})
+            sources = Sources({subject.path: text} if text else {})
+            colours = styler(arguments)
+            output.write("\n".join(render(document, places, sources, colours) for document in documents))
+        output.commit()
+
+    finished: list[Document] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Answered):
+            finished.append(event.document)
+        if unfinished is not None:
+            unfinished.hear(event)
+
+    try:
+        done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet, on_event=hear)
+    except InterruptedRunError:
+        left = [] if unfinished is None else [*finished, *unfinished.documents("it was cancelled")]
+        if left:
+            put_out(left, "")
+        raise
+    why = failure(done.performed)
+    documents = [answered.document for answered in done.performed.answers]
+    if unfinished is not None and done.performed.broken:
+        documents += unfinished.documents((why or "its process ended").rstrip("."))
+    if not documents:
+        return console.fail(f"{subject.shown}: {why or 'there was no answer'}")
+    put_out(documents, done.performed.text)
+    if done.performed.broken:
+        return console.fail(f"{subject.shown}: {why}")
+    return exit_code(documents)

@@ -1,0 +1,182 @@
+"""Runs the engine over many files at once and hands the results back in the order of the files.
+
+The event loop lives here and nowhere else in the command line. Whatever ends the run, the workers are gone when it
+returns. Nothing here prints results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import platform
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inductor_debug_schema import FileReport, FileStatus
+
+from inductor_debug import __version__
+from inductor_debug.cli.support.console import InterruptedRunError, Progress
+from inductor_debug.cli.support.file_arguments import Candidate
+from inductor_debug.cli.support.fixing import Fixing, fix
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.fixes.fixed_files import FixedFile
+from inductor_debug.engine.pool.pool import Pool, PoolFactory
+from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings
+from inductor_debug.report.run_report import CheckedFile, Tool
+from inductor_debug.rules.words.stage_names import stage_name
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
+
+    `fixing` asks for fixes, too.
+    """
+
+    candidates: Sequence[Candidate]
+    settings_for: Callable[[str], Settings]
+    jobs: int
+    pool_factory: PoolFactory
+    keep_graphs: bool = False
+    fixing: Fixing | None = None
+
+
+def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
+    """Checks all files; calls `on_file` for each, in their order, as soon as it and all before it are done.
+
+    Raises:
+        InterruptedRunError: Ctrl-C or a polite kill.
+        ConfigurationError: a file's settings cannot be used.
+    """
+    return asyncio.run(_run(plan, progress, on_file))
+
+
+async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
+    pools = Pools(plan.pool_factory)
+    engine = Engine(
+        settings_for=plan.settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=plan.jobs
+    )
+    received: list[int] = []
+    main = asyncio.ensure_future(_check_all(plan, engine, progress, on_file))
+
+    def interrupt(number: int) -> None:
+        received.append(number)
+        main.cancel()
+
+    with on_signals(interrupt):
+        try:
+            await main
+        except asyncio.CancelledError:
+            if not received:
+                raise
+        finally:
+            progress.clear()
+            await engine.shutdown()
+    if received:
+        raise InterruptedRunError(received[0])
+    return pools.tool()
+
+
+async def _check_all(plan: Plan, engine: Engine, progress: Progress, on_file: Callable[[CheckedFile], None]) -> None:
+    gate = asyncio.Semaphore(plan.jobs)
+    tasks = [asyncio.ensure_future(_check(plan, candidate, engine, gate, progress)) for candidate in plan.candidates]
+    try:
+        for task in tasks:
+            checked = await asyncio.shield(task)  # so that an interrupt ends all of them in one step, below
+            progress.clear()
+            on_file(checked)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _check(
+    plan: Plan, candidate: Candidate, engine: Engine, gate: asyncio.Semaphore, progress: Progress
+) -> CheckedFile:
+    settings = plan.settings_for(candidate.path)
+
+    def show(update: AnalysisUpdate) -> None:
+        progress.show(f"{candidate.shown}: {stage_name(update.stage) if update.stage else update.state.value}")
+
+    problem = candidate.problem
+    report = FileReport(path=candidate.path, status=FileStatus.FAILED)
+    fixed: FixedFile | None = None
+    async with gate:
+        started = time.perf_counter()
+        if problem is None:
+            progress.show(candidate.shown)
+            try:
+                report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+                if plan.fixing is not None:
+                    progress.show(f"{candidate.shown}: trying fixes")
+                    fixed, problem = await fix(engine, report, settings, plan.fixing)
+                    if plan.fixing.writes and fixed is not None and fixed.fixes:
+                        report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+            except ConfigurationError:
+                raise
+            except Exception as error:  # our own fault: say so, and let the other files have their results
+                traceback.print_exc()
+                problem = f"inductor-debug itself failed: {type(error).__name__}: {error}"
+        progress.step()
+        seconds = time.perf_counter() - started
+    return CheckedFile(
+        shown=candidate.shown,
+        report=report,
+        accelerator=settings.chosen_accelerator,
+        seconds=seconds,
+        explicit=candidate.explicit,
+        problem=problem,
+        required=settings.require_targets,
+        fixed=fixed,
+    )
+
+
+class Pools:
+    """Makes worker pools and remembers them, to ask for the versions they found."""
+
+    def __init__(self, factory: PoolFactory) -> None:
+        self._factory = factory
+        self._pools: list[tuple[str, Pool]] = []
+
+    def make(self, *, interpreter: str, project_root: str, log_path: Path) -> Pool:
+        """A pool, as a `PoolFactory` makes it."""
+        pool = self._factory(interpreter=interpreter, project_root=project_root, log_path=log_path)
+        self._pools.append((interpreter, pool))
+        return pool
+
+    def tool(self) -> Tool:
+        """The versions of the first interpreter that told them, else of our own without importing torch."""
+        for _, pool in self._pools:
+            if pool.torch_version:
+                return Tool("inductor-debug", __version__, pool.torch_version, pool.python_version)
+        if all(interpreter == sys.executable for interpreter, _ in self._pools):
+            from importlib import metadata  # slow, and seldom needed
+
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                torch = metadata.version("torch")
+                return Tool("inductor-debug", __version__, torch, platform.python_version())
+        return Tool("inductor-debug", __version__)
+
+
+@contextlib.contextmanager
+def on_signals(act: Callable[[int], None]) -> Iterator[None]:
+    """Calls `act` in the event loop on Ctrl-C and on a polite kill, where the platform lets a loop handle signals."""
+    loop = asyncio.get_running_loop()
+    handled = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no signal handlers in loops, and only the main thread may set them: asyncio.run's own must do.
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, act, number)
+            handled.append(number)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)

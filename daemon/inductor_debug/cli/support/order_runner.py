@@ -1,0 +1,280 @@
+"""Carries out orders for one file: the engine, the progress line and the signals, for every command about a target.
+
+Whatever ends the run, no worker is left when it returns. Nothing here prints results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from inductor_debug_schema import (
+    AcceleratorComparison,
+    Event,
+    FileReport,
+    FileStatus,
+    Finding,
+    Loaded,
+    Progressed,
+    StageStarted,
+)
+
+from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.cli.support import console
+from inductor_debug.cli.support.batch_runner import Pools, on_signals
+from inductor_debug.cli.support.console import CommandError, InterruptedRunError
+from inductor_debug.cli.support.target_arguments import NO_TARGET, Subject
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.pool import supervisor
+from inductor_debug.engine.pool.pool import PoolFactory
+from inductor_debug.engine.settings.settings_ladder import Settings, SettingsResolver
+from inductor_debug.engine.whatif.accelerators import usual_accelerators
+from inductor_debug.report.run_report import Tool
+from inductor_debug.rules.words.stage_names import stage_name
+
+__all__ = [
+    "Done",
+    "Perform",
+    "TargetError",
+    "Tell",
+    "compare_accelerators",
+    "failure",
+    "perform_order",
+    "perform_orders",
+    "reason",
+]
+
+T = TypeVar("T")
+Perform = Callable[[Order], Awaitable[Performed]]
+Tell = Callable[[str], None]
+
+
+class TargetError(CommandError):
+    """The file does not offer the target that was named, or none at all; the message says what it offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an order, the settings it ran with, and the versions that it ran on."""
+
+    performed: Performed
+    settings: Settings
+    tool: Tool
+
+
+def perform_order(
+    subject: Subject,
+    order: Order,
+    said: dict[str, Any],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Done:
+    """Runs `order` on the subject's file and target and returns what came of it. Remarks go to standard error.
+
+    Args:
+        subject: the file and target; the target replaces that of the order.
+        order: what to do.
+        said: what the command line says of settings (`target_arguments.said`).
+        quiet: no progress line and no remarks.
+        pool_factory: makes the worker pools, in place of real ones.
+        on_event: told of every event as it comes.
+
+    Raises:
+        ConfigurationError: the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings = settings_for(subject.path)
+    progress = console.Progress(0, enabled=not quiet)
+    offered: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Loaded):
+            offered.extend(target.name for target in event.targets if target.name not in offered)
+        progress.show(f"{subject.shown}: {_words(event)}")
+        if on_event is not None:
+            on_event(event)
+
+    order = replace(order, target=subject.target)
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    performed = asyncio.run(
+        _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
+    )
+    _require_target(subject, performed, offered)
+    if not quiet:
+        for note in performed.notes:
+            console.say(note)
+    return Done(performed, settings, pools.tool())
+
+
+def perform_orders(
+    subject: Subject,
+    said: dict[str, Any],
+    work: Callable[[Perform, Settings, Tell], Awaitable[T]],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+) -> T:
+    """Runs `work`, which may carry out any number of orders on the subject's file, with one set of workers.
+
+    Args:
+        subject: the file; `work` says which target it means.
+        said: what the command line says of settings (`target_arguments.said`).
+        work: is given what carries out an order, the file's settings, and what shows a line of progress.
+        quiet: no progress line.
+        pool_factory: makes the worker pools, in place of real ones.
+
+    Raises:
+        ConfigurationError: the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target that an order names.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings = settings_for(subject.path)
+    progress = console.Progress(0, enabled=not quiet)
+
+    def tell(words: str) -> None:
+        progress.show(f"{subject.shown}: {words}")
+
+    async def main(engine: Engine) -> T:
+        async def perform(order: Order) -> Performed:
+            offered: list[str] = []
+
+            def hear(event: Event) -> None:
+                if isinstance(event, Loaded):
+                    offered.extend(target.name for target in event.targets if target.name not in offered)
+                tell(_words(event))
+
+            performed = await engine.perform(subject.path, order, hear)
+            _require_target(subject, performed, offered)
+            return performed
+
+        return await work(perform, settings, tell)
+
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    return asyncio.run(_in_engine(settings_for, pools, progress, main))
+
+
+async def _in_engine(
+    settings_for: Callable[[str], Settings],
+    pools: Pools,
+    progress: console.Progress,
+    work: Callable[[Engine], Awaitable[T]],
+) -> T:
+    engine = Engine(settings_for=settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=1)
+    received: list[int] = []
+    main = asyncio.ensure_future(work(engine))
+
+    def interrupt(number: int) -> None:
+        received.append(number)
+        main.cancel()
+
+    with on_signals(interrupt):
+        try:
+            return await main
+        except asyncio.CancelledError:
+            if not received:
+                raise
+            raise InterruptedRunError(received[0]) from None
+        finally:
+            progress.clear()
+            await engine.shutdown()
+
+
+def compare_accelerators(
+    subject: Subject,
+    names: Sequence[str] | None,
+    said: dict[str, Any],
+    *,
+    quiet: bool = False,
+    pool_factory: PoolFactory | None = None,
+) -> AcceleratorComparison | FileReport:
+    """Captures the subject once and judges that for the accelerators `names`, or the usual ones.
+
+    Args:
+        subject: the file and target.
+        names: names of accelerators and paths of profiles.
+        said: what the command line says of settings (`target_arguments.said`).
+        quiet: no progress line.
+        pool_factory: makes the worker pools, in place of real ones.
+
+    Returns:
+        The comparison, or the report of a run that failed.
+
+    Raises:
+        ConfigurationError: an accelerator or the settings for the file cannot be used.
+        InterruptedRunError: Ctrl-C or a polite kill.
+        TargetError: the file loads and does not offer the target.
+    """
+    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    wanted = names or usual_accelerators(settings_for(subject.path))
+    alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
+    progress = console.Progress(0, enabled=not quiet)
+    offered: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Loaded):
+            offered.extend(target.name for target in event.targets if target.name not in offered)
+        progress.show(f"{subject.shown}: {_words(event)}")
+
+    pools = Pools(pool_factory or supervisor.WorkerPool)
+    compared = asyncio.run(
+        _in_engine(
+            settings_for,
+            pools,
+            progress,
+            lambda engine: engine.compare_accelerators(subject.path, subject.target, alternatives, hear),
+        )
+    )
+    if subject.target and offered and subject.target not in offered:
+        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+    return compared
+
+
+def failure(performed: Performed) -> str | None:
+    """Why the order could not be carried out, in one sentence; None where the run ended as it should.
+
+    Findings about the model are no failure; a file that cannot be loaded, a crash and a timeout are.
+    """
+    if not performed.broken and performed.report.status not in (
+        FileStatus.FAILED,
+        FileStatus.CRASHED,
+        FileStatus.TIMEOUT,
+    ):
+        return None
+    return reason(performed.report)
+
+
+def reason(report: FileReport) -> str:
+    """Why nothing came of a run, in one sentence."""
+    worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
+    if worst is not None:
+        return _place(worst, report.path) + worst.message
+    return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
+
+
+def _place(finding: Finding, path: str) -> str:
+    line = finding.range.start.line + 1
+    return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
+
+
+def _require_target(subject: Subject, performed: Performed, offered: list[str]) -> None:
+    if performed.report.status is FileStatus.NO_TARGET and not offered:
+        raise TargetError(f"{subject.shown}: {NO_TARGET}")
+    if subject.target and offered and subject.target not in offered:
+        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+
+
+def _words(event: Event) -> str:
+    if isinstance(event, Progressed):
+        return f"{event.message} ({event.done}/{event.total})" if event.total else event.message
+    if isinstance(event, StageStarted):
+        return f"{event.target}, {stage_name(event.stage)}"
+    return "running"

@@ -1,0 +1,88 @@
+"""`FILE[::TARGET]` on the command line, and the arguments that every command about one target has."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.cli.support.check_arguments import add_allow, add_entries, said_of_entries, seconds
+from inductor_debug.cli.support.file_arguments import PathError
+
+NO_TARGET = (
+    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
+    "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
+    '(what stands under `if __name__ == "__main__":` does not)'
+)
+"""What to say of a file without targets."""
+ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A file, as the user named it and as an absolute path, and the target in it that is meant; "" for all."""
+
+    shown: str
+    path: str
+    target: str = ""
+
+
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument `subject`."""
+    parser.add_argument("subject", metavar="FILE[::TARGET]", help="a Python file, and a target that it offers")
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what decides how a file is run; `said` reads it."""
+    group = parser.add_argument_group("how it is run")
+    group.add_argument(
+        "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
+    )
+    group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
+    group.add_argument("--timeout", metavar="S", type=seconds, help="seconds it may take")
+    add_allow(group)
+    add_entries(group)
+    group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
+    group.add_argument("--artifacts", metavar="WHERE", help=ARTIFACTS_HELP)
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks")
+
+
+def said(arguments: argparse.Namespace, path: str) -> dict[str, Any]:
+    """What the command line says of settings for the file at `path`; None where it is silent."""
+    return {
+        "accelerator": arguments.accelerator,
+        "timeout": arguments.timeout,
+        "allow": arguments.allow,
+        "interpreter": located(arguments.python),
+        "config": arguments.config,
+        "artifacts": arguments.artifacts,
+        **said_of_entries(arguments, [path]),
+    }
+
+
+def located(interpreter: str | None) -> str | None:
+    """A relative path made absolute, because settings would take it from the project's root; a name stays a name."""
+    if interpreter is None or os.path.basename(interpreter) == interpreter:
+        return interpreter
+    return os.path.abspath(os.path.expanduser(interpreter))
+
+
+def subject_of(words: str) -> Subject:
+    """Reads `FILE[::TARGET]`; a file whose name has `::` in it is found as well.
+
+    Raises:
+        PathError: there is no such file.
+    """
+    file, separator, target = (words, "", "") if os.path.isfile(words) else words.rpartition("::")
+    if not separator:
+        file, target = words, ""
+    if separator and not target:
+        raise PathError(f"{words}: no target named after '::'")
+    if not file:
+        raise PathError("an empty path")
+    if os.path.isdir(file):
+        raise PathError(f"{file} is a folder; name one file")
+    if not os.path.isfile(file):
+        raise PathError(f"{file} does not exist")
+    return Subject(file, os.path.abspath(file), target)

@@ -1,0 +1,51 @@
+"""Guesses for calls that torch refuses, and for names that do not exist: from the facts of the finding alone.
+
+What contradicts what decides which guesses are made: the layer that takes another size (`layer_fixes`), the operands of
+the call (`operands`), the sizes and dimensions that it names (`argument_fixes`). Where there are no facts, only the
+form of calls is looked at (`call_fixes`). The likeliest comes first.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inductor_debug_schema import Finding, ShapeConflict, UnknownName
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, operands
+from inductor_debug.engine.fixes.edits import Fix
+from inductor_debug.engine.fixes.tree import Tree
+
+_MOST = 6
+"""Guesses for one finding; each costs an analysis."""
+
+
+def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
+    """The guesses for one finding; none where nothing is known of it but its message."""
+    facts = finding.facts
+    if isinstance(facts, UnknownName):
+        return [*_renamed(tree, finding, facts), *call_fixes.fixes(tree, finding)][:_MOST]
+    if isinstance(facts, ShapeConflict):
+        guesses = [
+            *layer_fixes.fixes(tree, facts, finding.path),
+            *operands.fixes(tree, finding, facts),
+            *argument_fixes.fixes(tree, finding, facts),
+        ]
+        return list(dict.fromkeys(guesses))[:_MOST]
+    return list(call_fixes.fixes(tree, finding))[:_MOST]
+
+
+def _renamed(tree: Tree, finding: Finding, facts: UnknownName) -> Iterator[Fix]:
+    node = tree.expression_at(finding.range)
+    if facts.suggestion is None:
+        return
+    title = f"Rename `{facts.missing_name}` to `{facts.suggestion}`"
+    if isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute) and node.attr == facts.missing_name:
+        edit = tree.rename(node, facts.suggestion)
+        if edit is not None:
+            yield Fix(title, (edit,))
+    elif isinstance(node, ast.Name) and node.id == facts.missing_name:
+        yield Fix(title, (tree.replace(node, facts.suggestion),))

@@ -1,0 +1,159 @@
+"""From an order for a reproducer to the contract's `repro` document: the worker's answer, proved.
+
+Shared by the command line and the language server. What it knows of a script is its text and its exit status.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, ArtifactReference, Event, Finding, Task
+
+from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.orders.proving import prove
+from inductor_debug.engine.settings.settings import Settings
+
+REPRO_SECONDS = 600.0
+"""How long a search may take; what was found until then is kept."""
+
+_FILE = "it is about the file and not about what torch does, so there is nothing to run"
+_PROCESS = "it is about the process that ran the file, whose operations went with it"
+NOT_CUT_OUT: dict[str, str] = {
+    "unused-ignore": _FILE,
+    "not-checked": "it is about what did not run",
+    "not-run": "it is about what did not run",
+    "fixed-size": "the model runs; what is wrong is that it does so with one size only",
+    "missing-attribute": "it is about what did not run",
+    "unusable-default": "the model runs where the argument is given",
+    "syntax-error": _FILE,
+    "configuration": _FILE,
+    "directive": _FILE,
+    "unreadable": _FILE,
+    "import-error": _FILE,
+    "environment": "it is about what is installed here, and a reproducer has to run elsewhere",
+    "internal-error": "it is a fault of inductor-debug itself; please report it with the log",
+    "timeout": _PROCESS,
+    "crash": _PROCESS,
+    "out-of-memory": _PROCESS,
+}
+"""Rules that no script of torch can show, and why. What a backend does to a target is another matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A reproducer, or why there is none. `document` is the contract's, `script` the text, `files` what stands beside.
+
+    `document["script"]` is the path of the kept script; None where none was kept or there is none. `output` is what the
+    script printed in the clean process.
+    """
+
+    document: dict[str, Any]
+    script: str | None
+    files: dict[str, bytes]
+    output: str = ""
+
+
+def order_for(
+    *,
+    rule: str = "",
+    line: int | None = None,
+    finding: Finding | None = None,
+    target: str = "",
+    backend: str = "",
+    memo: str = "",
+    timeout: float | None = None,
+) -> Order:
+    """The order for the reproducer of a finding, or of what fits `rule` and the zero-based `line`.
+
+    With `backend` it is for what that backend does to the target: a crash, or different numbers. `memo` is a folder
+    where attempts are remembered, so that a search that was cut off goes on.
+    """
+    options: dict[str, Any] = {"rule": rule, "line": line, "backend": backend, "memo": memo}
+    if finding is not None:
+        start, end = finding.range.start, finding.range.end
+        options |= {
+            "rule": finding.rule,
+            "path": finding.path,
+            "line": None,
+            "start": [start.line, start.character],
+            "end": [end.line, end.character],
+            "fingerprint": finding.fingerprint,
+            "message": finding.message,
+            "stage": finding.stage.value,
+        }
+        target = target or finding.target
+    return Order(Task.REPRO, target, options, timeout=timeout or REPRO_SECONDS)
+
+
+def refused(order: Order) -> Reproduction | None:
+    """The answer to an order that no run can answer: the finding that is meant is of `NOT_CUT_OUT`."""
+    rule = str(order.options.get("rule") or "")
+    reason = NOT_CUT_OUT.get(rule)
+    if reason is None or order.options.get("backend"):
+        return None
+    why = f"a finding of {rule} has no reproducer: {reason}"
+    fingerprint = str(order.options.get("fingerprint") or "")
+    return Reproduction({**document_of([]), "why": why, "fingerprint": fingerprint}, None, {})
+
+
+async def proved(
+    performed: Performed, settings: Settings, *, tell: Callable[[str], None] | None = None
+) -> Reproduction:
+    """Runs the script that came of an order in a clean process and completes the document."""
+    started = time.perf_counter()
+    document = document_of(performed.answers)
+    script, files = made_of(performed.artifacts)
+    if performed.broken and script is not None and not document["why"]:
+        document["why"] = "the search broke off before it was done; this is the smallest script until then"
+    document["script"] = script_of(performed.references)
+    if script is None:
+        document["why"] = document["why"] or "there is no reproducer: the run failed"
+        return Reproduction(document, None, files)  # an exported graph, perhaps
+    if tell is not None:
+        tell("running the script in a clean process")
+    proof = await prove(script, files, interpreter=settings.interpreter)
+    document["verified"] = proof.verified
+    document["why"] = "; ".join(filter(None, (document["why"], proof.why)))
+    document["seconds"] = round(document["seconds"] + time.perf_counter() - started, 3)
+    return Reproduction(document, script, files, proof.output)
+
+
+def document_of(answers: Iterable[Answered]) -> dict[str, Any]:
+    """The worker's document; an empty one where it could not answer."""
+    empty: dict[str, Any] = {
+        "schema": 1,
+        "script": None,
+        "verified": False,
+        "why": "",
+        "fingerprint": "",
+        "nodes_before": 0,
+        "nodes_after": 0,
+        "attempts": 0,
+        "seconds": 0.0,
+        "neighbour": "",
+    }
+    for answer in answers:
+        empty |= answer.document
+    return {**empty, "script": None}
+
+
+def script_of(references: Sequence[ArtifactReference]) -> str | None:
+    """The path of the newest script among artifacts that were kept."""
+    return next((reference.path for reference in reversed(references) if reference.path.endswith(".py")), None)
+
+
+def made_of(artifacts: Iterable[Event]) -> tuple[str | None, dict[str, bytes]]:
+    """The newest script among artifacts, and the files of values that stand beside it, by name."""
+    script: str | None = None
+    files: dict[str, bytes] = {}
+    for made in artifacts:
+        if not isinstance(made, ArtifactMade) or made.kind is not ArtifactKind.REPROS:
+            continue
+        if made.suffix == ".py":
+            script = made.content.decode("utf-8", "replace")
+        else:
+            files[f"{made.title.replace(' ', '_')}{made.suffix}"] = made.content
+    return script, {name: content for name, content in files.items() if script is None or name.split(".")[0] in script}

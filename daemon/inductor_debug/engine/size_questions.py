@@ -1,0 +1,65 @@
+"""What somebody asks of a document's sizes, and sets: answered from what its session knows, with refusals in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from inductor_debug_schema import TargetSizes
+
+from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.engine.document_session import DocumentSession
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.whatif.changed_sizes import Sized
+
+
+class UnknownSizeError(Exception):
+    """Nobody knows a size of that name; the message says which there are."""
+
+
+def sizes_of(session: DocumentSession | None) -> list[TargetSizes]:
+    """The free sizes of a document's targets as they are now, and how the targets do with them."""
+    known = session.free_sizes() if session is not None else {}
+    return [_told(session, target, time.perf_counter()) for target in known] if session is not None else []
+
+
+def set_sizes(session: DocumentSession | None, target: str, values: Mapping[str, int]) -> TargetSizes:
+    """Sets sizes of a target for the session, all others as usual again.
+
+    Raises:
+        UnknownSizeError: the document has no such target, or the target no such size.
+    """
+    known = session.free_sizes() if session is not None else {}
+    if session is None or target not in known:
+        there = f"; there are targets {', '.join(known)}" if known else ""
+        raise UnknownSizeError(f"no free sizes are known of {target!r}{there}")
+    names = [size.name for size in known[target]]
+    for name in values:
+        if name not in names:
+            raise UnknownSizeError(unknown(name, names, "size"))
+    started = time.perf_counter()
+    return _told(session, target, started, session.set_sizes(target, values))
+
+
+def _told(session: DocumentSession, target: str, started: float, tried: Sized | None = None) -> TargetSizes:
+    sized = tried or session.sized(target)
+    sizes = sized.results.sizes[target].sizes if sized is not None else session.free_sizes().get(target, [])
+    inputs = session.inputs_of(target)
+    for size in sizes:
+        inputs = inputs.replace(f"{{{size.name}}}", str(size.value))
+    latest = session.gate.latest
+    report = latest.report.findings if latest is not None else []
+    return TargetSizes(
+        uri=session.document.uri,
+        target=target,
+        sizes=sizes,
+        at_once=sized is not None,
+        seconds=time.perf_counter() - started,
+        findings=sum(finding.target == target for finding in report),
+        peak_bytes=sized.peak.bytes if sized is not None else None,
+        peak_exact=sized is None or sized.peak.exact,
+        device_bytes=sized.device_bytes if sized is not None else None,
+        inputs=inputs,
+    )

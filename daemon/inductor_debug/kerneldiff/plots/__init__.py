@@ -1,0 +1,4 @@
+"""Differences as pictures and small tables for pages.
+
+Judges nothing.
+"""

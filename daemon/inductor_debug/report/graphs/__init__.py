@@ -1,0 +1,4 @@
+"""Graph documents as JSON, DOT, SVG and one HTML page.
+
+Imports no other package of `report`.
+"""

@@ -1,0 +1,117 @@
+"""`graph --format html`: the graph view as one file that opens anywhere, without a server and without the network.
+
+The page is the editor's own, built by `vscode-extension/scripts/bundle.mjs` and packaged in `report/pages`. Here only
+the data is put in, as base64 of a JSON text, so that nothing in a model's names can end up as markup. Files are named
+as a person would name them, because a page is for passing on: it never says where somebody's home is.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inductor_debug_schema import Finding, GraphDocument, GraphNode, Location, to_wire
+
+from inductor_debug.artifacts.graph_columns import encode
+from inductor_debug.report.source_characters import Sources
+
+PAGE = Path(__file__).parents[1] / "pages" / "graph.html"
+PLACEHOLDER = "@@INDUCTOR_DEBUG_DATA@@"
+SCHEMA = 1
+_MOST_SOURCE = 1 << 20
+"""Characters of the user's files that go into one page; what more nodes come from goes first."""
+
+
+class PageError(Exception):
+    """The page is not part of this installation; the message says so."""
+
+
+def graph_html(
+    title: str,
+    documents: Sequence[GraphDocument],
+    findings: Sequence[Finding],
+    statistics: Sequence[dict[str, Any]],
+    sources: Mapping[str, str],
+    shown: Callable[[str], str],
+) -> str:
+    """The page with everything in it.
+
+    Args:
+        title: what was captured, for the page's heading.
+        documents: the graphs, stage by stage.
+        findings: what was found, with absolute paths.
+        statistics: documents of `rules.recording.statistics`.
+        sources: texts of files by path (`sources_of`), so that a click on a node can show its expression.
+        shown: what to call the file at an absolute path (`Places.shown`).
+
+    Raises:
+        PageError: this installation has no page, or one that takes no data.
+    """
+    try:
+        page = PAGE.read_text(encoding="utf-8")
+    except OSError:
+        raise PageError("this installation has no graph page; it is built with the editor's extension") from None
+    if page.count(PLACEHOLDER) != 1:
+        raise PageError(f"{PAGE} is no page that takes a graph")
+    data = {
+        "schema": SCHEMA,
+        "title": title,
+        "documents": [base64.b64encode(encode(_renamed(one, shown))).decode("ascii") for one in documents],
+        "findings": _with_names(to_wire(list(findings)), shown),
+        "statistics": _with_names(list(statistics), shown),
+        "sources": {shown(path): text for path, text in sources.items()},
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return page.replace(PLACEHOLDER, base64.b64encode(text).decode("ascii"))
+
+
+def _renamed(document: GraphDocument, shown: Callable[[str], str]) -> GraphDocument:
+    """The same document with other names for its files."""
+    known: dict[int, Location] = {}  # nodes share places
+
+    def renamed(place: Location) -> Location:
+        if id(place) not in known:
+            known[id(place)] = replace(place, path=shown(place.path))
+        return known[id(place)]
+
+    def moved(node: GraphNode) -> GraphNode:
+        return node if node.place is None else replace(node, place=renamed(node.place))
+
+    graphs = [replace(graph, nodes=[moved(node) for node in graph.nodes]) for graph in document.graphs]
+    kernels = [replace(one, places=[renamed(place) for place in one.places]) for one in document.kernels]
+    listings = [
+        replace(one, places=[replace(line, place=renamed(line.place)) for line in one.places])
+        for one in document.listings
+    ]
+    return replace(document, path=shown(document.path), graphs=graphs, kernels=kernels, listings=listings)
+
+
+def _with_names(said: Any, shown: Callable[[str], str]) -> Any:
+    """A JSON document in which each `path` is what the file is called."""
+    if isinstance(said, list):
+        return [_with_names(one, shown) for one in said]
+    if not isinstance(said, dict):
+        return said
+    return {
+        key: shown(value) if key == "path" and isinstance(value, str) else _with_names(value, shown)
+        for key, value in said.items()
+    }
+
+
+def sources_of(documents: Iterable[GraphDocument]) -> dict[str, str]:
+    """Texts of the files that nodes of `documents` come from, by path, without what cannot be read or is too long."""
+    nodes = (node for document in documents for graph in document.graphs for node in graph.nodes)
+    counted = Counter(node.place.path for node in nodes if node.place is not None)
+    found: dict[str, str] = {}
+    room, files = _MOST_SOURCE, Sources()
+    for path, _ in counted.most_common():
+        text = "\n".join(files.of(path).lines)
+        if 0 < len(text) <= room:
+            found[path] = text
+            room -= len(text)
+    return found

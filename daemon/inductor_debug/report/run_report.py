@@ -1,0 +1,252 @@
+"""What one run of `check` produced, and the few judgements that every report and the exit code share.
+
+Counting, ordering and naming of files live here, so that all formats agree. Nothing is analysed or printed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Protocol
+
+from inductor_debug_schema import Checked, FileReport, FileStatus, Finding, Severity, StageState, TargetReport
+
+from inductor_debug.engine.fixes.fixed_files import FixedFile
+from inductor_debug.engine.selection.selection import Skip
+from inductor_debug.report.cells import one_line
+from inductor_debug.rules.amounts import counted
+
+
+class ExitCode(IntEnum):
+    """How the command ends; CONTRACT fixes the first three."""
+
+    CLEAN = 0
+    """Nothing at or above the failing severity."""
+    FINDINGS = 1
+    """Something at or above the failing severity."""
+    TROUBLE = 2
+    """Bad usage or configuration, an unreadable path, a declared target that could not be analysed, or one that had to
+    be checked and was not."""
+    INTERRUPTED = 130
+    """Ctrl-C, as shells report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The versions a report names; `torch` and `python` are those of the interpreter that ran the models."""
+
+    name: str
+    version: str
+    torch: str | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """One file and what became of it.
+
+    `shown` is the path as the user gave it (or the folder they gave, and the rest); `report.path` is absolute.
+    `hidden` are findings that a baseline knows and that no report shows. `problem` says why the file could not be
+    looked at, where the analysis itself has no finding for it. `required` says that no target may go unchecked.
+    `fixed` is what fixes make of it, where they were asked for.
+    """
+
+    shown: str
+    report: FileReport
+    accelerator: str | None
+    seconds: float = 0.0
+    explicit: bool = False
+    hidden: tuple[Finding, ...] = ()
+    problem: str | None = None
+    required: bool = False
+    fixed: FixedFile | None = None
+
+    @property
+    def path(self) -> str:
+        """The absolute path."""
+        return self.report.path
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings to show, in reading order."""
+        return sorted(self.report.findings, key=self._reading_order)
+
+    def unanalysed(self) -> list[str]:
+        """The targets that could not be analysed, or the file itself under the name "".
+
+        A failure that a baseline knows is left out: that is what a baseline is for.
+        """
+        if self.problem is not None:
+            return [""]
+        if self.report.status in (FileStatus.TIMEOUT, FileStatus.CRASHED):
+            return [""]
+        names = [target.name for target in self.report.targets if failed(target)]
+        if self.report.status is FileStatus.FAILED and not names:
+            names = [""]
+        return [name for name in names if not self._is_known_failure(name)]
+
+    def unchecked(self) -> list[str]:
+        """The targets of which nothing was checked, but for what a baseline knows of."""
+        names = [target.name for target in self.report.targets if target.checked is Checked.NO]
+        return [name for name in names if not self._is_known_failure(name)]
+
+    @property
+    def ran(self) -> bool:
+        """Whether anything in it was looked at."""
+        return any(target.checked is not Checked.NO for target in self.report.targets)
+
+    def _is_known_failure(self, target: str) -> bool:
+        known = any(finding.target == target and is_about_the_run(finding) for finding in self.hidden)
+        new = any(finding.target == target and is_about_the_run(finding) for finding in self.report.findings)
+        return known and not new
+
+    def _reading_order(self, finding: Finding) -> tuple[bool, str, int, int, int, str]:
+        start = finding.range.start
+        elsewhere = finding.path != self.path
+        return elsewhere, finding.path, start.line, start.character, finding.severity.rank, finding.rule
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of a folder that was passed over, named as in `CheckedFile`."""
+
+    shown: str
+    path: str
+    skip: Skip
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """What a baseline did to a run: findings it hid, findings it lists that are gone, and where it is."""
+
+    path: str
+    hidden: int
+    fixed: int
+    written: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A whole run; `failing` is the mildest severity that fails it."""
+
+    files: tuple[CheckedFile, ...]
+    tool: Tool
+    seconds: float
+    failing: Severity
+    started: datetime
+    baseline: BaselineUse | None = None
+    skipped: tuple[SkippedFile, ...] = ()
+
+    @property
+    def accelerator(self) -> str | None:
+        """The accelerator all files were checked for, None for no accelerator; several are joined by commas."""
+        return ", ".join(dict.fromkeys(file.accelerator for file in self.files if file.accelerator)) or None
+
+    def findings(self) -> list[tuple[CheckedFile, Finding]]:
+        """Every finding to show with its file, file by file."""
+        return [(file, finding) for file in self.files for finding in file.findings]
+
+    def count(self, severity: Severity) -> int:
+        """How many findings have this severity."""
+        return sum(finding.severity is severity for _, finding in self.findings())
+
+    def exit_code(self) -> ExitCode:
+        """How the command should end. What could not be analysed outweighs what was found."""
+        if any(file.unanalysed() or (file.required and file.unchecked()) for file in self.files):
+            return ExitCode.TROUBLE
+        if any(self.fails(finding) for _, finding in self.findings()):
+            return ExitCode.FINDINGS
+        return ExitCode.CLEAN
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether the finding is at or above the failing severity."""
+        return finding.severity.rank <= self.failing.rank
+
+
+class Renderer(Protocol):
+    """One output format. What both methods return goes to the output as it is."""
+
+    def file(self, file: CheckedFile) -> str:
+        """Called as soon as a file is done, in input order; formats that are one document return nothing."""
+        ...
+
+    def end(self, result: CheckResult) -> str:
+        """Called once, after the last file."""
+        ...
+
+
+_FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
+_FAULTS_OF_THE_RUN = frozenset(
+    {"configuration", "crash", "environment", "internal-error", "out-of-memory", "timeout", "unreadable"}
+)
+
+
+def is_about_the_run(finding: Finding) -> bool:
+    """Whether the finding says that something could not be analysed, rather than what is wrong on the accelerator."""
+    return finding.rule in _FAULTS_OF_THE_CODE or may_pass(finding)
+
+
+def may_pass(finding: Finding) -> bool:
+    """Whether the finding tells how this one run ended, so that no baseline should ever know it."""
+    return finding.rule in _FAULTS_OF_THE_RUN
+
+
+def failed(target: TargetReport) -> bool:
+    """Whether no stage saw a target through that the user declared; of others findings and coverage say enough."""
+    states = {stage.state for stage in target.stages}
+    return target.inferred is None and StageState.FAILED in states and StageState.DONE not in states
+
+
+def summary(result: CheckResult) -> str:
+    """The run in one line: `3 findings (1 error, 2 warnings) in 2 files, 1.2 s`."""
+    parts = [_found(result) + _where(result)]
+    stuck = sum("" in file.unanalysed() for file in result.files)
+    if stuck:
+        parts.append(f"{counted(stuck, 'file')} could not be analysed")
+    empty = sum(file.report.status is FileStatus.NO_TARGET and not file.report.targets for file in result.files)
+    if empty:
+        parts.append(f"{counted(empty, 'file')} without targets")
+    if result.skipped:
+        parts.append(f"{counted(len(result.skipped), 'file')} not opened")
+    parts += list(_baseline_parts(result.baseline))
+    parts.append(f"{result.seconds:.1f} s")
+    return ", ".join(parts)
+
+
+def _found(result: CheckResult) -> str:
+    kinds = [
+        counted(result.count(severity), noun)
+        for severity, noun in (
+            (Severity.ERROR, "error"),
+            (Severity.WARNING, "warning"),
+            (Severity.INFORMATION, "note"),
+            (Severity.HINT, "hint"),
+        )
+        if result.count(severity)
+    ]
+    if not kinds:
+        return "no findings" if any(file.ran for file in result.files) else "nothing was checked"
+    return f"{counted(len(result.findings()), 'finding')} ({', '.join(kinds)})"
+
+
+def _where(result: CheckResult) -> str:
+    total = len(result.files)
+    if total == 1 and not result.files[0].ran and not result.files[0].findings:
+        return f" in {one_line(result.files[0].shown)}"
+    guilty = sum(bool(file.report.findings) for file in result.files)
+    if 0 < guilty < total:
+        return f" in {guilty} of {counted(total, 'file')}"
+    return f" in {counted(total, 'file')}"
+
+
+def _baseline_parts(use: BaselineUse | None) -> Iterable[str]:
+    if use is None:
+        return
+    if use.written is not None:
+        yield f"{counted(use.written, 'finding')} written to {use.path}"
+    elif use.hidden:
+        yield f"{use.hidden} known to the baseline"
+    if use.fixed:
+        yield f"{use.fixed} of the baseline fixed"

@@ -1,0 +1,4 @@
+"""What people read on a terminal, one module a document.
+
+Imports no other package of `report`.
+"""

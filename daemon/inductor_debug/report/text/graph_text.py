@@ -1,0 +1,85 @@
+"""`graph --format readable`: a captured graph as text, each run of nodes under the source line that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Location, NodeRole
+
+from inductor_debug.report.cells import printable
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.words.stage_names import stage_name
+
+_MOST_NODES = 8
+"""Names of nodes listed behind a kernel."""
+
+
+class GraphText:
+    """Writes graph documents for people."""
+
+    def __init__(self, places: Places, sources: Sources, styler: Styler) -> None:
+        self._places = places
+        self._sources = sources
+        self._paint = styler.paint
+
+    def text(self, document: GraphDocument) -> str:
+        """All graphs and kernels of a document, with a line break at its end."""
+        return "\n".join(self._lines(document)) + "\n"
+
+    def _lines(self, document: GraphDocument) -> Iterator[str]:
+        heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage_name(document.stage)}"
+        yield self._paint(printable(heading), Role.HEADING)
+        yield from (f"note: {printable(note)}" for note in document.notes)
+        for graph in document.graphs:
+            yield ""
+            yield from self._graph(graph)
+        if document.kernels:
+            yield ""
+            yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
+            yield from (self._kernel(kernel) for kernel in document.kernels)
+
+    def _graph(self, graph: Graph) -> Iterator[str]:
+        made_from = f", made from {graph.made_from}" if graph.made_from else ""
+        count = counted(len(graph.nodes), "node")
+        yield self._paint(printable(f"graph {graph.name} ({graph.kind.value}, {count}{made_from})"), Role.PLACE)
+        last: tuple[str, int] | None = None
+        for node in graph.nodes:
+            if node.place is not None and node.role is NodeRole.OP:
+                line = (node.place.path, node.place.range.start.line)
+                if line != last:
+                    last = line
+                    yield self._source(node.place)
+            yield self._node(node)
+
+    def _source(self, place: Location) -> str:
+        line = place.range.start.line
+        text = (self._sources.of(place.path).line(line) or "").strip()
+        where = printable(f"{self._places.shown(place.path)}:{line + 1}")
+        return f"  {self._paint(where, Role.PLACE)}  {self._paint(printable(text), Role.FRAME)}"
+
+    def _node(self, node: GraphNode) -> str:
+        arguments = ", ".join([*(f"%{name}" for name in node.inputs), *([node.detail] if node.detail else [])])
+        text = printable(f"    %{node.name}{_value(node)} = {node.op}({arguments})")
+        remarks = [node.role.value] if node.role not in (NodeRole.OP, NodeRole.OUTPUT) else []
+        remarks += [node.module] if node.module else []
+        remarks += [in_bytes(node.bytes)] if node.bytes is not None and node.role is not NodeRole.OUTPUT else []
+        remarks += [f"backward of {', '.join(f'%{name}' for name in node.forward)}"] if node.forward else []
+        remarks += [f"in {', '.join(node.kernels)}"] if node.kernels else []
+        return text + (self._paint(printable(f"  # {', '.join(remarks)}"), Role.FAINT) if remarks else "")
+
+    def _kernel(self, kernel: Kernel) -> str:
+        shown = [f"%{name}" for name in kernel.nodes[:_MOST_NODES]]
+        more = len(kernel.nodes) - len(shown)
+        nodes = ", ".join([*shown, *([f"{more} more"] if more else [])]) or "no node"
+        lines = kernel.source.count("\n")
+        extent = f", {counted(lines, 'line')}" if lines else ""
+        return printable(f"  {kernel.name} ({kernel.language}{extent}, graph {kernel.graph}): {nodes}")
+
+
+def _value(node: GraphNode) -> str:
+    if node.dtype is None:
+        return ""
+    return f": {node.dtype}[{', '.join(map(str, node.shape)) if node.shape is not None else '?'}]"

@@ -1,0 +1,62 @@
+"""What a run did not look at, in words that every report shares: "no findings" is said only of what ran.
+
+How much of a target was checked, and why not more, the engine has decided (`engine.results.target_coverage`); here it
+is only counted and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from inductor_debug_schema import Checked, TargetReport
+
+from inductor_debug.engine.results.target_coverage import WORDS, sizes_set
+from inductor_debug.report.cells import one_line
+from inductor_debug.report.run_report import CheckedFile
+from inductor_debug.report.source_characters import Sources
+from inductor_debug.rules.amounts import counted
+
+MOST_NAMED = 6
+"""Targets that the coverage line names of a kind; the others are counted."""
+_LONGEST = 160
+
+
+def lacking(files: Sequence[CheckedFile], checked: Checked) -> Iterator[tuple[CheckedFile, TargetReport]]:
+    """The targets of which so much was checked, file by file."""
+    return ((file, target) for file in files for target in file.report.targets if target.checked is checked)
+
+
+def coverage_line(files: Sequence[CheckedFile], sources: Sources) -> str:
+    """`1 of 5 classes checked; not checked: Transformer (needs `params`), …`; empty where nothing was on offer."""
+    targets = [(file, target) for file in files for target in file.report.targets]
+    if not targets:
+        return ""
+    classes = all(_is_class(file, target, sources) for file, target in targets)
+    amount = counted(len(targets), "class", "classes") if classes else counted(len(targets), "target")
+    whole = sum(target.checked is Checked.YES for _, target in targets)
+    head = f"{amount} checked" if whole == len(targets) else f"{whole} of {amount} checked"
+    short = (_named(files, checked) for checked in (Checked.NO, Checked.PARTLY))
+    return "; ".join([head, *filter(None, (*short, sizes_set([target for _, target in targets])))])
+
+
+def _named(files: Sequence[CheckedFile], checked: Checked) -> str:
+    found = list(lacking(files, checked))
+    if not found:
+        return ""
+    names = []
+    for file, target in found[:MOST_NAMED]:
+        name = f"{file.shown}::{target.name}" if len(files) > 1 else target.name
+        names.append(f"{name} ({_shortened(target.why)})")
+    if len(found) > MOST_NAMED:
+        names.append(f"{len(found) - MOST_NAMED} more (all with --verbose)")
+    return one_line(f"{WORDS[checked]}: {', '.join(names)}")
+
+
+def _is_class(file: CheckedFile, target: TargetReport, sources: Sources) -> bool:
+    """Whether a class is what offers the target, as far as its line tells."""
+    return (sources.of(file.path).line(target.line) or "").lstrip().startswith("class ")
+
+
+def _shortened(text: str) -> str:
+    text = text.rstrip(".")
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

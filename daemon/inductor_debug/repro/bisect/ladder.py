@@ -1,0 +1,105 @@
+"""The ladder of backends that a bisection climbs, and which layer of the compiler each rung adds.
+
+Plain data; nothing is compiled here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from inductor_debug.kerneldiff.emulation.backends import DYNAMO
+
+
+class Layer(str, Enum):
+    """Who is to blame when a rung is the first that goes wrong; the values are the contract's verdicts."""
+
+    NONE = "none"
+    """No rung goes wrong."""
+    FRONT_END = "front-end"
+    """What captures and rewrites graphs: Dynamo, AOTAutograd, decompositions and the partitioner."""
+    BACK_END = "back-end"
+    """What generates and runs code: Inductor, or an accelerator's compiler and arithmetic."""
+    ENVIRONMENT = "environment"
+    """The model itself, or what is installed: it fails without any compiler, or a tool is missing."""
+    DATA_TRANSFER = "data-transfer"
+    """Values change on their way to the accelerator or back, before anything is computed."""
+
+
+class State(str, Enum):
+    """How a rung ended."""
+
+    OK = "ok"
+    """As exact as eager."""
+    WRONG = "wrong"
+    """Numbers that rounding does not explain."""
+    FAILED = "failed"
+    """It raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step of the ladder. `adds` says in a few words what it adds to the one before."""
+
+    backend: str
+    layer: Layer
+    adds: str
+
+
+EAGER = Rung("eager", Layer.ENVIRONMENT, "the model without any compiler")
+TRANSFERS = "transfers"
+_TORCH = (
+    Rung(DYNAMO, Layer.FRONT_END, "Dynamo's capture"),
+    Rung("aot_eager", Layer.FRONT_END, "AOTAutograd's tracing of forward and backward"),
+    Rung("aot_eager_decomp_partition", Layer.FRONT_END, "decompositions and the partitioner"),
+    Rung("inductor", Layer.BACK_END, "Inductor's passes, lowerings and generated code"),
+)
+
+
+def ladder(accelerator: str | None, backends: list[str] | None = None, reference: str = EAGER.backend) -> list[Rung]:
+    """The rungs to climb, in order.
+
+    Args:
+        accelerator: the accelerator whose transfers and arithmetic come last; None leaves them out.
+        backends: names to climb in place of the usual ones, in the order given; eager always comes first.
+        reference: what the others are compared with. It comes right after eager: what is wrong is no yardstick.
+    """
+    rungs = _rungs(accelerator, backends)
+    if reference == EAGER.backend:
+        return rungs
+    known = {rung.backend: rung for rung in (*_TORCH, *rungs)}
+    first = known.get(reference, Rung(reference, Layer.BACK_END, f"the backend {reference}"))
+    return [rungs[0], first, *(rung for rung in rungs[1:] if rung.backend != reference)]
+
+
+def _rungs(accelerator: str | None, backends: list[str] | None) -> list[Rung]:
+    known = {rung.backend: rung for rung in _TORCH}
+    there = accelerator or "the accelerator"
+    transfers = Rung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {there} and back")
+    if backends:
+        known[TRANSFERS] = transfers
+        named = [name for name in backends if name != EAGER.backend]
+        own = [known.get(name, Rung(name, Layer.BACK_END, f"the backend {name}")) for name in named]
+        return [EAGER, *own]
+    last = []
+    if accelerator is not None:
+        last = [
+            transfers,
+            Rung(accelerator, Layer.BACK_END, f"the arithmetic of {accelerator}"),
+        ]
+    return [EAGER, *_TORCH, *last]
+
+
+_MISSING = re.compile(
+    r"unknown backend|InvalidCxxCompiler|No working C\+\+ compiler|No module named|"
+    r"cannot open shared object|TritonMissing|"
+    r"Cannot find a working triton|out of memory|OutOfMemoryError|No space left on device|Permission denied|"
+    r"CUDA driver|no kernel image|Python\.h: No such file",
+    re.IGNORECASE,
+)
+
+
+def is_about_the_environment(message: str) -> bool:
+    """Whether an error tells of something that is missing on this machine, not of the compiler or the model."""
+    return _MISSING.search(message) is not None

@@ -1,0 +1,125 @@
+"""The task `repro`: loads the file, finds the failure that is meant, and makes a script of it.
+
+It ends with `Finished`, as every task does, and never raises for a fault of user code. Whether the script works
+elsewhere is not decided here: the daemon runs it in a clean process (`engine.orders.proving`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    Event,
+    FileStatus,
+    Finished,
+    JobRequest,
+    Location,
+    Position,
+    Progressed,
+    Range,
+    Stage,
+)
+
+from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.targets.candidates import Candidate
+from inductor_debug.capture.targets.file_faults import raised_finding, syntax_fault
+from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
+from inductor_debug.repro.kinds.failure_search import Search
+from inductor_debug.repro.kinds.selecting import Wanted
+from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
+
+Emit = Callable[[Event], None]
+
+
+def perform(request: JobRequest, emit: Emit) -> None:
+    """Makes a reproducer for the finding that `request.options` describe (see `selecting.Wanted`).
+
+    Emits `Loaded`, `Progressed`, the script as `ArtifactMade` whenever it has become smaller, and one `Answered`.
+    """
+    fault = syntax_fault(request.path, request.text)
+    if fault is not None:
+        emit(Finished(FileStatus.FAILED, [fault]))
+        return
+    # A forked child hangs where its parent has used a pool of threads: attempts are forked, so nobody has one.
+    torch.set_num_threads(1)
+    _Task(request, emit).run()
+
+
+class _Task:
+    def __init__(self, request: JobRequest, emit: Emit) -> None:
+        self._request, self._emit = request, emit
+        self._started = time.perf_counter()
+        self._sources = SourceMap(request.project_root, {request.path: request.text})
+        self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
+        self._wanted = Wanted.of(request.options)
+        self._search = Search(
+            self._builder, self._sources, read_profile(request.profile), request, self._progress, self._keep
+        )
+
+    def run(self) -> None:
+        with self._builder.open():
+            load = self._builder.load()
+            candidates = load.discovered.candidates
+            self._emit(self._builder.loaded(load))
+            only = self._request.only
+            self._answer([candidate for candidate in candidates if not only or candidate.name in only], load)
+            status, findings = FileStatus.CLEAN if candidates else FileStatus.NO_TARGET, []
+            if not candidates and load.error is not None:
+                start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
+                findings = [raised_finding(load.error, "while the file was loaded", self._sources, start)]
+                status = FileStatus.FAILED
+            self._emit(Finished(status, findings, self._builder.dependencies()))
+
+    def _answer(self, candidates: list[Candidate], load: Load) -> None:
+        """Looks at the targets in turn; the first that has the failure is answered for."""
+        why = ""
+        for candidate in candidates:
+            try:
+                made = self._search.reproducer(candidate, load, self._wanted)
+            except NotReproducibleError as error:
+                if error.export:
+                    self._emit(_artifact(candidate.name, "exported graph", ".pt2", "application/zip", error.export))
+                why = why or str(error)
+                continue
+            if made is not None:
+                self._keep(made, candidate.name)
+                self._emit(Answered(candidate.name, self._document(made, made.why)))
+                return
+        if candidates:
+            name = candidates[0].name
+            self._emit(Answered(name, self._document(None, why or self._search.missing(self._wanted))))
+
+    def _keep(self, made: Reproducer, target: str) -> None:
+        for file, content in made.files.items():
+            suffix = file[file.rindex(".") :]
+            self._emit(_artifact(target, file.removesuffix(suffix), suffix, "application/octet-stream", content))
+        self._emit(_artifact(target, "repro", ".py", "text/x-python", made.script.encode("utf-8", "replace")))
+
+    def _progress(self, message: str, done: int = 0, total: int = 0) -> None:
+        self._emit(Progressed(message, done, total))
+
+    def _document(self, made: Reproducer | None, why: str) -> dict[str, Any]:
+        """The contract's `repro` document, as far as a worker can tell: `script` is the text, nothing is verified."""
+        return {
+            "schema": 1,
+            "script": made.script if made is not None else None,
+            "verified": False,
+            "why": why,
+            "fingerprint": str(self._request.options.get("fingerprint") or ""),
+            "nodes_before": made.nodes_before if made is not None else 0,
+            "nodes_after": made.nodes_after if made is not None else 0,
+            "attempts": made.attempts if made is not None else 0,
+            "seconds": round(time.perf_counter() - self._started, 3),
+            "neighbour": made.neighbour if made is not None else "",
+        }
+
+
+def _artifact(target: str, title: str, suffix: str, media_type: str, content: bytes) -> ArtifactMade:
+    return ArtifactMade(ArtifactKind.REPROS, title, suffix, media_type, content, target, Stage.LOAD)

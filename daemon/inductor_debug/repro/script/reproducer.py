@@ -1,0 +1,105 @@
+"""A reproducer that is ready to be offered: its files and the numbers of the contract; and a first trial of it.
+
+Nothing here decides what is cut out or how it is written.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from inductor_debug.repro.minimiser.attempts import Attempt, Ending, attempt
+from inductor_debug.repro.program.program import Program
+from inductor_debug.repro.program.safetensors import encode, mark_of
+from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.writing import Header, script, values_beside
+
+SELF_CHECK_SECONDS = 60.0
+
+
+@dataclass
+class Reproducer:
+    """A script, the files beside it by name, and numbers.
+
+    `why` says what is weaker than wished; `neighbour` what the smallest change is that makes the failure go.
+    """
+
+    script: str
+    name: str
+    nodes_before: int
+    nodes_after: int
+    attempts: int
+    files: dict[str, bytes] = field(default_factory=dict)
+    why: str = ""
+    neighbour: str = ""
+    minimal: bool = True
+
+
+def written(
+    program: Program,
+    recorded: Mapping[str, torch.Tensor],
+    check: Check,
+    header: Header,
+    name: str,
+    *,
+    before: int,
+    attempts: int,
+) -> Reproducer:
+    """The script of a program, and the file of values beside it where it needs one.
+
+    Raises:
+        UnprintableError: a step has no form as Python code.
+        UnsavableError: values that are needed cannot be saved.
+    """
+    text = script(program, check, header, name=name, recorded=recorded)
+    beside = values_beside(program, recorded)
+    files = {}
+    if beside:
+        content = encode(beside)
+        files[f"{mark_of(content)}.safetensors"] = content
+    return Reproducer(text, name, before, len(program.steps), attempts, files)
+
+
+class NotReproducibleError(Exception):
+    """There is no script for this failure; the message tells the user why, and `export` may hold a fallback."""
+
+    def __init__(self, message: str, *, export: bytes = b"") -> None:
+        super().__init__(message)
+        self.export = export
+
+
+def works(script: str, files: Mapping[str, bytes] | None = None) -> bool:
+    """Whether a script reproduces here, in a forked child: a first look, before the daemon proves it in a clean one."""
+    return trial(script, files).answer.get("status") == 0
+
+
+def trial(script: str, files: Mapping[str, bytes] | None = None) -> Attempt:
+    """Runs a script in a forked child; the answer has its exit `status` and the end of what it `said`."""
+
+    def work() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "repro.py"
+            path.write_text(script, encoding="utf-8")
+            for name, content in (files or {}).items():
+                (Path(folder) / name).write_bytes(content)
+            os.chdir(folder)
+            said = io.StringIO()
+            status = 0
+            with redirect_stdout(said), redirect_stderr(said):
+                try:
+                    namespace = {"__name__": "__main__", "__file__": str(path)}
+                    exec(compile(script, str(path), "exec"), namespace)
+                except SystemExit as ended:
+                    status = ended.code if isinstance(ended.code, int) else 2
+        return {"status": status, "said": said.getvalue()[-4000:]}
+
+    found = attempt(work, timeout=SELF_CHECK_SECONDS)
+    return found if found.ending is Ending.DONE else Attempt(found.ending, {}, found.detail)

@@ -1,0 +1,1 @@
+"""Rules that judge operations: a predicate over a recording, and its page."""

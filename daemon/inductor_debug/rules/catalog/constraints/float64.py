@@ -1,0 +1,88 @@
+"""The rule `float64`: double precision that code brings into a model of a narrower one, on whatever device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug_schema import Severity, UnwantedDtype
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.judging import wording
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
+from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
+
+_DOUBLE = {"float64": Trouble("float64"), "complex128": Trouble("complex128")}
+_NARROWER = frozenset({"float32", "float16", "bfloat16"})
+_OF_THE_MODEL = frozenset({"parameter", "input"})
+
+
+class Float64Rule(Constraint):
+    """Finds what brings float64 into a model whose parameters and inputs are narrower."""
+
+    id = "float64"
+    order = 7
+    judges_accelerator = False
+    summary = "Code computes in float64 though the model's parameters and inputs are narrower."
+    what = """
+        The model's own tensors are float32 or narrower, and somewhere float64 comes in that ops then compute with. The
+        finding stands at the expression that introduces it, and says how many ops carry it on. Where the code asks for
+        it (`.double()`, `dtype=torch.float64`) that is information; where nobody asked (a NumPy array, a buffer made
+        of one) it is a warning.
+
+        Nothing is said of a model that is float64 itself, of a conversion that nothing computes with, or of single
+        numbers. Accelerators that have no float64 at all are told by `dtype`."""
+    why = """
+        Most GPUs compute float64 many times slower than float32, some devices (MPS, most accelerators) not at all, and
+        it takes twice the memory. One float64 tensor makes every result float64 that it is combined with."""
+    example = """
+        ```python
+        self.register_buffer("scale", torch.from_numpy(np.linspace(0, 1, 64)))   # float64 is NumPy's default
+        x = x * self.scale                                                       # float64 from here on
+        ```"""
+    fix = """
+        Say the dtype where the tensor is made: `torch.from_numpy(a).float()`, `np.float32`. Where the precision is
+        meant, silence the line, or turn the rule off for the project."""
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether there is float64 at all; where there is none, `dtype` says so."""
+        return profile.supports("float64")
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Follows double precision from where it comes in; what nothing computes with is left out."""
+        own = {origin.meta.dtype for origin in recording.origins.values() if origin.kind in _OF_THE_MODEL}
+        if not own & _NARROWER or own & _DOUBLE.keys():
+            return
+        fold_inherited(recording, roots, _trouble_of)
+        for root in [root for group in roots.by_place() for root in group]:
+            root.detail = wording.listing(sorted(own & _NARROWER))
+            root.severity = Severity.INFORMATION if _asked_for(root) else Severity.WARNING
+            if not any(_computes(recording.ops[index]) for index in root.covers):
+                root.covers.clear()
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:
+        """The dtypes that are wider than the model."""
+        return UnwantedDtype(list(dict.fromkeys(root.subject for root in found)))
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """What comes in and who brings it."""
+        names = wording.listing(root.subject for root in found)
+        return f"{names} comes into a model of {found[0].detail}; {wording.whereabouts(found)}."
+
+
+def _trouble_of(meta: TensorMeta) -> Trouble | None:
+    """Tensors without dimensions widen nothing, so they do not count."""
+    return _DOUBLE.get(meta.dtype) if meta.shape else None
+
+
+def _asked_for(root: Root) -> bool:
+    """Whether an argument of the op that introduces it names the dtype."""
+    return isinstance(root.cause, Op) and root.cause.arguments.get("dtype") == root.subject
+
+
+def _computes(op: Op) -> bool:
+    """Whether the op does arithmetic on double precision, rather than convert, copy or view it."""
+    if op.is_view or operators.only_moves_data(op.packet) or operators.only_aliases(op.packet):
+        return False
+    return not operators.only_reads_metadata(op.packet) and any(_trouble_of(meta) for meta in op.inputs)

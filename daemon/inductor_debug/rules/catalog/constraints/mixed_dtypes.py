@@ -1,0 +1,85 @@
+"""The rule `mixed-dtypes`: operands that torch itself refuses to combine, which fake tensors let pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug_schema import Severity
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.judging import wording
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.ops import Op, Recording, TensorArgument
+
+_ALIKE = {
+    "mm": ("self", "mat2"),
+    "addmm": ("self", "mat1", "mat2"),
+    "bmm": ("self", "mat2"),
+    "baddbmm": ("self", "batch1", "batch2"),
+    "mv": ("self", "vec"),
+    "addmv": ("self", "mat", "vec"),
+    "dot": ("self", "tensor"),
+    "linear": ("input", "weight", "bias"),
+    "index_add": ("self", "source"),
+    "index_copy": ("self", "source"),
+    "index_put": ("self", "values"),
+}
+"""Operators whose kernels want some of their arguments in one dtype; in-place twins want the same.
+
+Read from the errors of torch 2.13 on real tensors. Left out are convolutions, which Dynamo checks itself, and
+normalisations, where half precision with float32 weights is fine. Other overloads than the default one may take the
+dtype of the result, so they say nothing.
+"""
+
+
+class MixedDtypesRule(Constraint):
+    """Finds ops that get tensors of different dtypes where torch wants one."""
+
+    id = "mixed-dtypes"
+    order = 7
+    judges_accelerator = False
+    summary = "An op gets tensors of different dtypes where torch wants one."
+    what = """
+        Most ops convert operands of different dtypes to a common one. Matrix multiplications and indexed
+        writes do not: torch refuses them when they run on real tensors ("mat1 and mat2 must have the same dtype"). The
+        finding stands at the expression that runs such an op."""
+    why = """
+        The model fails in its first step, on every device. Shapes and dtypes alone do not show it: tracing and
+        compiling such a model succeed, because neither touches data."""
+    example = """
+        ```python
+        self.linear = nn.Linear(64, 64)   # float32 weights
+        y = self.linear(x.half())         # the finding stands here
+        ```"""
+    fix = """
+        Convert one side: leave the activation in the dtype of the weights, or convert the module
+        (`self.linear.half()`). To mix precisions on purpose, run the code under `torch.autocast`, which converts the
+        operands."""
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Every op with operands that differ is a root, but for those fed by one: there the run has ended."""
+        never_made: set[int] = set()
+        for op in recording.ops:
+            dtypes = _dtypes(op)
+            if any(tensor.value in never_made for tensor in op.inputs):
+                never_made.update(tensor.value for tensor in op.outputs)
+            elif len(dtypes) > 1:
+                never_made.update(tensor.value for tensor in op.outputs)
+                packet = op.packet.removesuffix("_")
+                subject = f"{packet} wants operands of one dtype and gets {wording.listing(dtypes)}"
+                roots.of_op(op, subject, Severity.ERROR).cover(op)
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """Which op gets which dtypes."""
+        return f"{found[0].subject}; torch refuses this on every device."
+
+
+def _dtypes(op: Op) -> list[str]:
+    """The dtypes of those operands that must be alike, each once."""
+    names = _ALIKE.get(operators.name(op.packet).removesuffix("_"))
+    if names is None or not op.overload.endswith(".default"):
+        return []
+    given = [op.arguments.get(name) for name in names]
+    return list(dict.fromkeys(op.inputs[item.index].dtype for item in given if isinstance(item, TensorArgument)))

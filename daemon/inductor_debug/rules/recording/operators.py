@@ -1,0 +1,126 @@
+"""Kinds of ATen operators that rules tell apart, by packet.
+
+Lists are of names in torch 2.11 to 2.13; an operator missing here is taken for an ordinary compute op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from inductor_debug.rules.recording.ops import Op
+
+_MATMUL = frozenset({
+    "mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "addbmm", "addmv", "addmv_", "addmm_", "baddbmm_", "mv", "dot",
+    "vdot", "addr", "bilinear", "_trilinear", "einsum", "inner", "tensordot", "_int_mm", "_scaled_mm",
+    "_scaled_grouped_mm", "_grouped_mm", "_addmm_activation", "_weight_int8pack_mm", "_weight_int4pack_mm",
+    "mkldnn_linear", "mkldnn_rnn_layer",
+})  # fmt: skip
+_MATMUL_MARKS = ("scaled_dot_product", "_flash_attention", "_efficient_attention", "flex_attention")
+
+_SOFTMAX = frozenset({"_softmax", "softmax", "_safe_softmax"})
+
+_COPIES = frozenset({
+    "clone", "contiguous", "copy", "copy_", "_to_copy", "_reshape_copy", "cat", "stack", "constant_pad_nd", "repeat",
+    "repeat_interleave", "fill", "fill_", "zero_", "slice_scatter", "select_scatter", "as_strided_scatter",
+    "diagonal_scatter", "lift_fresh_copy", "detach_copy", "view_copy", "expand_copy", "permute_copy", "transpose_copy",
+    "slice_copy", "select_copy", "unsqueeze_copy", "squeeze_copy", "t_copy", "as_strided_copy", "split_copy",
+    "split_with_sizes_copy", "unbind_copy", "alias_copy", "roll", "flip",
+})  # fmt: skip
+_METADATA = frozenset({
+    "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "randint_like", "new_empty",
+    "new_zeros", "new_ones", "new_full", "new_empty_strided", "sym_size", "sym_stride", "sym_numel", "is_same_size",
+    "_local_scalar_dense", "item", "_assert_async", "_assert_tensor_metadata", "_version", "resize_", "set_",
+})  # fmt: skip
+_NO_BROADCAST = frozenset({
+    "native_layer_norm", "layer_norm", "native_group_norm", "group_norm", "native_batch_norm", "batch_norm",
+    "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "_batch_norm_with_update", "cudnn_batch_norm",
+    "_fused_rms_norm", "rms_norm", "convolution", "_convolution", "mkldnn_convolution", "gather", "scatter",
+    "scatter_add", "scatter_reduce", "index_add", "index_copy", "take_along_dim", "grid_sampler_2d", "grid_sampler_3d",
+})  # fmt: skip
+_LOOKUPS = frozenset(
+    {"embedding", "embedding_bag", "_embedding_bag", "index", "index_put", "index_put_", "index_select"}
+)
+_RESHAPES = frozenset({
+    "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "expand", "repeat", "new_zeros", "new_ones",
+    "new_full", "new_empty",
+})  # fmt: skip
+_ALIASES = frozenset({"detach", "alias"})
+
+
+def name(packet: str) -> str:
+    """The bare name: `mm` for `aten.mm`."""
+    return packet.rsplit(".", 1)[-1]
+
+
+@lru_cache(maxsize=4096)
+def multiplies_matrices(packet: str) -> bool:
+    """Whether the operator is a matrix multiplication or attention, whose kernels take strided operands."""
+    bare = name(packet)
+    return bare in _MATMUL or any(mark in bare for mark in _MATMUL_MARKS)
+
+
+@lru_cache(maxsize=4096)
+def only_moves_data(packet: str) -> bool:
+    """Whether the operator only copies: it is how a layout is mended, so it does not suffer from it."""
+    return name(packet) in _COPIES
+
+
+@lru_cache(maxsize=4096)
+def only_reads_metadata(packet: str) -> bool:
+    """Whether the operator looks at shapes and dtypes alone, or at one element on the host."""
+    return name(packet) in _METADATA
+
+
+@lru_cache(maxsize=4096)
+def only_aliases(packet: str) -> bool:
+    """Whether the operator gives its input back unchanged: autograd's bookkeeping, which nobody wrote."""
+    return name(packet) in _ALIASES
+
+
+@lru_cache(maxsize=4096)
+def may_broadcast(packet: str) -> bool:
+    """Whether several tensor inputs of different shapes mean broadcasting to the operator."""
+    return name(packet) not in _NO_BROADCAST
+
+
+@lru_cache(maxsize=4096)
+def looks_up(packet: str) -> bool:
+    """Whether the operator reads from a table at positions given by index tensors."""
+    return name(packet) in _LOOKUPS
+
+
+@lru_cache(maxsize=4096)
+def reshapes(packet: str) -> bool:
+    """Whether the operator is told the sizes of its result and takes them from nowhere else."""
+    return name(packet) in _RESHAPES
+
+
+def attention_calls(ops: Sequence[Op]) -> set[int]:
+    """The indexes of ops that belong to one call of attention, for backends where torch takes it apart.
+
+    `scaled_dot_product_attention` runs as scalings, two matrix products and a softmax where no fused kernel fits
+    (dropout, a mask with a gradient). To the user and to the accelerator it is still one operator. Ops in a row
+    that one expression runs are taken for one call.
+    """
+    found: set[int] = set()
+    call: list[Op] = []
+    for op in ops:
+        if call and not _same_call(call[-1], op):
+            found |= _if_attention(call)
+            call = []
+        call.append(op)
+    return found | _if_attention(call)
+
+
+def _same_call(first: Op, second: Op) -> bool:
+    if first.frames is second.frames:
+        return True
+    return bool(first.frames and second.frames) and first.frames[0].location == second.frames[0].location
+
+
+def _if_attention(call: list[Op]) -> set[int]:
+    products = sum(multiplies_matrices(op.packet) for op in call)
+    if products < 2 or not any(name(op.packet) in _SOFTMAX for op in call):
+        return set()
+    return {op.index for op in call}

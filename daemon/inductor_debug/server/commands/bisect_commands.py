@@ -1,0 +1,78 @@
+"""The commands `inductorDebug.bisect` and `inductorDebug.transfers`: documents are artifacts, answers are short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inductor_debug.accelerators.document import ProfileError
+from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order
+from inductor_debug.engine.settings.settings import ConfigurationError
+from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform
+from inductor_debug.server.commands.partial_results import PartialResults
+from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.state.synchronisation import path_of
+
+if TYPE_CHECKING:
+    from inductor_debug.server.state.server import Server
+
+_TYPES: dict[str, type] = {
+    "reference": str,
+    "backends": list,
+    "accelerator": str,
+    "seed": int,
+    "gradients": bool,
+    "passes": bool,
+    "inject": list,
+}
+OPTIONS = ("uri", "target", *_TYPES)
+
+
+async def bisect(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
+    """Bisects: `{uri, target?, reference?, backends?, accelerator?, seed?, gradients?, passes?, inject?}` in.
+
+    The result has the outcome of the order and, in `bisections`, the contract's document of each target. With
+    `partialResultToken`, the rungs to climb are told first (`planned`), and then each as it was climbed
+    (`partial_results`).
+    """
+    options = options_of(arguments)
+    said = {name: options[name] for name in _TYPES if options.get(name) is not None}
+    for name, value in said.items():
+        if not isinstance(value, _TYPES[name]) or (_TYPES[name] is int and isinstance(value, bool)):
+            raise RequestError(f"`{name}` must be of type {_TYPES[name].__name__}.", INVALID_PARAMS)
+    try:
+        order = bisect_order(said, server.configuration.settings_for(path_of(options["uri"])))
+    except (ProfileError, ConfigurationError) as error:
+        raise RequestError(str(error), INVALID_PARAMS) from error
+    order = replace(order, target=target_of(options))
+    told = PartialResults(server, options)
+    performed = await perform(server, arguments, order, token=token, title="Bisecting", on_event=told.hear)
+    return {
+        **outcome(options, performed.report, performed),
+        "bisections": [answered.document for answered in performed.answers],
+    }
+
+
+async def transfers(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
+    """Logs transfers: `{uri, target?}` in; the summary of each target out."""
+    options = options_of(arguments)
+    order = replace(transfers_order(), target=target_of(options))
+    performed = await perform(server, arguments, order, token=token, title="Logging transfers")
+    names = ("target", "accelerator", "summary", "problem", "error")
+    return {
+        **outcome(options, performed.report, performed),
+        "transfers": [{name: answered.document[name] for name in names} for answered in performed.answers],
+    }
+
+
+def target_of(options: dict[str, Any]) -> str:
+    """The target that is meant, "" for all.
+
+    Raises:
+        RequestError: it is no name.
+    """
+    target = options.get("target") or ""
+    if not isinstance(target, str):
+        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
+    return target

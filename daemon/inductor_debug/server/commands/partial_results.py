@@ -1,0 +1,62 @@
+"""What an order has found so far, sent to the editor while it goes on: partial results as LSP has them.
+
+A command that carries `partialResultToken` among its options is told by `$/progress` with that token, in values
+`{target, document}` that are added to what came before. Pieces are cut so that each fits into a message; a single row
+that would not is left out, for the answer names the file that has it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from inductor_debug_schema import Event, PartlyAnswered
+from lsprotocol import types
+
+from inductor_debug.server.rpc.protocol import LARGEST_MESSAGE
+
+if TYPE_CHECKING:
+    from inductor_debug.server.state.server import Server
+
+_LARGEST_PIECE = LARGEST_MESSAGE * 3 // 4
+OPTION = "partialResultToken"
+
+
+class PartialResults:
+    """Sends pieces of answers for one request; nothing where the client sent no token."""
+
+    def __init__(self, server: Server, options: dict[str, Any]) -> None:
+        token = options.get(OPTION)
+        self._server = server
+        self._token = token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
+
+    def hear(self, event: Event) -> None:
+        """Sends an event that is a piece of an answer."""
+        if self._token is None or not isinstance(event, PartlyAnswered):
+            return
+        for piece in pieces(event.document, _LARGEST_PIECE):
+            value = {"target": event.target, "document": piece}
+            self._server.progress(types.ProgressParams(token=self._token, value=value))
+
+
+def pieces(document: dict[str, Any], largest: int) -> Iterator[dict[str, Any]]:
+    """The document in pieces of at most `largest` bytes of JSON: tables are cut between their rows."""
+    piece: dict[str, Any] = {}
+    used = 0
+    for name, value in document.items():
+        is_table = isinstance(value, list) and all(isinstance(row, dict) for row in value)
+        for part in value if is_table else [value]:
+            size = len(json.dumps(part)) + len(name) + 8
+            if size > largest:
+                continue
+            if used + size > largest:
+                yield piece
+                piece, used = {}, 0
+            used += size
+            if is_table:
+                piece.setdefault(name, []).append(part)
+            else:
+                piece[name] = part
+    if piece:
+        yield piece

@@ -1,0 +1,143 @@
+"""The command `inductorDebug.repro`, and the code action that leads to it: a finding in, a proved script out.
+
+The answer names files; a script's text travels only where it could not be kept. A search that is cancelled is answered
+with its smallest script so far, where it has one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inductor_debug_schema import ArtifactMade, Event, Finding
+from lsprotocol import types
+
+from inductor_debug.engine.orders.reproducing import (
+    NOT_CUT_OUT,
+    document_of,
+    made_of,
+    order_for,
+    proved,
+    refused,
+    script_of,
+)
+from inductor_debug.engine.settings.folders import cache_folder
+from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform, references
+from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.state.known_comparisons import RULE as NUMERICS
+from inductor_debug.server.state.synchronisation import path_of
+
+if TYPE_CHECKING:
+    from inductor_debug.server.state.server import Server
+
+COMMAND = "inductorDebug.repro"
+CLIENT_COMMAND = "inductorDebug.makeReproducer"
+"""The command of clients that show progress and open the script themselves."""
+TITLE = "Make a minimal reproducer"
+OPTIONS = ("uri", "target", "rule", "line", "fingerprint", "backend")
+_LONGEST_TEXT = 48 << 10
+"""Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
+
+
+async def repro(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
+    """Makes a reproducer: `{uri, target?, rule?, line?, fingerprint?, backend?}` in, the `repro` document out.
+
+    `line` is zero-based; `fingerprint` is that of a finding that is shown. The document comes with the artifacts'
+    references and, as every order's result, with `status` ("cancelled" where somebody had enough), `reason` and
+    `notes`; and with `text`, the script, where it could not be kept in a file.
+    """
+    options = options_of(arguments)
+    uri, finding = shown_finding(server, options)
+    options = {**options, "uri": uri}
+    path = path_of(uri)
+    order = order_for(
+        rule=_word(options, "rule"),
+        line=options["line"] if isinstance(options.get("line"), int) else None,
+        finding=finding,
+        target=_word(options, "target"),
+        backend=_word(options, "backend") or _compared(server, path, finding),
+        memo=str(cache_folder() / "repro"),
+    )
+    refusal = refused(order)
+    if refusal is not None:
+        return {"status": "clean", "reason": None, "notes": [], "artifacts": [], **refusal.document}
+    made: list[ArtifactMade] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, ArtifactMade):
+            made.append(event)
+
+    try:
+        performed = await perform(server, [options], order, token=token, title=TITLE, on_event=note)
+        found = await proved(performed, server.configuration.settings_for(path))
+    except asyncio.CancelledError:
+        best = _best(server, path, made)
+        if best is None:
+            raise
+        return {**best, "uri": uri}
+    result = outcome(options, performed.report, performed)
+    document = found.document if performed.answers or found.script else {**document_of([]), "why": result["reason"]}
+    return {**result, **document, **_text(document, found.script)}
+
+
+def _compared(server: Server, path: str, finding: Finding | None) -> str:
+    """The backend whose numbers a finding is about; "" for other findings."""
+    measured = server.numerics.of(path, finding.target) if finding is not None and finding.rule == NUMERICS else None
+    return measured.backend if measured is not None else ""
+
+
+def _best(server: Server, path: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
+    """The answer of a search that was cancelled: the smallest script until then; None where there was none yet."""
+    script, _ = made_of(made)
+    if script is None:
+        return None
+    kept = server.engine.keep(path, made)
+    document = {**document_of([]), "script": script_of(kept.references), "why": "the search was cancelled"}
+    about = {"status": "cancelled", "reason": None, "notes": kept.notes, "artifacts": references(kept.references)}
+    return {**about, **document, **_text(document, script)}
+
+
+def _text(document: dict[str, Any], script: str | None) -> dict[str, str]:
+    """The script itself where no file has it, unless a message could not carry it."""
+    if script is None or document["script"] is not None or len(json.dumps(script)) > _LONGEST_TEXT:
+        return {}
+    return {"text": script}
+
+
+def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[tuple[types.Command, Finding]]:
+    """The command for each finding that something can be cut out for."""
+    for finding in findings:
+        if finding.rule not in NOT_CUT_OUT:
+            known = CLIENT_COMMAND in server.client.commands
+            asked = {"uri": uri, "fingerprint": finding.fingerprint, "target": finding.target, "rule": finding.rule}
+            title = f"{TITLE} ({finding.rule})"
+            yield types.Command(title, CLIENT_COMMAND if known else COMMAND, arguments=[asked]), finding
+
+
+def shown_finding(server: Server, options: dict[str, Any]) -> tuple[str, Finding | None]:
+    """The finding whose `fingerprint` the options name, and the document whose analysis found it.
+
+    The finding may stand in another file than the one that is run: a module that it imports.
+
+    Raises:
+        RequestError: none of them has it.
+    """
+    wanted = _word(options, "fingerprint")
+    if not wanted:
+        return options["uri"], None
+    for uri in (options["uri"], *server.documents):
+        latest = server.engine.latest(uri)
+        found = list(latest.report.findings) if latest is not None else []
+        for finding in found + server.numerics.findings(path_of(uri) or ""):
+            if finding.fingerprint == wanted:
+                return uri, finding
+    raise RequestError("The finding is not there any more.")
+
+
+def _word(options: dict[str, Any], name: str) -> str:
+    value = options.get(name) or ""
+    if not isinstance(value, str):
+        raise RequestError(f"`{name}` must be a string.", INVALID_PARAMS)
+    return value

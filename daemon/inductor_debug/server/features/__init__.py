@@ -1,0 +1,4 @@
+"""What an editor shows at a place: fixes, lenses, hovers, hints, pulled diagnostics.
+
+May call commands; no command knows a feature.
+"""

@@ -1,0 +1,102 @@
+"""The texts of open documents, kept as the protocol says they are counted.
+
+The protocol ends a line at LF, CR LF or CR and nowhere else, and counts characters in UTF-16 code units. Python's
+`str.splitlines`, which pygls' own documents use, also ends lines at form feeds and U+2028, both legal in Python
+source; one of them in a file would misplace every later edit. Hence this store. It runs nothing and knows no client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inductor_debug_schema import Position, Range
+from lsprotocol import types
+
+from inductor_debug.server.state.text_outline import Outline, outline_of
+from inductor_debug.source.text_lines import difference
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a hint says of a name at `place` that is assigned, or of a value there that is `returned`."""
+
+    place: Range
+    label: str
+    returned: bool
+
+
+@dataclass(slots=True)
+class Document:
+    """One open document: `text` as the client sees it, at the client's `version`.
+
+    `told` are the hints of the last text whose analysis ended, and that text.
+    """
+
+    uri: str
+    path: str
+    version: int
+    text: str
+    told: tuple[str, dict[Position, Told]] = ("", {})
+    _parsed: str = ""
+
+    @property
+    def outline(self) -> Outline:
+        """The outline of the text; where it does not parse, that of the last text asked about that did, moved along."""
+        outline = outline_of(self.text)
+        if outline is not None:
+            self._parsed = self.text
+            return outline
+        before = outline_of(self._parsed)
+        return before.moved(difference(self._parsed, self.text)) if before is not None else Outline()
+
+
+def well_formed(text: str) -> str:
+    """Replaces halves of surrogate pairs, which JSON may carry but no file can, by U+FFFD of the same UTF-16 length."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def edited(text: str, changes: Sequence[types.TextDocumentContentChangeEvent]) -> str:
+    """The text after the content changes of one `didChange`, applied in order.
+
+    Args:
+        text: The text before.
+        changes: Changes of a part or of the whole. Positions beyond the end of a line or of the document mean that end,
+            as the protocol has it.
+    """
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            starts = _line_starts(text)
+            start = _offset(text, starts, change.range.start)
+            end = max(start, _offset(text, starts, change.range.end))
+            text = text[:start] + change.text + text[end:]
+        else:
+            text = change.text
+    return well_formed(text)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+
+def _offset(text: str, starts: list[int], position: types.Position) -> int:
+    if position.line >= len(starts):
+        return len(text)
+    start = starts[position.line]
+    end = starts[position.line + 1] if position.line + 1 < len(starts) else len(text)
+    line = text[start:end].rstrip("\r\n")
+    if line.isascii():
+        return start + min(position.character, len(line))
+    units = 0
+    for index, character in enumerate(line):
+        units += 2 if ord(character) > 0xFFFF else 1
+        if units > position.character:
+            return start + index
+    return start + len(line)

@@ -1,0 +1,71 @@
+"""The few things worth a message to the user, each told once.
+
+A pop-up is for problems that keep the tool from working and that the user can mend: a setting, a configuration file, an
+interpreter. Everything about a model is a diagnostic, everything about us goes to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+
+if TYPE_CHECKING:
+    from inductor_debug.server.state.server import Server
+
+START_UP_RULE = "environment"
+"""The engine's rule for "no worker could be started", which no edit of the model can mend."""
+CHOOSE_INTERPRETER = "inductorDebug.chooseInterpreter"
+"""The command of clients that tell of such problems themselves."""
+_LONGEST = 2000
+
+logger = logging.getLogger(__name__)
+
+
+class Notices:
+    """Tells each problem once, and again only when it was gone in between.
+
+    Args:
+        send: Delivers `window/showMessage`.
+    """
+
+    def __init__(self, send: Callable[[types.ShowMessageParams], None]) -> None:
+        self._send = send
+        self._told: dict[str, set[str]] = {}
+
+    def tell(self, subject: str, text: str) -> None:
+        """Shows `text`, a problem with `subject`, unless it was said before, of this subject or another."""
+        known = any(text in told for told in self._told.values())
+        self._told.setdefault(subject, set()).add(text)
+        if known:
+            return
+        logger.warning("%s", text)
+        if len(text) > _LONGEST:
+            text = text[:_LONGEST] + "…"
+        self._send(types.ShowMessageParams(type=types.MessageType.Error, message=f"inductor-debug: {text}"))
+
+    def mended(self, subject: str) -> None:
+        """Nothing is wrong with `subject` any more; should anything be again, it is told again."""
+        self._told.pop(subject, None)
+
+
+def register(server: Server) -> None:
+    """Tells when no worker can be started; the same finding stands in every document.
+
+    An editor that lets its user choose an interpreter tells it itself, with that choice beside it.
+    """
+
+    def hear(update: AnalysisUpdate) -> None:
+        if not update.state.settled or CHOOSE_INTERPRETER in server.client.commands:
+            return
+        failures = [finding.message for finding in update.report.findings if finding.rule == START_UP_RULE]
+        if failures and update.state is AnalysisState.FAILED:
+            server.notices.tell("start-up", failures[0])
+        elif update.state is AnalysisState.DONE:
+            server.notices.mended("start-up")
+
+    server.listeners.append(hear)

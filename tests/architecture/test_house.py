@@ -1,0 +1,50 @@
+"""The floor plan: small packages that say what they are for, and no two files of one name with different subjects."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPS = (
+    ROOT / "daemon" / "inductor_debug",
+    ROOT / "shared_schema" / "inductor_debug_schema",
+    ROOT / "benchmarks" / "inductor_debug_benchmarks",
+)
+MOST_MODULES = 21
+ONE_SUBJECT = {
+    "alignment": "the rule and its fixes",
+    "bug_report": "the report and its command",
+    "dtype": "the rule and its fixes",
+    "guards": "what guards are, and code behind one",
+    "layout": "the rule and its fixes",
+    "protocol": "the words of a wire: LSP's and that of workers",
+    "codec": "bytes of recordings and of the wire",
+    "settings": "their table and what they are for a file",
+    "tensors": "the command and its answer",
+    "transfers": "the log and its command",
+    "untaken": "what was not taken, found and told",
+}
+"""Names of several files, which are about one thing."""
+PACKAGES = [path.parent for top in TOPS for path in sorted(top.rglob("__init__.py"))]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_package_can_be_seen_at_once_and_says_what_it_is_for(package: Path) -> None:
+    modules = [path for path in package.glob("*.py") if path.name != "__init__.py"]
+    assert len(modules) <= MOST_MODULES, "make rooms of it"
+    assert ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
+
+
+def test_no_name_of_a_file_has_two_subjects() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for package in PACKAGES:
+        for path in package.glob("*.py"):
+            if not path.name.startswith("__"):
+                homes[path.stem].append(str(path.relative_to(ROOT)))
+    several = {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert {name: paths for name, paths in several.items() if name not in ONE_SUBJECT} == {}
+    assert [name for name in ONE_SUBJECT if name not in several] == []
