@@ -92,6 +92,10 @@ REFUSED = {
         Conflict(Kind.SIZE, Side(0, 1, 3), Side(1, 1, 4), None),
     ),
     "add": (lambda: zeros(2, 3) + zeros(4), Conflict(Kind.SIZE, Side(0, 1, 3), Side(1, 0, 4), None)),
+    "add fractions in place": (
+        lambda: torch.zeros(3, dtype=torch.int64).add_(zeros(3)),
+        Conflict(Kind.DTYPE, Side(1, None, 3), Side(0, None, 3), "int64"),
+    ),
     "add in place": (lambda: zeros(1, 3).add_(zeros(2, 3)), Conflict(Kind.SIZE, Side(1, 0, 2), Side(0, 0, 1), None)),
     "mask": (
         lambda: zeros(2, 4, 8, 8).masked_fill(zeros(2, 8, 8, dtype=torch.bool), 0.0),

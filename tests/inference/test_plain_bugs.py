@@ -176,6 +176,20 @@ BUGS = {
         "self.fc2(x).view(",
         "capture-error",
     ),
+    "a number stands where a tensor does": (
+        DIGITS,
+        "torch.flatten(x, 1)",
+        "torch.flatten(1, x)",
+        "torch.flatten(1, x)",
+        "capture-error",
+    ),
+    "fractions are added to whole numbers": (
+        DIGITS,
+        "x = F.relu(self.conv1(x))",
+        "x = F.relu(self.conv1(x)).long().add_(x.mean())",
+        "F.relu(self.conv1(x)).long().add_",
+        "capture-error",
+    ),
     "the batch becomes features": (ENCODER, "x.view(-1, 784)", "x.view(784, -1)", "self.hidden(x", "fixed-size"),
     "a mask is made one column short": (
         ATTENTION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,11 @@ class Operand:
             return Side(self.index, None, self.volume)
         dim = dim % self.rank
         return Side(self.index, dim, self.shape[dim])
+
+    @property
+    def kind(self) -> int:
+        """How wide its kind of numbers is: truth values, whole, real or complex numbers."""
+        return 3 if "complex" in self.dtype else 2 if "float" in self.dtype else 0 if self.dtype == "bool" else 1
 
     @property
     def is_floating(self) -> bool:
@@ -169,7 +174,7 @@ def not_broadcast_to(operand: Operand, target: Operand) -> Conflict | None:
     return None
 
 
-def first(conflicts: Iterator[Conflict | None]) -> Conflict | None:
+def first(conflicts: Iterable[Conflict | None]) -> Conflict | None:
     """The first contradiction of several checks, which are made one after another."""
     return next((conflict for conflict in conflicts if conflict is not None), None)
 

@@ -58,9 +58,19 @@ def pointwise(*arguments: Any, **named: Any) -> Conflict | None:
 
 
 def pointwise_in_place(input: Any, *arguments: Any, **named: Any) -> Conflict | None:
-    """The same, written into its first tensor, which cannot grow."""
+    """The same, written into its first tensor, which cannot grow nor hold numbers of a wider kind."""
+    if not isinstance(input, Operand):
+        return None
     others = [value for value in (*arguments, *named.values()) if isinstance(value, Operand)]
-    return first(not_broadcast_to(other, input) for other in others) if isinstance(input, Operand) else None
+    grown = [not_broadcast_to(other, input) for other in others]
+    return first((*grown, *(_narrowed(other, input) for other in others)))
+
+
+def _narrowed(other: Operand, into: Operand) -> Conflict | None:
+    """That fractions are to be written into whole numbers, or complex numbers into real ones."""
+    if other.kind <= into.kind:
+        return None
+    return Conflict(ConflictKind.DTYPE, other.side(), into.side(), into.dtype)
 
 
 def where(condition: Any, input: Any = None, other: Any = None, **_: Any) -> Conflict | None:

@@ -20,6 +20,7 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
+from inductor_debug.capture.inference.judging.literals import misplaced_number
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
@@ -70,6 +71,8 @@ def is_evident(error: BaseException, names: Names, guess: Guess | None, *, inven
         return False
     if isinstance(error, NameError):
         return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
+    if misplaced_number(error):
+        return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         return _is_missing(error, names, plain=plain, invented=invented)

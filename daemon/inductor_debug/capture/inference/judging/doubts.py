@@ -58,8 +58,8 @@ def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> boo
     So it is with a state that another method sets, with what could not be imported, and with what subclasses define.
     An input itself counts where a tensor was refused: a number may be meant.
     """
-    frame, line = _last_frame(error)
-    statement = _statement(frame, line) if frame is not None else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return True
     own = frozenset(map(id, inputs)) if Raised.by(error).about_tensors else frozenset()
@@ -70,8 +70,8 @@ def misses_a_value(error: BaseException) -> bool:
     """Whether the statement that Python or torch refused reads a local name that is None where a value is wanted."""
     if not isinstance(error, AttributeError | TypeError) or not Raised.by(error).done_with_none:
         return False
-    frame, line = _last_frame(error)
-    statement = _statement(frame, line) if frame is not None else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return False
     names = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
@@ -80,8 +80,8 @@ def misses_a_value(error: BaseException) -> bool:
 
 def is_computed(error: AttributeError) -> bool:
     """Whether what lacks an attribute is a variable that the function computed: neither an argument nor a state."""
-    frame, line = _last_frame(error)
-    statement = _statement(frame, line) if frame is not None else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return False
     code = frame.f_code
@@ -105,7 +105,8 @@ def _doc(value: Any) -> str | None:
     return function.__doc__ if isinstance(function, FunctionType) else None
 
 
-def _last_frame(error: BaseException) -> tuple[FrameType | None, int]:
+def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
+    """The user's innermost frame through which an exception came, and its line."""
     found: tuple[FrameType | None, int] = (None, 0)
     step = error.__traceback__
     while step is not None:
@@ -115,7 +116,7 @@ def _last_frame(error: BaseException) -> tuple[FrameType | None, int]:
     return found
 
 
-def _statement(frame: FrameType, line: int) -> ast.AST | None:
+def statement_at(frame: FrameType, line: int) -> ast.AST | None:
     """The innermost statement at a line, compound ones without their bodies."""
     try:
         tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
@@ -136,18 +137,19 @@ def _values(statement: ast.AST, frame: FrameType) -> Iterator[Any]:
     """What the names and attributes that a statement reads stand for, as far as looking at them runs no code."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            known, value = _value(node, frame)
+            known, value = value_of(node, frame)
             if known:
                 yield value
 
 
-def _value(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+    """Whether a name or an attribute has a value that can be had without running code, and the value."""
     if isinstance(node, ast.Name):
         for names in (frame.f_locals, frame.f_globals):
             if node.id in names:
                 return True, names[node.id]
     elif isinstance(node, ast.Attribute):
-        known, owner = _value(node.value, frame)
+        known, owner = value_of(node.value, frame)
         if known:
             return _attribute(owner, node.attr)
     return False, None
