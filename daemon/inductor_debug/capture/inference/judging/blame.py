@@ -20,7 +20,7 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
-from inductor_debug.capture.inference.judging.literals import misplaced_number
+from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced_number
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
