@@ -137,6 +137,14 @@ export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | 
 export type Checked = "yes" | "partly" | "no";
 
 /**
+ * A class that ran: the absolute path of its file, and its qualified name there.
+ */
+export interface ClassSeen {
+  readonly path: string;
+  readonly name: string;
+}
+
+/**
  * What two sides of a call cannot agree on.
  */
 export type ConflictKind = "size" | "volume" | "divisibility" | "rank" | "dtype" | "index" | "device" | "window" | "layout";
@@ -296,11 +304,15 @@ export interface Finding {
 
 /**
  * The job is over. `findings` are those of no target: syntax and import errors, a module that raises.
+ *
+ * `looked_at` are the files and folders that an analysis read or found missing (absolute paths): while they stay the
+ * same, so does what it tells. Files of installed libraries are left out, the folders that these lie in are not.
  */
 export interface Finished {
   readonly status: FileStatus;
   readonly findings?: readonly Finding[];
   readonly dependencies?: readonly string[];
+  readonly looked_at?: readonly string[];
 }
 
 /**
@@ -936,6 +948,7 @@ export interface StageFinished {
  * What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
  *
  * Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
+ * `elsewhere` are the classes of the project's other files that it ran.
  */
 export interface StageReport {
   readonly stage: Stage;
@@ -947,6 +960,7 @@ export interface StageReport {
   readonly notes?: readonly string[];
   readonly shortfall?: Shortfall | null;
   readonly at?: Location | null;
+  readonly elsewhere?: readonly ClassSeen[];
 }
 
 /**

@@ -36,6 +36,7 @@ from inductor_debug_schema.facts import (
 )
 from inductor_debug_schema.findings import (
     Checked,
+    ClassSeen,
     Direction,
     FileReport,
     FileStatus,
@@ -124,6 +125,7 @@ __all__ = [
     "Facts",
     "Checked",
     "FileOutline",
+    "ClassSeen",
     "FileReport",
     "FileStatus",
     "Finding",

@@ -154,10 +154,19 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassSeen:
+    """A class that ran: the absolute path of its file, and its qualified name there."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageReport:
     """What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
 
     Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
+    `elsewhere` are the classes of the project's other files that it ran.
     """
 
     stage: Stage
@@ -169,6 +178,7 @@ class StageReport:
     notes: list[str] = field(default_factory=list)
     shortfall: Shortfall | None = None
     at: Location | None = None
+    elsewhere: list[ClassSeen] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

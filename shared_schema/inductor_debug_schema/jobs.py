@@ -178,11 +178,16 @@ class UntakenSeen:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The job is over. `findings` are those of no target: syntax and import errors, a module that raises."""
+    """The job is over. `findings` are those of no target: syntax and import errors, a module that raises.
+
+    `looked_at` are the files and folders that an analysis read or found missing (absolute paths): while they stay the
+    same, so does what it tells. Files of installed libraries are left out, the folders that these lie in are not.
+    """
 
     status: FileStatus
     findings: list[Finding] = field(default_factory=list)
     dependencies: list[str] = field(default_factory=list)
+    looked_at: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ from inductor_debug_schema import (
 class FakePool:
     """Finds one `dtype` warning for every `.double()` in a text.
 
-    A text with the words "no target", "no inputs", "crash", "timeout", "raise", "graph break" or "wait" does what they
-    say; with "cut short" time is up when there are graphs already.
+    It looks at `helper.py` beside each file. A text with the words "no target", "no inputs", "crash", "timeout",
+    "raise", "graph break" or "wait" does what they say; with "cut short" time is up when there are graphs already.
     """
 
     closed: ClassVar[int] = 0
@@ -93,7 +93,8 @@ class FakePool:
                     on_event(made)
         if "cut short" in text:
             return JobEnd(Outcome.TIMEOUT)
-        on_event(Finished(_status(found, failed, text)))
+        helper = str(Path(request.path).with_name("helper.py"))
+        on_event(Finished(_status(found, failed, text), looked_at=[helper]))
         return JobEnd(Outcome.FINISHED)
 
 

@@ -470,3 +470,15 @@ def test_findings_of_a_notebook_are_told_by_cell_and_line(command: Command, writ
     ]
     write("models.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     assert said in command("check", "models.ipynb", "--format", form).out
+
+
+def test_an_unchanged_file_runs_once(command: Command, write: Write) -> None:
+    write("model.py", "x.double()\n")
+    first = command("check", "model.py", "--format", "json")
+    assert command("check", "model.py", "--format", "json").out.count("double") == first.out.count("double")
+    assert len(FakePool.requests) == 1
+    command("check", "model.py", "--no-cache")
+    assert len(FakePool.requests) == 2
+    write("helper.py", "x = 1\n")
+    command("check", "model.py")
+    assert len(FakePool.requests) == 3

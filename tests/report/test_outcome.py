@@ -30,6 +30,26 @@ def said(severity: Severity, rule: str = "dtype", target_name: str = "Model") ->
         (checked(PATH, status=FileStatus.FAILED, targets=[]), Severity.ERROR, ExitCode.TROUBLE),
         (checked(PATH, problem="no permission"), Severity.ERROR, ExitCode.TROUBLE),
         (
+            checked(PATH, said(Severity.ERROR, "import-error"), status=FileStatus.FAILED, targets=[]),
+            Severity.WARNING,
+            ExitCode.FINDINGS,
+        ),
+        (
+            checked(PATH, said(Severity.ERROR, "environment"), status=FileStatus.FAILED, targets=[]),
+            Severity.WARNING,
+            ExitCode.TROUBLE,
+        ),
+        (
+            checked(PATH, said(Severity.ERROR, "import-error"), status=FileStatus.FAILED, targets=[], explicit=True),
+            Severity.WARNING,
+            ExitCode.TROUBLE,
+        ),
+        (
+            checked(PATH, said(Severity.ERROR, "import-error"), status=FileStatus.FAILED, targets=[], required=True),
+            Severity.WARNING,
+            ExitCode.TROUBLE,
+        ),
+        (
             checked(PATH, said(Severity.ERROR, "capture-error"), targets=[FAILED, target("Other")]),
             Severity.WARNING,
             ExitCode.TROUBLE,

@@ -81,6 +81,7 @@ from inductor_debug.capture.targets.file_faults import (
 )
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
+from inductor_debug.capture.untaken.elsewhere import classes_elsewhere
 from inductor_debug.capture.untaken.untaken import RunsOfFile
 from inductor_debug.rules.captures.capture_judging import Capture, Run, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
@@ -162,8 +163,8 @@ class _Session:
             for stage in self._request.stages:
                 for item in running:
                     self._run_stage(stage, item, load)
-                    if item.refused is not None and stage is self._request.stages[0]:
-                        self._take_parts(item, running, load)
+                    if item is running[-1] and stage is self._request.stages[0]:
+                        self._take_parts(running, load)
                 if stage is Stage.PREVIEW and not only:
                     self._emit_untaken()
             if Stage.MOCK in self._request.stages:
@@ -240,7 +241,9 @@ class _Session:
         if stage is Stage.MOCK:
             looked_at = item.valued or item.target
             outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
-        self._finish(item, replace(outcome.report, seconds=time.perf_counter() - started), outcome.findings)
+        elsewhere = classes_elsewhere(self._recordings, self._request.path) if stage is Stage.PREVIEW else []
+        report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere)
+        self._finish(item, report, outcome.findings)
         # Only after the findings: those are waited for.
         inferred = inference_of(item.target)
         hint = inferred.hint() if inferred is not None else None
@@ -325,13 +328,23 @@ class _Session:
     def _skip(self, item: _Running, stage: Stage, why: str, shortfall: Shortfall) -> None:
         self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why], shortfall=shortfall), [])
 
-    def _take_parts(self, item: _Running, running: list[_Running], load: Load) -> None:
-        """Where nothing could be inferred for a class, the classes that it is made of are targets of their own."""
-        known = {other.candidate.key for other in running}
-        parts = [part for part in load.discovered.reserve.get(item.candidate.name, ()) if part.key not in known]
+    def _take_parts(self, running: list[_Running], load: Load) -> None:
+        """Classes that are parts of others and ran in none are targets of their own.
+
+        Those of a class for which nothing could be inferred are, and those that a class has and did not use.
+        """
+        known = {item.candidate.key for item in running}
+        parts = [
+            part
+            for item in running
+            if item.refused is not None or self._entered.ran_whole(item.candidate.name)
+            for part in load.discovered.reserve.get(item.candidate.name, ())
+            if part.key not in known
+            and (item.refused is not None or not self._entered.may_have_entered(getattr(load.module, part.name)))
+        ]
         if parts:
-            running += map(_Running, parts)
-            found = [other.candidate.found for other in running]
+            running += [_Running(part) for part in {part.key: part for part in parts}.values()]
+            found = [item.candidate.found for item in running]
             self._emit(Loaded(found, self._builder.dependencies(), preloadable(load.modules), 0.0))
 
     def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:

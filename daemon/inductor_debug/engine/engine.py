@@ -35,6 +35,7 @@ from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_t
 from inductor_debug.engine.orders.orders import Listener, Order, Performed
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.pool.supervisor import WorkerPool
+from inductor_debug.engine.remembering.runs import Versions
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.endings import internal_finding
 from inductor_debug.engine.results.keeping import Keeper, Kept, newest
@@ -56,7 +57,7 @@ class Engine:
 
     All methods are called in the event loop; the listener runs there, too, once for every accepted update. `jobs`
     bounds the workers at once (default: the number of cores). `cache_folder` is where logs and, unless the settings say
-    otherwise, artifacts go (default: the user's).
+    otherwise, artifacts go (default: the user's). `remembers` and `keeps_runs` are the `Runner`'s.
     """
 
     def __init__(
@@ -68,12 +69,13 @@ class Engine:
         cache_folder: Path | None = None,
         jobs: int | None = None,
         remembers: bool = False,
+        keeps_runs: bool = False,
         selects: bool = False,
     ) -> None:
         self._settings_for = settings_for
         self._selects = selects
         self._listener = listener
-        self._runner = Runner(pool_factory, cache_folder, jobs, remembers=remembers)
+        self._runner = Runner(pool_factory, cache_folder, jobs, remembers=remembers, keeps_runs=keeps_runs)
         self._keeper = Keeper(cache_folder)
         self._sessions: dict[str, DocumentSession] = {}
         self._leaving: set[DocumentSession] = set()
@@ -290,6 +292,11 @@ class Engine:
         if results.broken or report.status in (FileStatus.FAILED, FileStatus.NO_TARGET):
             return report
         return compared(results, target, alternatives, settings, self._runner.report)
+
+    @property
+    def versions(self) -> Versions:
+        """What the first interpreter that was needed said of itself."""
+        return self._runner.versions
 
     def dependencies(self, uri: str) -> frozenset[str]:
         """The files that an open document's last text to have run imports."""

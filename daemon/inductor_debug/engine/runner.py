@@ -37,6 +37,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
+from inductor_debug.engine.remembering.runs import NOT_ASKED, KeptRuns, Versions
 from inductor_debug.engine.results.cache import ResultCache, key_of
 from inductor_debug.engine.results.endings import conclude
 from inductor_debug.engine.results.kept_hints import Hints
@@ -88,11 +89,18 @@ class _Station:
 class Runner:
     """Runs work, at most `jobs` at once.
 
-    With `remembers`, inputs and saved texts that ran are known again by the next daemon.
+    With `remembers`, inputs and saved texts that ran are known again by the next daemon. With `keeps_runs`, so are
+    whole runs, of which only what makes a report.
     """
 
     def __init__(
-        self, pool_factory: PoolFactory, cache_folder: Path | None, jobs: int | None, *, remembers: bool = False
+        self,
+        pool_factory: PoolFactory,
+        cache_folder: Path | None,
+        jobs: int | None,
+        *,
+        remembers: bool = False,
+        keeps_runs: bool = False,
     ) -> None:
         self._pool_factory = pool_factory
         self._folder = cache_folder or folders.cache_folder()
@@ -102,13 +110,16 @@ class Runner:
         self._cache = ResultCache()
         self._hints = Hints(self._folder / "inputs" if remembers else None)
         self._ran = WorkingTexts(self._folder / "ran" if remembers else None)
+        self._kept = KeptRuns(self._folder / "runs") if keeps_runs else None
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
         self.trials = Trials()
+        self.versions = NOT_ASKED
+        """What the first interpreter that was needed said of itself, now or when its runs were kept."""
 
     def known(self, work: Work) -> Results | None:
         """The results that need no worker: cached ones, or why the text cannot run."""
-        return self._cache.get(self._key(work)) or self.fault(work)
+        return self._cache.get(self._key(work)) or self.fault(work) or self._kept_results(work)
 
     def fault(self, work: Work) -> Results | None:
         """Why the text cannot run at all; None if nothing is known against it."""
@@ -146,6 +157,7 @@ class Runner:
         self, work: Work, on_event: Progress, slot: AbstractAsyncContextManager[Any], *, learns: bool = True
     ) -> Results:
         results = Results(work.path, work.text, work.settings.stages)
+        told: list[Event] = []
 
         def receive(event: Event) -> None:
             if isinstance(event, InferenceHint):
@@ -154,6 +166,7 @@ class Runner:
                     self._hints.keep(_place(work.path, work.settings), event)
                 return
             results.accept(event)
+            told.append(event)
             if not isinstance(event, (Finished, ExpressionsSeen, StageCaptured, SizesSeen, TensorsSeen)):
                 on_event(results, event)
 
@@ -168,9 +181,23 @@ class Runner:
         finally:
             station.jobs -= 1
         conclude(results, end, work.settings)
+        versions = Versions(station.pool.torch_version, station.pool.python_version)
+        self.versions = self.versions if self.versions.torch else versions
         if not results.broken and work.order is None:
             self._cache.put(self._key(work), results, started)
+            if self._kept is not None and learns and not work.settings.sizes:
+                self._kept.put(work.settings.run_digest(), results, told, versions, started)
         return results
+
+    def _kept_results(self, work: Work) -> Results | None:
+        """What an earlier process learned, if that is all that is asked for and still holds."""
+        if self._kept is None or work.shows or work.order is not None:
+            return None
+        run = self._kept.get(work.path, work.text, work.settings.run_digest())
+        if run is None:
+            return None
+        self.versions = self.versions if self.versions.torch else run.versions
+        return run.results(work.path, work.text, work.settings.stages)
 
     def report(self, results: Results, settings: Settings, carried: Carried | None = None) -> FileReport:
         """The report to show for `results` and for what is wrong with the settings, with policy applied."""

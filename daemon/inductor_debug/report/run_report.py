@@ -87,6 +87,19 @@ class CheckedFile:
             names = [""]
         return [name for name in names if not self._is_known_failure(name)]
 
+    def hinders(self) -> bool:
+        """Whether the command could not do what it was asked for.
+
+        A file of a folder that its own code keeps from being loaded is none that anybody asked for: the finding tells.
+        """
+        told = bool(self.report.findings) and all(
+            finding.rule in _FAULTS_OF_THE_CODE for finding in self.report.findings if is_about_the_run(finding)
+        )
+        by_itself = not self.explicit and self.problem is None and self.report.status is FileStatus.FAILED
+        if by_itself and told and not self.report.targets:
+            return self.required
+        return bool(self.unanalysed()) or (self.required and bool(self.unchecked()))
+
     def unchecked(self) -> list[str]:
         """The targets of which nothing was checked, but for what a baseline knows of."""
         names = [target.name for target in self.report.targets if target.checked is Checked.NO]
@@ -154,7 +167,7 @@ class CheckResult:
 
     def exit_code(self) -> ExitCode:
         """How the command should end. What could not be analysed outweighs what was found."""
-        if any(file.unanalysed() or (file.required and file.unchecked()) for file in self.files):
+        if any(file.hinders() for file in self.files):
             return ExitCode.TROUBLE
         if any(self.fails(finding) for _, finding in self.findings()):
             return ExitCode.FINDINGS

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, JobRequest, Task
@@ -16,6 +17,7 @@ from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace
 from inductor_debug.capture.session import analyze
 from inductor_debug.worker.landlock import restrict
+from inductor_debug.worker.looking import Looked
 
 Perform = Callable[[JobRequest, Callable[[Event], None]], None]
 
@@ -33,13 +35,18 @@ _UNASKED = (Task.ANALYZE, Task.SAME_RESULTS)
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
+    looked = Looked(request.scratch) if request.task is Task.ANALYZE else None
     _contain(request)
-    if request.task is Task.ANALYZE:
+    if looked is not None:
         act = _analyze_traced if request.options.get("trace") else analyze
-        act(request, emit)
+        act(request, lambda event: emit(_with_looks(event, looked)))
         return
     module = importlib.import_module(_MODULES[request.task])
     cast("Perform", module.perform)(request, emit)
+
+
+def _with_looks(event: Event, looked: Looked) -> Event:
+    return replace(event, looked_at=looked.paths()) if isinstance(event, Finished) else event
 
 
 def _contain(request: JobRequest) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
 
 import torch
 from inductor_debug_schema import Held, Location, Range, UntakenBlock
@@ -48,6 +50,17 @@ class RunsOfFile:
         if whole:
             called = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
             self._whole[target.name] = frozenset(each.name for each in foreign.parameters(called) or ())
+
+    def may_have_entered(self, kind: Any) -> bool:
+        """Whether the `forward` of a class ran in some target, or nobody can tell."""
+        code = foreign.attribute(foreign.attribute(kind, "forward"), "__code__")
+        if not self.complete or not foreign.is_a(code, CodeType) or code.co_filename != self.path:
+            return True
+        return any((code.co_name, code.co_firstlineno) in functions for functions in self._functions.values())
+
+    def ran_whole(self, target: str) -> bool:
+        """Whether a run of the target came to its end."""
+        return target in self._whole
 
     def untaken(self, sources: SourceMap) -> dict[str, list[UntakenBlock]]:
         """By target that ran to its end, what it left out and no target ran, in the order of the text."""

@@ -10,6 +10,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -27,6 +28,7 @@ from inductor_debug.cli.support.output import Output, require_writable, styler, 
 from inductor_debug.cli.support.size_arguments import require_sizes
 from inductor_debug.cli.support.target_arguments import NO_TARGET, located
 from inductor_debug.engine.pool import supervisor
+from inductor_debug.engine.results.target_coverage import shared
 from inductor_debug.engine.selection.folder import choose
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
 from inductor_debug.report.file_names import Places, repository_root
@@ -88,6 +90,8 @@ class _Check:
                 output.write(report.file(shown))
 
         tool = self._analyse(candidates, on_file)
+        reports = shared([file.report for file in self._files])
+        self._files = [replace(file, report=report) for file, report in zip(self._files, reports, strict=True)]
         require_sizes(arguments.sizes, [file.report for file in self._files])
         use = self._use(known, renewed)
         if not streaming:
@@ -132,12 +136,13 @@ class _Check:
     def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
         arguments = self._arguments
         pool, keeps = supervisor.WorkerPool, self._keeps_graphs()
-        plan = Plan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments))
+        cached = not arguments.no_cache
+        plan = Plan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments), cached)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
     def _keeps_graphs(self) -> bool:
-        """Plain checks leave nothing behind, whatever the project's settings say."""
+        """Plain checks leave no artifacts behind, whatever the project's settings say."""
         return self._arguments.artifacts not in (None, "off")
 
     def _use(self, known: baselines.Baseline | None, renewed: baselines.Baseline | None) -> BaselineUse | None:

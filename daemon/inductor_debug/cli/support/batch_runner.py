@@ -26,6 +26,7 @@ from inductor_debug.cli.support.fixing import Fixing, fix
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
+from inductor_debug.engine.remembering.runs import NOT_ASKED, Versions
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings
 from inductor_debug.report.run_report import CheckedFile, Tool
@@ -36,7 +37,7 @@ from inductor_debug.rules.words.stage_names import stage_name
 class Plan:
     """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
 
-    `fixing` asks for fixes, too.
+    `fixing` asks for fixes, too; `keeps_runs` lets what earlier commands learned stand in for running.
     """
 
     candidates: Sequence[Candidate]
@@ -45,6 +46,7 @@ class Plan:
     pool_factory: PoolFactory
     keep_graphs: bool = False
     fixing: Fixing | None = None
+    keeps_runs: bool = True
 
 
 def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
@@ -60,7 +62,11 @@ def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) 
 async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
     pools = Pools(plan.pool_factory)
     engine = Engine(
-        settings_for=plan.settings_for, listener=lambda update: None, pool_factory=pools.make, jobs=plan.jobs
+        settings_for=plan.settings_for,
+        listener=lambda update: None,
+        pool_factory=pools.make,
+        jobs=plan.jobs,
+        keeps_runs=plan.keeps_runs,
     )
     received: list[int] = []
     main = asyncio.ensure_future(_check_all(plan, engine, progress, on_file))
@@ -80,7 +86,7 @@ async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], 
             await engine.shutdown()
     if received:
         raise InterruptedRunError(received[0])
-    return pools.tool()
+    return pools.tool(engine.versions)
 
 
 async def _check_all(plan: Plan, engine: Engine, progress: Progress, on_file: Callable[[CheckedFile], None]) -> None:
@@ -151,8 +157,10 @@ class Pools:
         self._pools.append((interpreter, pool))
         return pool
 
-    def tool(self) -> Tool:
-        """The versions of the first interpreter that told them, else of our own without importing torch."""
+    def tool(self, known: Versions = NOT_ASKED) -> Tool:
+        """The versions that are known, else of the first interpreter that told them, else of our own without torch."""
+        if known.torch:
+            return Tool("inductor-debug", __version__, known.torch, known.python)
         for _, pool in self._pools:
             if pool.torch_version:
                 return Tool("inductor-debug", __version__, pool.torch_version, pool.python_version)

@@ -38,14 +38,17 @@ listed with --verbose, and opened with --include. A file that is named is always
 compile, that is mentioned and does not fail the command. The last line says how many classes were checked, and names
 those that were not, with the reason: "no findings" is said of what ran alone.
 
+What a check of an unchanged file told is kept in the user's cache folder and told again, as long as every file that its
+run looked at, the libraries and this tool are what they were; --no-cache runs it all the same.
+
 A fix is applied when the check of the fixed file no longer has the finding and has no new one, and when the model
 computes the same on real tensors, forward and backward; --unsafe-fixes drops the last condition.
 
 exit codes:
   0    no finding at or above the failing severity (warning; error with --warn)
   1    findings
-  2    bad usage or configuration, an unreadable path, or a declared target that could not be analysed;
-       with --require-targets any class that was not checked
+  2    bad usage or configuration, an unreadable path, a named file that cannot be loaded, or a declared target that
+       could not be analysed; with --require-targets any class that was not checked
   130  interrupted
 """
 STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT))
@@ -92,6 +95,9 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         help="files at once (default: %(default)s)",
     )
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
+    group.add_argument(
+        "--no-cache", action="store_true", help="run every file, also where nothing changed since an earlier check"
+    )
     add_allow(group)
     add_entries(group)
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")

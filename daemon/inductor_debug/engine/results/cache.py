@@ -1,19 +1,17 @@
-"""Results of runs that ended well, for as long as the text and everything the text imported stay what they were.
+"""Results of runs that ended well, for as long as the text and everything that the run looked at stay what they were.
 
-In memory only: the results hold positions and versions that another process must not trust. A run that crashed, timed
-out or failed is never kept, since the reason may lie outside of the files we know.
+In memory only, with all that editors show; `remembering.runs` keeps on disk what makes a report. A run that crashed,
+timed out or failed is never kept, since the reason may lie outside of the files we know.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 from inductor_debug_schema import FileStatus
 
+from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
 from inductor_debug.engine.results.merge import Results
 
 CAPACITY = 128
@@ -24,21 +22,12 @@ GRAPHS_KEPT = 16
 _KEPT = (FileStatus.CLEAN, FileStatus.FINDINGS, FileStatus.NO_TARGET)
 
 
-@dataclass
-class _Stamp:
-    """A dependency as it was: modification time in nanoseconds, size in bytes, digest of its content."""
-
-    modified: int
-    size: int
-    digest: bytes
-
-
 class ResultCache:
     """Finished results by key; `key_of` makes one."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._entries: OrderedDict[str, tuple[Results, dict[str, _Stamp]]] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[Results, list[Stamp]]] = OrderedDict()
 
     def get(self, key: str) -> Results | None:
         """The result, if its dependencies have not changed since. Stats each; reads only those that were touched."""
@@ -46,7 +35,7 @@ class ResultCache:
         if entry is None:
             return None
         results, stamps = entry
-        if not all(_unchanged(path, stamp) for path, stamp in stamps.items()):
+        if not all(stamp.holds() for stamp in stamps):
             del self._entries[key]
             return None
         self._entries.move_to_end(key)
@@ -56,8 +45,8 @@ class ResultCache:
         """Keeps a result, unless it failed or a dependency changed after the run `started` (nanoseconds since 1970)."""
         if results.status not in _KEPT:
             return
-        stamps = _stamps(path for path in results.dependencies if path != results.path)
-        if stamps is None or any(stamp.modified >= started for stamp in stamps.values()):
+        stamps = stamps_of(results.surroundings(), before=started)
+        if stamps is None:
             return
         self._entries[key] = (results, stamps)
         self._entries.move_to_end(key)
@@ -80,34 +69,3 @@ def key_of(path: str, text: str, run_digest: str, torch_version: str | None) -> 
     """What a run's result depends on, except for its dependencies."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return "\0".join((path, digest, run_digest, torch_version or ""))
-
-
-def _stamps(paths: Iterable[str]) -> dict[str, _Stamp] | None:
-    """The stamps of all paths; None if one cannot be read."""
-    try:
-        return {path: _stamp(path) for path in paths}
-    except OSError:
-        return None
-
-
-def _stamp(path: str) -> _Stamp:
-    status = os.stat(path)
-    return _Stamp(status.st_mtime_ns, status.st_size, _digest(path))
-
-
-def _unchanged(path: str, stamp: _Stamp) -> bool:
-    try:
-        status = os.stat(path)
-        if (status.st_mtime_ns, status.st_size) == (stamp.modified, stamp.size):
-            return True
-        if _digest(path) != stamp.digest:
-            return False
-    except OSError:
-        return False
-    stamp.modified, stamp.size = status.st_mtime_ns, status.st_size
-    return True
-
-
-def _digest(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return hashlib.blake2b(file.read(), digest_size=16).digest()

@@ -77,6 +77,7 @@ class Results:
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
     dependencies: list[str] = field(default_factory=list)
+    looked_at: list[str] = field(default_factory=list)
     loaded: bool = False
     running: Part | None = None
     status: FileStatus | None = None
@@ -121,6 +122,11 @@ class Results:
             self.general = list(event.findings)
             self.status = event.status
             self.dependencies = list(dict.fromkeys([*self.dependencies, *event.dependencies]))
+            self.looked_at = event.looked_at
+
+    def surroundings(self) -> list[str]:
+        """The files and folders beside its own on which it rests."""
+        return sorted({*self.dependencies, *self.looked_at} - {self.path})
 
     def graphs_of(self, target: str, stages: Iterable[Stage]) -> list[ArtifactMade] | None:
         """The graphs of a target from each of these stages; None where one is missing."""

@@ -1,4 +1,4 @@
-"""A folder with one JSON file for each source file that something is remembered of.
+"""A folder with one JSON file for each thing that something is remembered of: a source file, a text of one.
 
 What cannot be written is only forgotten earlier; what cannot be read is forgotten. It knows nothing of what it holds.
 """
@@ -27,8 +27,8 @@ class RememberedFiles:
     def __init__(self, folder: Path | None, capacity: int) -> None:
         self._folder, self._capacity = folder, capacity
 
-    def read(self, place: Place) -> Any:
-        """The document of a place; None where there is none that can be read."""
+    def read(self, place: tuple[str, ...]) -> Any:
+        """The document of a place, or of another key; None where there is none that can be read."""
         if self._folder is None:
             return None
         try:
@@ -36,7 +36,7 @@ class RememberedFiles:
         except (OSError, ValueError):
             return None
 
-    def write(self, place: Place, document: object) -> None:
+    def write(self, place: tuple[str, ...], document: object) -> None:
         """Keeps a document in the place of an earlier one."""
         if self._folder is None:
             return
@@ -49,7 +49,7 @@ class RememberedFiles:
             beside.write_text(json.dumps(document), encoding="utf-8")
             beside.replace(file)
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: tuple[str, ...]) -> None:
         """Forgets a place."""
         if self._folder is not None:
             with contextlib.suppress(OSError):
@@ -61,6 +61,6 @@ class RememberedFiles:
             file.unlink(missing_ok=True)
 
     @staticmethod
-    def _file(folder: Path, place: Place) -> Path:
+    def _file(folder: Path, place: tuple[str, ...]) -> Path:
         digest = hashlib.blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=16)
         return folder / f"{digest.hexdigest()}.json"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inductor_debug_schema import (
     Checked,
+    ClassSeen,
+    FileReport,
     Finding,
     Inferred,
     Location,
@@ -106,6 +108,28 @@ def coverage_of(
     else:
         why = _sentence(short, path, seen=seen)
     return Coverage(Checked.PARTLY if seen else Checked.NO, why)
+
+
+def shared(reports: Sequence[FileReport]) -> list[FileReport]:
+    """The reports of one check, where a class that was not checked by itself may have run as a part of another.
+
+    `Informer` of `model.py` runs the layers of `attn.py` with what they are really given: they were looked at.
+    """
+    users: dict[ClassSeen, tuple[FileReport, TargetReport]] = {}
+    for report in reports:
+        for target in report.targets:
+            if target.checked is not Checked.NO:
+                for seen in (seen for stage in target.stages for seen in stage.elsewhere):
+                    users.setdefault(seen, (report, target))
+
+    def completed(report: FileReport, target: TargetReport) -> TargetReport:
+        user = users.get(ClassSeen(report.path, target.name)) if target.checked is Checked.NO else None
+        if user is None:
+            return target
+        why = f"ran as a part of {user[1].name} in {os.path.basename(user[0].path)} alone"
+        return replace(target, checked=Checked.PARTLY, why=why)
+
+    return [replace(report, targets=[completed(report, target) for target in report.targets]) for report in reports]
 
 
 def _sentence(short: StageReport, path: str, *, seen: bool) -> str:

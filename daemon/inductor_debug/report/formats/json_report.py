@@ -75,6 +75,8 @@ class JsonReport:
             stage["seconds"] = round(stage["seconds"], 4)
             if stage["at"] is not None:
                 stage["at"]["path"] = self._places.shown(stage["at"]["path"])
+            for seen in stage["elsewhere"]:
+                seen["path"] = self._places.shown(seen["path"])
         return document
 
 

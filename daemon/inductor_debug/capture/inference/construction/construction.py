@@ -137,6 +137,8 @@ class _Builder:
         by_name = False
         for item in parameters:
             value = given.get(item.name, UnknownError)
+            if type(value) in (list, tuple, dict) and not is_known(value):
+                value = UnknownError
             if value is UnknownError and item.default is not inspect.Parameter.empty:
                 known[item.name] = item.default
                 by_name = True

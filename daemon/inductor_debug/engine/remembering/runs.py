@@ -1,0 +1,147 @@
+"""What finished runs told, kept on disk for the next `check`: the same text in the same surroundings is not run again.
+
+Kept are the worker's events, so that hearing them again gives what the run gave. A run holds as long as every file and
+folder that it looked at is what it was, the installed libraries among them, and this tool as well. A run that crashed,
+timed out or broke off is never kept, since the reason may lie outside of what we know.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import inductor_debug_schema
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finished,
+    Loaded,
+    Stage,
+    StageFinished,
+    StageStarted,
+    UntakenSeen,
+    WireError,
+    from_wire,
+    to_wire,
+)
+
+from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
+from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.remembered_files import RememberedFiles
+from inductor_debug.worker.protocol import event_message, read_event
+
+CAPACITY = 4096
+"""Runs that are kept, of some ten kilobytes each."""
+_KEPT = (FileStatus.CLEAN, FileStatus.FINDINGS, FileStatus.NO_TARGET)
+_TELLING = (Loaded, StageStarted, StageFinished, UntakenSeen, Finished)
+"""The events that make a report."""
+_EXPLAINED = frozenset({"import-error", "syntax-error"})
+"""Why a file fails that what the run looked at explains."""
+_ENVIRONMENT = ("CUDA", "PYTHON", "PYTORCH", "TORCH")
+"""How the environment variables begin that Python and torch heed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What an interpreter says of itself; None where it was not asked."""
+
+    torch: str | None = None
+    python: str | None = None
+
+
+NOT_ASKED = Versions()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run told in its order, the versions it ran on, and what it looked at as that was."""
+
+    told: Sequence[Event]
+    versions: Versions
+    stamps: Sequence[Stamp]
+
+    def results(self, path: str, text: str, asked: tuple[Stage, ...]) -> Results:
+        """What came of it."""
+        results = Results(path, text, asked)
+        for event in self.told:
+            results.accept(event)
+        results.close()
+        return results
+
+
+class KeptRuns:
+    """Runs by the absolute path of a file, its text, and a digest of the settings that decide what is run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._entries = RememberedFiles(folder, CAPACITY)
+
+    def get(self, path: str, text: str, settings: str) -> Run | None:
+        """The run that still holds; None if there is none."""
+        key = _key(path, text, settings)
+        content = self._entries.read(key)
+        run = None if content is None else _read(content)
+        if run is None or all(stamp.holds() for stamp in run.stamps):
+            return run
+        self._entries.remove(key)
+        return None
+
+    def put(self, settings: str, results: Results, told: Sequence[Event], versions: Versions, started: int) -> None:
+        """Keeps a run, unless it failed or what it looked at changed after it `started` (nanoseconds since 1970)."""
+        if not _explained(results):
+            return
+        stamps = stamps_of(results.surroundings(), before=started)
+        if stamps is not None:
+            events = [event for event in told if isinstance(event, _TELLING)]
+            self._entries.write(_key(results.path, results.text, settings), _written(Run(events, versions, stamps)))
+
+
+def _explained(results: Results) -> bool:
+    """Whether what came of a run is known to come of it again."""
+    if results.broken or not results.looked_at:
+        return False
+    if results.status is FileStatus.FAILED:
+        return bool(results.general) and all(finding.rule in _EXPLAINED for finding in results.general)
+    return results.status in _KEPT
+
+
+def _key(path: str, text: str, settings: str) -> tuple[str, ...]:
+    surroundings = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_ENVIRONMENT))
+    return (path, text, settings, *surroundings, _tool())
+
+
+@functools.cache
+def _tool() -> str:
+    """What tells this very build of the tool from every other."""
+    seen = hashlib.blake2b(digest_size=16)
+    ours = Path(__file__).parents[2]
+    for folder in (ours, Path(inductor_debug_schema.__file__).parent):
+        for root, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(files):
+                status = os.stat(os.path.join(root, name))
+                seen.update(f"{root}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return seen.hexdigest()
+
+
+def _written(run: Run) -> dict[str, Any]:
+    return {
+        "told": [event_message(event) for event in run.told],
+        "versions": to_wire(run.versions),
+        "stamps": to_wire(list(run.stamps)),
+    }
+
+
+def _read(document: Any) -> Run | None:
+    try:
+        return Run(
+            [read_event(message) for message in document["told"]],
+            from_wire(Versions, document["versions"]),
+            [from_wire(Stamp, stamp) for stamp in document["stamps"]],
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, WireError):
+        return None

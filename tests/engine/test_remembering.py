@@ -1,0 +1,154 @@
+"""What a check told is told again without running, while everything that its run looked at is what it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.pool.supervisor import WorkerPool
+from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug_schema import FileReport, FileStatus, to_wire
+
+OLD = 1_600_000_000
+MODEL = """\
+import torch
+from helper import WIDTH
+SCALE = float(open("scale.txt").read())
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, WIDTH)
+
+    def forward(self, x):
+        print(x)
+        return self.linear(x) * SCALE
+"""
+
+
+def test_a_file_is_what_stands_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one")
+    stamp = Stamp.of(str(file))
+    os.utime(file, (OLD, OLD))
+    assert stamp.holds()
+    file.write_text("two")
+    assert not stamp.holds()
+    file.unlink()
+    assert not stamp.holds()
+
+
+def test_a_folder_is_the_names_in_it(tmp_path: Path) -> None:
+    stamp = Stamp.of(str(tmp_path))
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / ".hidden").touch()
+    assert stamp.holds()
+    (tmp_path / "new.py").touch()
+    assert not stamp.holds()
+
+
+def test_what_is_missing_must_stay_missing(tmp_path: Path) -> None:
+    stamp = Stamp.of(str(tmp_path / "none" / "a.txt"))
+    assert stamp.holds()
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "a.txt").touch()
+    assert not stamp.holds()
+
+
+def test_what_changes_meanwhile_has_no_stamp(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.touch()
+    written = file.stat().st_mtime_ns
+    assert stamps_of([str(file)], before=written) is None
+    assert stamps_of([str(file)], before=written + 1) is not None
+
+
+class Project:
+    """A project of one model, checked by an engine of its own each time, as by one command after another."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / ".git").mkdir(parents=True)
+        for name, text in (("model.py", MODEL), ("helper.py", "WIDTH = 4\n"), ("scale.txt", "2")):
+            self.write(name, text)
+
+    def write(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        os.utime(file, (OLD, time.time() - 60))
+
+    async def check(self) -> tuple[FileReport, bool]:
+        """The report, and whether anything ran."""
+        ran: list[str] = []
+
+        def pool(*, interpreter: str, project_root: str, log_path: Path) -> WorkerPool:
+            ran.append(interpreter)
+            return WorkerPool(interpreter=interpreter, project_root=project_root, log_path=log_path)
+
+        engine = Engine(
+            settings_for=SettingsResolver(command_line={}, environ={}),
+            listener=lambda update: None,
+            pool_factory=pool,
+            cache_folder=self.folder.parent / "cache",
+            keeps_runs=True,
+        )
+        try:
+            report = await engine.check(str(self.folder / "model.py"))
+            assert engine.versions.torch
+            return report, bool(ran)
+        finally:
+            await engine.shutdown()
+
+
+@pytest.mark.torch
+async def test_an_unchanged_file_is_told_again_and_a_changed_neighbour_runs_it_anew(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    first, ran = await project.check()
+    assert ran
+    assert [finding.rule for finding in first.findings] == ["graph-break"]
+    again, ran = await project.check()
+    assert not ran
+    assert to_wire(again) == to_wire(first)
+
+    project.write("helper.py", "WIDTH = 'wide'\n")  # what it imports
+    broken, ran = await project.check()
+    assert ran
+    assert to_wire(broken) != to_wire(first)
+    project.write("helper.py", "WIDTH = 4\n")
+    assert (await project.check())[1]
+
+    project.write("scale.txt", "30")  # what it reads
+    assert (await project.check())[1]
+    assert not (await project.check())[1]
+    project.write("other.py", "from model import Net\n")  # who may say how its classes are built
+    assert (await project.check())[1]
+
+
+@pytest.mark.torch
+async def test_a_missing_library_is_told_again_until_it_is_there(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    (project.folder / "helper.py").unlink()
+    missing, ran = await project.check()
+    assert (missing.status, ran) == (FileStatus.FAILED, True)
+    assert (await project.check()) == (missing, False)
+    project.write("helper.py", "WIDTH = 4\n")
+    found, ran = await project.check()
+    assert (found.status, ran) == (FileStatus.FINDINGS, True)
+
+
+@pytest.mark.torch
+async def test_what_another_program_wrote_into_the_cache_is_not_believed(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    first, _ = await project.check()
+    (kept,) = (tmp_path / "cache" / "runs").iterdir()
+    for content in ("", "[]", '{"told": [1]}', json.dumps({"told": [], "versions": {}, "stamps": [{"path": 1}]})):
+        kept.write_text(content)
+        again, ran = await project.check()
+        assert ran
+        assert again.findings == first.findings
