@@ -7,10 +7,10 @@ blames on an earlier one is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inductor_debug_schema import BreakCause, Finding, Recompilation, Severity, Stage
+from inductor_debug_schema import BreakCause, Finding, Location, Recompilation, Related, Severity, Stage
 
 from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
@@ -63,12 +63,12 @@ class BreakCollector:
         if broken is not None and not facts.inside:
             location = broken
         key = (facts.torch_kind, location)
+        if raw.gives_up and raw.stack:
+            self._give_up(raw, location, eager, frames)
         if key in self._seen or (raw.words.caused_earlier and self.count):
             return
         self._seen.add(key)
         self.count += 1
-        if raw.gives_up and raw.stack:
-            self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
         self.findings.append(
             Finding(
                 rule="graph-break",
@@ -84,6 +84,17 @@ class BreakCollector:
                 cause=facts.function if facts.breaks_by in _OF_THE_FUNCTION else "",
             )
         )
+
+    def _give_up(self, raw: RawBreak, location: Location, function: str, frames: tuple[Frame, ...]) -> None:
+        """Takes in that a function is not compiled for a break, which another function may have told of before."""
+        given_up = (raw.stack[-1].filename, bare_name(raw.stack[-1].function))
+        called = next((frame.location for frame in frames if frame.function == function), None)
+        for index, found in enumerate(self.findings):
+            same = found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range)
+            if same and called is not None and given_up not in self.given_up:
+                words = Related(called.path, called.range, f"for the same reason `{function}` runs eagerly")
+                self.findings[index] = replace(found, related=[*found.related, words])
+        self.given_up.add(given_up)
 
     def add_limit(self, raw: RawLimit) -> None:
         """Takes in that Dynamo gave up on a function it had to compile too often."""

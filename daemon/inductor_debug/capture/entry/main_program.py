@@ -69,7 +69,7 @@ class MainProgram:
 
     def __init__(self, text: str, path: str) -> None:
         self._path = path
-        self._blocks = [node for node in tree_of(text).body if isinstance(node, ast.If) and _asks_for_main(node.test)]
+        self._blocks = [node for node in tree_of(text).body if isinstance(node, ast.If) and asks_for_main(node.test)]
 
     @contextlib.contextmanager
     def watching(self, interceptor: Interceptor, *, fake: bool) -> Iterator[ModuleCalls]:
@@ -128,10 +128,10 @@ def summary(followed: Followed) -> str:
     return f"{reached}{why}; not called: {names}." if names else f"{reached}{why}."
 
 
-def _asks_for_main(test: ast.expr) -> bool:
+def asks_for_main(test: ast.expr) -> bool:
     """Whether it is `__name__ == "__main__"`, alone or with more conditions."""
     if isinstance(test, ast.BoolOp):
-        return any(map(_asks_for_main, test.values))
+        return any(map(asks_for_main, test.values))
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
     sides = (test.left, test.comparators[0])

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from inductor_debug_schema import JobRequest, Loaded
 
+from inductor_debug.capture.entry.main_names import names_of_main
 from inductor_debug.capture.entry.main_program import Followed, MainProgram
 from inductor_debug.capture.entry.model_calls import ModuleCalls
 from inductor_debug.capture.expressions.spans import SourceMap
@@ -45,6 +46,7 @@ from inductor_debug.capture.tensors.fake_mode import (
 from inductor_debug.capture.tensors.initialisers import nothing_drawn
 from inductor_debug.capture.tensors.saving import saving
 from inductor_debug.capture.weightless.mode import WeightlessMode
+from inductor_debug.source.syntax_tree import tree_of
 
 LADDER = tuple(BuildMode)
 _IMPATIENT = 1
@@ -289,10 +291,19 @@ class TargetBuilder:
                 self._on_error(load, error)
             load.module = self._overlay.module
             load.passed_over = self._overlay.passed_over
+            if self._main is None and load.module is not None and load.error is None:
+                self._set_names_of_main(load, load.module)
             if self._main is not None and calls is not None and load.module is not None and load.error is None:
                 load.main = load.main or self._main.run(load.module, load.interceptor)
                 load.main.called, load.main.uncalled = calls.models()
         load.modules = self._imports.loaded()
+
+    def _set_names_of_main(self, load: Load, module: ModuleType) -> None:
+        """Gives the names that only the main program sets the values that it gives them."""
+        names = names_of_main(tree_of(self._text), module)
+        vars(module).update(names)
+        if names:
+            load.notes.append(f"As the main program sets them: {', '.join(names)}.")
 
     def _watching(self, load: Load) -> contextlib.AbstractContextManager[ModuleCalls | None]:
         """Watches the models of a file whose main program is to be followed."""

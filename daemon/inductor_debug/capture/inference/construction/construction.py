@@ -23,6 +23,7 @@ from inductor_debug.capture.inference.construction.configuration_files import Co
 from inductor_debug.capture.inference.construction.demands import Demand, demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
+from inductor_debug.capture.inference.evidence.stand_ins import stand_in_for
 from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec
 from inductor_debug.capture.inference.values.symbolic_values import (
     Options,
@@ -183,6 +184,8 @@ class _Builder:
             return self._instance(kind, name)
         if kind is None and (own := self._namesake(name, demand)) is not None:
             return self._module(own)
+        if kind is None and (given := stand_in_for(demand)) is not None:
+            return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
         text = (
             parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
         )

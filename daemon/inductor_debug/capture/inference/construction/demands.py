@@ -28,6 +28,7 @@ _OF_MODULES = frozenset(("parameters", "named_parameters", "modules", "children"
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
+_KEEP_ITEMS = frozenset(("ModuleList", "list", "tuple", "reversed"))
 _TAKE_INTEGERS = {
     **dict.fromkeys(("Linear", "Embedding", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "MultiheadAttention"), 2),
     **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), 2),
@@ -43,7 +44,9 @@ class Demand:
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "factory" (it is called by the
     constructor) and "callable" (by other methods); `count` is the least length of a sequence, `texts` what it is
-    compared with, `numbers` the same; "flag" is only asked whether it is true.
+    compared with, `numbers` the same; "flag" is only asked whether it is true. `item` is what is done with each item of
+    a sequence, which is `unpacked` where it is one of a sequence itself. What is called takes `arguments` beside its
+    first, and its result is unpacked into so many `results`.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -51,11 +54,20 @@ class Demand:
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     fields: dict[str, Demand] = field(default_factory=dict)
+    item: Demand | None = None
+    unpacked: bool = False
+    arguments: bool = False
+    results: int = 0
 
     def takes_on(self, role: str) -> None:
         """Takes down a role."""
         if role not in self.roles:
             self.roles.append(role)
+
+    def each(self) -> Demand:
+        """The demand on each item, made if it is new."""
+        self.item = self.item or Demand()
+        return self.item
 
     def of(self, name: str) -> Demand:
         """The demand on a field, made if it is new."""
@@ -93,6 +105,8 @@ class _Reader:
     ) -> None:
         self.names, self.itself, self.namespace, self.depth = names, itself, namespace, depth
         self.attributes = attributes if attributes is not None else {}
+        self.items: set[str] = set()
+        """Names of items of sequences: what is called under such a name is no factory."""
 
     def read(self, tree: Function) -> None:
         """Reads a definition, statement by statement, so that a name that is bound anew is forgotten."""
@@ -134,7 +148,32 @@ class _Reader:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             owner = self.demand(node.value)
             return owner.of(node.slice.value) if owner is not None and isinstance(node.slice.value, str) else None
+        if isinstance(node, ast.Call) and read.name_of(node.func) in _KEEP_ITEMS and len(node.args) == 1:
+            return self.demand(node.args[0])
+        if isinstance(node, ast.IfExp) and isinstance(node.orelse, ast.Constant) and node.orelse.value is None:
+            return self.demand(node.body)
         return None
+
+    def go_round(self, target: ast.expr, items: ast.expr) -> None:
+        """`for layer in layers` and `for layer, norm in zip(layers, norms)`: what is done with each is asked of each."""
+        called = read.name_of(items.func) if isinstance(items, ast.Call) else ""
+        if isinstance(items, ast.Call) and called == "enumerate" and isinstance(target, ast.Tuple) and items.args:
+            self.go_round(target.elts[-1], items.args[0])
+        elif isinstance(items, ast.Call) and called == "zip" and isinstance(target, ast.Tuple):
+            for one, several in zip(target.elts, items.args, strict=False):
+                self.go_round(one, several)
+        elif (demand := self.demand(items)) is not None:
+            self.bind_item(target, demand.each())
+
+    def bind_item(self, target: ast.expr, demand: Demand) -> None:
+        """Calls the items of a sequence as a loop does."""
+        if isinstance(target, ast.Name):
+            self.names[target.id] = demand
+            self.items.add(target.id)
+        elif isinstance(target, ast.Tuple):
+            demand.unpacked, demand.count = True, max(demand.count, len(target.elts))
+            for one in target.elts:
+                self.bind_item(one, demand.each())
 
     def note(self, node: ast.AST) -> None:
         """Takes down what one node says."""
@@ -144,10 +183,20 @@ class _Reader:
             self.subscript(node)
         elif isinstance(node, ast.For | ast.comprehension):
             self.claim(node.iter, "sequence")
+            if isinstance(node, ast.For):
+                self.go_round(node.target, node.iter)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+            # Before the expression that is walked with it.
+            for generator in node.generators:
+                self.go_round(generator.target, generator.iter)
         elif isinstance(node, ast.Starred):
             self.claim(node.value, "sequence")
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List):
-            self.claim(node.value, "sequence", len(node.targets[0].elts))
+            count = len(node.targets[0].elts)
+            called = self.demand(node.value.func) if isinstance(node.value, ast.Call) else None
+            if called is not None:
+                called.results = max(called.results, count)
+            self.claim(node.value, "sequence", count)
         elif isinstance(node, ast.If | ast.IfExp):
             self.flag(node.test)
         elif isinstance(node, ast.BinOp):
@@ -239,12 +288,19 @@ class _Reader:
     def call(self, node: ast.Call) -> None:
         """What is called, and what it is given."""
         name = read.name_of(node.func)
-        self.claim(node.func, "callable" if isinstance(node.func, ast.Attribute) else "factory")
+        own = isinstance(node.func, ast.Attribute) or (isinstance(node.func, ast.Name) and node.func.id in self.items)
+        self.claim(node.func, "callable" if own else "factory")
+        if (called := self.demand(node.func)) is not None:
+            called.arguments |= (
+                len(node.args) > 1 or bool(node.keywords) or any(isinstance(item, ast.Starred) for item in node.args)
+            )
         for position, argument in enumerate(node.args):
             if position < _TAKE_INTEGERS.get(name, 0):
                 self.claim(argument, "integer")
             if name in _TAKE_SEQUENCES:
                 self.claim(argument, "sequence")
+            if name == "ModuleList" and (asked := self.demand(argument)) is not None:
+                asked.each().takes_on("callable")
         if name == "get" and isinstance(node.func, ast.Attribute) and node.args:
             owner, key = self.demand(node.func.value), node.args[0]
             if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -272,7 +328,10 @@ class _Reader:
 def _merge(into: Demand, other: Demand) -> None:
     for role in other.roles:
         into.takes_on(role)
-    into.count = max(into.count, other.count)
+    into.count, into.results = max(into.count, other.count), max(into.results, other.results)
+    into.arguments, into.unpacked = into.arguments or other.arguments, into.unpacked or other.unpacked
+    if other.item is not None:
+        _merge(into.each(), other.item)
     into.texts += other.texts
     into.numbers += other.numbers
     for name, inner in other.fields.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.inference.construction.demands import Demand
@@ -59,6 +60,7 @@ _FLOATS = re.compile(
 )
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
 _DEVICE = re.compile(r".*device")
+_DTYPE = re.compile(r"(.*_)?dtype")
 _NORMS = re.compile(r".*norm(_layer)?")
 _WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
 
@@ -121,6 +123,8 @@ def _named(name: str, alternative: int) -> Any:
     """A value that the name alone suggests."""
     if _DEVICE.fullmatch(name):
         return "cpu"
+    if _DTYPE.fullmatch(name.lower()):
+        return torch.float32
     if _MODULES.fullmatch(name):
         return nn.ReLU
     if _NORMS.fullmatch(name.lower()):

@@ -126,12 +126,12 @@ def _new(outcome: Outcome, plan: Plan, seen: set[Guess], precision: str) -> Iter
 
 
 def _is_small(guess: Guess) -> bool:
-    """Whether the tensors are of a size that somebody may really give to the model."""
+    """Whether the tensors are of a size that somebody may really give to the model: not empty, and not huge."""
     sizes = guess.size_of()
     for _, spec in guess.tensors():
         volume = 1
         for size in spec.shape(sizes):
             volume *= size
-        if volume > 1 << 28:
+        if not 0 < volume <= 1 << 28:
             return False
     return True

@@ -51,7 +51,9 @@ def shifted(guess: Guess, name: str, spec: TensorSpec, difference: int) -> Itera
 
 
 def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), index: int = -1) -> Iterator[Guess]:
-    """Guesses under which a size that came out as `got` may come out as `wanted`."""
+    """Guesses under which a size that came out as `got` may come out as `wanted`; nothing is made empty."""
+    if got < 1 or wanted < 1:
+        return
     sizes = guess.size_of()
     if shape:
         for name, spec in guess.tensors():

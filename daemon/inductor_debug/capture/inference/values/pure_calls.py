@@ -73,6 +73,7 @@ _OF_NUMPY = frozenset(
         *("log2", "log", "sqrt", "ceil", "floor", "int64", "float32", "int32", "concatenate", "exp"),
     )
 )
+_OF_TEXT = frozenset(("sub", "split", "findall"))
 METHODS: dict[type, tuple[str, ...]] = {
     str: ("lower", "upper", "strip", "split", "replace", "format", "startswith", "endswith", "join"),
     list: ("append", "extend", "insert", "index", "copy", "count", "pop", "reverse", "sort"),
@@ -128,7 +129,7 @@ def calculated(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def listed(value: Any) -> list[Any]:
     """The items of something that is plainly a collection, and a small one."""
-    if not isinstance(value, (list, tuple, set, dict, *_ITERATORS)) and not is_array(value):
+    if not isinstance(value, (list, tuple, set, dict, str, *_ITERATORS)) and not is_array(value):
         raise UnknownError
     found: list[Any] = guarded(lambda: list(itertools.islice(iter(value), _LONGEST + 1)))
     if len(found) > _LONGEST:
@@ -229,4 +230,6 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, type) and issubclass(function, PurePath):
         return True
     owner, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
+    if owner == "re":
+        return name in _OF_TEXT
     return owner == "math" or (isinstance(owner, str) and owner.partition(".")[0] == "numpy" and name in _OF_NUMPY)

@@ -1,0 +1,1 @@
+"""What a project says of its constructors' arguments elsewhere than in its code."""

@@ -1,0 +1,60 @@
+"""Modules in place of those that a constructor is to be given and nobody wrote down, as its class calls them.
+
+Such a module takes whatever it is called with, and gives back its first argument, as often as the call unpacks results:
+a layer that keeps the shape. It is spelled in full, so that a directive that names it builds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.construction.demands import Demand
+
+_FEWEST = 2
+"""Modules in a list: one alone would show nothing of how they follow each other."""
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What is given, as text, and how it is made anew."""
+
+    text: str
+    make: Callable[[], Any]
+
+
+def stand_in_for(demand: Demand) -> StandIn | None:
+    """What an argument is given of which modules are asked; None where it is not plain that they are.
+
+    A single module that is called with one value, and gives one, needs none: `Identity` does.
+    """
+    if demand.item is not None:
+        return _several(demand)
+    return _module(demand) if "callable" in demand.roles and (demand.results or demand.arguments) else None
+
+
+def _several(demand: Demand) -> StandIn | None:
+    assert demand.item is not None
+    inner = _several(demand.item) if demand.item.item is not None else None
+    if inner is None and "callable" in demand.item.roles:
+        inner = _module(demand.item)
+    if inner is None:
+        return None
+    count = max(demand.count, _FEWEST)
+    listed, one = ", ".join([inner.text] * count), inner.make
+    if demand.unpacked:
+        return StandIn(f"({listed})", lambda: tuple(one() for _ in range(count)))
+    return StandIn(f"[{listed}]", lambda: [one() for _ in range(count)])
+
+
+def _module(demand: Demand) -> StandIn:
+    if not demand.results and not demand.arguments:
+        return StandIn("torch.nn.Identity()", nn.Identity)
+    result = f"({', '.join(['x'] * demand.results)})" if demand.results else "x"
+    forward = f"lambda self, x, *args, **kwargs: {result}"
+    text = f"type('Module', (torch.nn.Module,), {{'forward': {forward}}})()"
+    return StandIn(text, lambda: eval(text, {"torch": torch, "__name__": nn.__name__}))

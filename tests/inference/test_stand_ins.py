@@ -1,0 +1,64 @@
+"""What a constructor is given of which modules are asked is called as the class calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from inductor_debug.capture.inference.construction.demands import demands
+from inductor_debug.capture.inference.evidence.stand_ins import stand_in_for
+from torch import nn
+
+
+class Wrapper(nn.Module):
+    def __init__(self, inner: Any, other: Any, plain: Any) -> None:
+        super().__init__()
+        self.inner, self.other, self.plain = inner, other, plain
+
+    def forward(self, x: Any, mask: Any) -> Any:
+        x, weights = self.inner(x, mask=mask)
+        return self.plain(self.other(x, weights))
+
+
+class Stack(nn.Module):
+    def __init__(self, layers: Any, norms: Any, pairs: Any, width: Any) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.norms = nn.ModuleList(norms) if norms is not None else None
+        self.wrapped = nn.ModuleList([Wrapper(first, second, nn.ReLU()) for first, second in pairs])
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x: Any, mask: Any) -> Any:
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            x, _ = layer(x, mask)
+            x = norm(x)
+        return x
+
+
+def given(kind: type, name: str) -> Any:
+    stand_in = stand_in_for(demands(kind)[name])
+    if stand_in is None:
+        return None
+    assert repr(eval(stand_in.text)) == repr(stand_in.make())
+    return stand_in.make()
+
+
+def test_a_module_takes_what_it_is_called_with_and_gives_what_is_unpacked() -> None:
+    x = torch.ones(2)
+    assert all(result is x for result in given(Wrapper, "inner")(x, mask=None))
+    assert given(Wrapper, "other")(x, x) is x
+    assert given(Wrapper, "plain") is None
+
+
+def test_lists_of_modules_and_of_pairs_of_them_are_told_from_numbers() -> None:
+    x = torch.ones(2)
+    assert [len(layer(x, None)) for layer in given(Stack, "layers")] == [2, 2]
+    assert [type(norm) for norm in given(Stack, "norms")] == [nn.Identity, nn.Identity]
+    assert [[len(pair), pair[1](x, x) is x] for pair in given(Stack, "pairs")] == [[2, True], [2, True]]
+    assert given(Stack, "width") is None
+
+
+@pytest.mark.parametrize("kind", [nn.Linear, nn.Sequential, int])
+def test_classes_of_libraries_ask_for_none(kind: type) -> None:
+    assert all(stand_in_for(demand) is None for demand in demands(kind).values())
