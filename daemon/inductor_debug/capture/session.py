@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -63,6 +61,7 @@ from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.running.stage_results import Measured, StageOutcome
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
@@ -109,7 +108,7 @@ def analyze(request: JobRequest, emit: Emit) -> None:
     Raises:
         ProfileError: the request's profile is not one; the engine validates it beforehand.
     """
-    _stay_offline()
+    stay_offline()
     fault = syntax_fault(request.path, request.text)
     if fault is not None:
         emit(Finished(FileStatus.FAILED, [fault]))
@@ -493,15 +492,3 @@ class _Session:
         fresh = [note for note in self._builder.devices.notes if note not in self._told_devices]
         self._told_devices.update(fresh)
         return fresh
-
-
-def _stay_offline() -> None:
-    """A check that starts while the user types must not fetch gigabytes of weights.
-
-    Tasks that somebody asked for (`file_task`) may: a comparison is about the weights that the file loads.
-    """
-    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-        os.environ.setdefault(name, "1")
-    constants = sys.modules.get("huggingface_hub.constants")
-    if constants is not None and os.environ["HF_HUB_OFFLINE"] == "1":
-        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]

@@ -97,6 +97,18 @@ def contain(scratch: str, allowed: Collection[str]) -> None:
     sys.addaudithook(hear)
 
 
+def stay_offline() -> None:
+    """A check that starts while the user types must not fetch gigabytes of weights.
+
+    Tasks that somebody asked for (`file_task`) may: a comparison is about the weights that the file loads.
+    """
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        os.environ.setdefault(name, "1")
+    constants = sys.modules.get("huggingface_hub.constants")
+    if constants is not None and os.environ["HF_HUB_OFFLINE"] == "1":
+        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
+
+
 def refusal_of(error: BaseException) -> RefusedError | None:
     """The refusal that led to an exception, which a library may have wrapped in its own; None if none did."""
     seen: set[int] = set()

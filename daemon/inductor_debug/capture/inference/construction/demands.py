@@ -155,7 +155,7 @@ class _Reader:
         return None
 
     def go_round(self, target: ast.expr, items: ast.expr) -> None:
-        """`for layer in layers` and `for layer, norm in zip(layers, norms)`: what is done with each is asked of each."""
+        """In `for layer in layers` and `for one, other in zip(ones, others)`, what is done with each is asked of it."""
         called = read.name_of(items.func) if isinstance(items, ast.Call) else ""
         if isinstance(items, ast.Call) and called == "enumerate" and isinstance(target, ast.Tuple) and items.args:
             self.go_round(target.elts[-1], items.args[0])
