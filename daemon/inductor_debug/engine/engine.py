@@ -35,10 +35,10 @@ from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_t
 from inductor_debug.engine.orders.orders import Listener, Order, Performed
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.pool.supervisor import WorkerPool
-from inductor_debug.engine.remembering.runs import Versions
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.endings import internal_finding
 from inductor_debug.engine.results.keeping import Keeper, Kept, newest
+from inductor_debug.engine.results.kept_runs import Versions
 from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.runner import Runner, Work, failed

@@ -37,10 +37,10 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
-from inductor_debug.engine.remembering.runs import NOT_ASKED, KeptRuns, Versions
 from inductor_debug.engine.results.cache import ResultCache, key_of
 from inductor_debug.engine.results.endings import conclude
 from inductor_debug.engine.results.kept_hints import Hints
+from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
 from inductor_debug.engine.results.merge import Carried, Results
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.results.remembered_files import Place

@@ -16,7 +16,7 @@ from typing import Any
 from inductor_debug.capture.entry.main_program import asks_for_main
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
-from inductor_debug.capture.inference.values.symbolic_values import Made, UnknownError, fresh, is_known
+from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, fresh, is_known
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -37,7 +37,9 @@ def names_of_main(tree: ast.Module, module: ModuleType) -> dict[str, Any]:
     with contextlib.suppress(UnknownError):
         follower.run([statement for block in blocks for statement in block.body], names)
     known = {name: names[name] for name in sorted(wanted & names.keys())}
-    return {name: fresh(value) for name, value in known.items() if is_known(value) and not isinstance(value, Made)}
+    return {
+        name: fresh(value) for name, value in known.items() if is_known(value) and not isinstance(value, SymbolicValue)
+    }
 
 
 def _read(tree: ast.Module) -> Iterator[str]:

@@ -26,8 +26,8 @@ from inductor_debug.cli.support.fixing import Fixing, fix
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
-from inductor_debug.engine.remembering.runs import NOT_ASKED, Versions
 from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.engine.results.kept_runs import NOT_ASKED, Versions
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings
 from inductor_debug.report.run_report import CheckedFile, Tool
 from inductor_debug.rules.words.stage_names import stage_name

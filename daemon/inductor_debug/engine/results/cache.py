@@ -1,6 +1,6 @@
 """Results of runs that ended well, for as long as the text and everything that the run looked at stay what they were.
 
-In memory only, with all that editors show; `remembering.runs` keeps on disk what makes a report. A run that crashed,
+In memory only, with all that editors show; `kept_runs` keeps on disk what makes a report. A run that crashed,
 timed out or failed is never kept, since the reason may lie outside of the files we know.
 """
 
@@ -11,8 +11,8 @@ from collections import OrderedDict
 
 from inductor_debug_schema import FileStatus
 
-from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
 from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.stamps import Stamp, stamps_of
 
 CAPACITY = 128
 """Results that are kept; the least recently used go first."""

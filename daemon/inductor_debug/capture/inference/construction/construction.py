@@ -23,7 +23,7 @@ from inductor_debug.capture.inference.construction.configuration_files import Co
 from inductor_debug.capture.inference.construction.demands import Demand, demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
-from inductor_debug.capture.inference.evidence.stand_ins import stand_in_for
+from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for
 from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec
 from inductor_debug.capture.inference.values.symbolic_values import (
     Options,

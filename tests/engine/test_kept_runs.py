@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool.supervisor import WorkerPool
-from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
+from inductor_debug.engine.results.stamps import Stamp, stamps_of
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import FileReport, FileStatus, to_wire
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.capture.inference.construction.demands import demands
-from inductor_debug.capture.inference.evidence.stand_ins import stand_in_for
+from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for
 from torch import nn
 
 

@@ -30,9 +30,9 @@ from inductor_debug_schema import (
     to_wire,
 )
 
-from inductor_debug.engine.remembering.stamps import Stamp, stamps_of
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.results.remembered_files import RememberedFiles
+from inductor_debug.engine.results.stamps import Stamp, stamps_of
 from inductor_debug.worker.protocol import event_message, read_event
 
 CAPACITY = 4096

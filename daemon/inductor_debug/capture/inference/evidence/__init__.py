@@ -1,1 +1,0 @@
-"""What a project says of its constructors' arguments elsewhere than in its code."""

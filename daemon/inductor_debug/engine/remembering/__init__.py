@@ -1,1 +1,0 @@
-"""What the engine remembers of files beyond one run, in memory and for the next daemon."""
