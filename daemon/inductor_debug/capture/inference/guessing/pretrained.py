@@ -66,6 +66,9 @@ def refine(plan: Plan, subject: nn.Module) -> None:
     for name, specs in _specs(subject.config).items():
         if name in known:
             known[name].candidates[:0] = specs
+            if name.endswith("_ids"):
+                # Of pixels and sounds there are as many layouts as models.
+                plan.ranks[name] = frozenset(len(spec.dims) for spec in specs if isinstance(spec, TensorSpec))
     wanted = _wanted(subject, known)
     if wanted:
         for item in plan.parameters:

@@ -97,7 +97,7 @@ class _Case:
         self._here.append(first)
         tried = {best.guess}
         sizes = dict.fromkeys(variations.of_sizes(best.guess, first.pair or ()), True)
-        kinds = dict.fromkeys(variations.of_kinds(best.guess, self._plan), False)
+        kinds = dict.fromkeys(filter(self._plan.allows, variations.of_kinds(best.guess, self._plan)), False)
         for guess, is_size in (*sizes.items(), *kinds.items()):
             if guess in tried:
                 continue

@@ -120,7 +120,7 @@ def _place(outcome: Outcome, subject: Any) -> str:
 def _new(outcome: Outcome, plan: Plan, seen: set[Guess], precision: str) -> Iterator[Guess]:
     for found in next_guesses(outcome, plan):
         guess = in_precision(found, precision)
-        if guess not in seen and _is_small(guess):
+        if guess not in seen and _is_small(guess) and plan.allows(guess):
             seen.add(guess)
             yield guess
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -35,7 +35,8 @@ class Parameter:
 class Plan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
-    `batches` are those that it calls a batch's size, `widths` all that it keeps.
+    `batches` are those that it calls a batch's size, `widths` all that it keeps. `ranks` are how many dimensions single
+    arguments may have, where the model says so.
     """
 
     parameters: list[Parameter]
@@ -43,11 +44,16 @@ class Plan:
     lengths: tuple[int, ...] = ()
     batches: tuple[int, ...] = ()
     widths: tuple[int, ...] = ()
+    ranks: dict[str, frozenset[int]] = field(default_factory=dict)
 
     @property
     def optional(self) -> list[str]:
         """Names of arguments that need not be given."""
         return [item.name for item in self.parameters if not item.required]
+
+    def allows(self, guess: Guess) -> bool:
+        """Whether a call has no tensor of a rank that the model excludes."""
+        return all(len(spec.dims) in self.ranks.get(name, {len(spec.dims)}) for name, spec in guess.tensors())
 
     def candidates_of(self, name: str) -> list[Spec]:
         """The candidates of one argument."""

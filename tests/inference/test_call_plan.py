@@ -1,0 +1,37 @@
+"""What a model says of its own inputs is kept to, whatever the search would try."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from inductor_debug.capture.inference.guessing import pretrained
+from inductor_debug.capture.inference.judging import variations
+from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+from inductor_debug.capture.inference.specs.specs import TensorSpec
+from torch import nn
+
+pytestmark = pytest.mark.torch
+
+
+class Model(nn.Module):
+    main_input_name = "input_ids"
+    config = SimpleNamespace(is_encoder_decoder=False)
+
+
+def ranks(plan: Plan) -> set[tuple[str, int]]:
+    guess = plan.first()
+    allowed = filter(plan.allows, (guess, *variations.of_kinds(guess, plan)))
+    return {(name, len(spec.dims)) for other in allowed for name, spec in other.tensors()}
+
+
+def test_ids_keep_the_rank_that_models_of_transformers_give_them() -> None:
+    ids = Parameter("input_ids", [TensorSpec(("B", "T"), "int64")], keyword=True, required=True)
+    weights = Parameter("weights", [TensorSpec(("B", "T"))], keyword=True, required=True)
+    plan = Plan([ids, weights])
+    assert {rank for name, rank in ranks(plan) if name == "input_ids"} > {1, 2, 3}
+    pretrained.refine(plan, Model())
+    weights.required = True
+    found = ranks(plan)
+    assert {rank for name, rank in found if name == "input_ids"} == {2}
+    assert {rank for name, rank in found if name == "weights"} > {1, 2, 3}
