@@ -1,6 +1,7 @@
 """inductor-debug: will this PyTorch model compile and run on the accelerator, and which expression is to blame if not.
 
-Importing the package imports nothing else: names that need torch are loaded when they are first asked for.
+Importing the package imports nothing else: names that need torch are loaded when they are first asked for. Type
+checkers read the same names in `__init__.pyi`.
 """
 
 from __future__ import annotations
@@ -11,29 +12,27 @@ from typing import Any
 __version__ = "0.1.0"
 
 _LAZY = {
-    "aot_mock_backend": "inductor_debug.capture.script_backends.aot_mock_backend",
-    "mock_backend": "inductor_debug.capture.script_backends.mock_backend",
-    "compare_tensors": "inductor_debug.kerneldiff.metrics.tensor_comparison",
-    "ComparisonConfig": "inductor_debug.kerneldiff.metrics.comparison_config",
-    "KernelDiffHarness": "inductor_debug.kerneldiff.harness",
-    "GuardInspector": "inductor_debug.capture.guards.guard_inspector",
-    "DiffReport": "inductor_debug.kerneldiff.judging.diff_report",
     "AcceleratorAdapter": "inductor_debug.accelerators.adapter",
     "AcceleratorCapabilities": "inductor_debug.accelerators.adapter",
+    "Blame": "inductor_debug.kerneldiff.judging.diff_report",
+    "ComparisonConfig": "inductor_debug.kerneldiff.metrics.comparison_config",
+    "DiffReport": "inductor_debug.kerneldiff.judging.diff_report",
+    "GuardInspector": "inductor_debug.capture.guards.guard_inspector",
+    "GuardReport": "inductor_debug.rules.recording.guard_facts",
+    "KernelDiffHarness": "inductor_debug.kerneldiff.harness",
+    "Metrics": "inductor_debug.kerneldiff.metrics.metrics",
+    "NodeResult": "inductor_debug.kerneldiff.judging.diff_report",
+    "SideResult": "inductor_debug.kerneldiff.harness",
+    "TensorComparison": "inductor_debug.kerneldiff.metrics.metrics",
+    "TensorResult": "inductor_debug.kerneldiff.judging.diff_report",
+    "Verdict": "inductor_debug.kerneldiff.judging.diff_report",
+    "aot_mock_backend": "inductor_debug.capture.script_backends.aot_mock_backend",
+    "compare_tensors": "inductor_debug.kerneldiff.metrics.tensor_comparison",
+    "mock_backend": "inductor_debug.capture.script_backends.mock_backend",
 }
+"""Public names and the modules that define them; `__init__.pyi` says the same to type checkers."""
 
-__all__ = [
-    "__version__",
-    "AcceleratorAdapter",
-    "AcceleratorCapabilities",
-    "ComparisonConfig",
-    "DiffReport",
-    "GuardInspector",
-    "KernelDiffHarness",
-    "aot_mock_backend",
-    "compare_tensors",
-    "mock_backend",
-]
+__all__ = ["__version__", *_LAZY]  # noqa: PLE0604 - names of a table
 
 
 def __getattr__(name: str) -> Any:

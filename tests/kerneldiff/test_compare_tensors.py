@@ -391,3 +391,16 @@ def test_infinite_tolerances_pass_everything_finite() -> None:
     reference, actual = noisy(10)
     assert compare_tensors(reference, actual, ComparisonConfig(rtol=math.inf)).passed
     assert compare_tensors(reference, actual, ComparisonConfig(atol=math.inf)).passed
+
+
+def test_tolerances_and_the_share_that_may_differ_are_given_by_name() -> None:
+    reference = torch.zeros(200)
+    actual = reference.clone()
+    actual[:2] = 0.5
+    assert not compare_tensors(reference, actual).passed
+    assert compare_tensors(reference, actual, atol=0.5).passed
+    assert compare_tensors(reference, actual, max_mismatch=1.0).passed
+    assert not compare_tensors(reference, actual, max_mismatch=0.9).passed
+    assert not compare_tensors(reference, actual, ComparisonConfig(atol=1.0), atol=0.1).passed
+    with pytest.raises(ValueError, match="max_mismatch"):
+        compare_tensors(reference, actual, max_mismatch=101)

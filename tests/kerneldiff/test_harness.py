@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import deque
 from collections.abc import Callable
@@ -446,3 +447,33 @@ def test_pictures_are_drawn_on_request(tmp_path: Any, monkeypatch: pytest.Monkey
     for path in report.pictures:
         with open(path, "rb") as stream:
             assert stream.read(4) == b"\x89PNG"
+
+
+def test_sides_run_alone_give_what_is_compared_and_leave_the_model_as_it_was() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.5))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    harness = KernelDiffHarness(model, (torch.randn(8, 4),), test_backend=spoil("batch_norm", lambda x, *_, **__: x))
+    right, wrong = harness.run_reference(), harness.run_test()
+    assert right.error is wrong.error is None
+    assert right.output.shape == wrong.output.shape == (8, 4)
+    assert torch.equal(right.output, harness.run_reference().output)
+    assert set(right.gradients) == set(wrong.gradients) != set()
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert harness.compare().verdict is Verdict.WRONG
+
+
+def test_a_side_that_raises_tells_what() -> None:
+    def refuse(graph_module: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+        raise NotImplementedError("no such kernel")
+
+    ran = KernelDiffHarness(nn.Linear(2, 2), (torch.ones(1, 2),), test_backend=refuse).run_test()
+    assert ran.output is None
+    assert "no such kernel" in str(ran.error)
+
+
+def test_a_report_is_written_as_the_document_that_it_is(tmp_path: Path) -> None:
+    report = compared(nn.Linear(2, 2), (torch.ones(1, 2),))
+    report.save(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8")) == report.to_dict()
+    assert json.loads(report.to_json()) == report.to_dict()

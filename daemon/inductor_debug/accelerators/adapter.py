@@ -54,6 +54,11 @@ class AcceleratorAdapter(ABC):
         return None
 
     def layout(self, shape: Sequence[int], element_bytes: int) -> StickLayout | None:
-        """How it lays a tensor out in memory: in sticks where the capabilities say so, else None for row-major."""
+        """How it lays a tensor out in memory: in sticks where the capabilities say so, else None for row-major.
+
+        Args:
+            shape: the sizes of the tensor's dimensions.
+            element_bytes: what an element takes on the accelerator, in bytes.
+        """
         sticks = self.capabilities.stick_bytes
         return stick_layout(shape, element_bytes, stick_bytes=sticks) if sticks is not None and shape else None

@@ -180,7 +180,7 @@ class Profile:
         return not self.dtypes or dtype in self.dtypes or dtype in self.stored_as
 
     def device_bytes(self, dtype: str, element_bytes: int) -> int:
-        """The bytes of one element on the accelerator, where it stores `dtype` as another one."""
+        """The bytes of one element of `dtype` there: of the dtype that it is stored as, else `element_bytes`."""
         stored = self.stored_as.get(dtype)
         return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Trials:
-    """Whose turn it is."""
+    """Who may run a trial now, in the order in which they asked."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()

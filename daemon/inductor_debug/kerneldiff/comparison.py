@@ -90,6 +90,23 @@ class Comparison:
             self._state.finish()
         return report
 
+    def run_reference(self) -> Ran:
+        """Runs the reference once, with the first seed; the model and the process are then as before."""
+        return self._alone(self._reference)
+
+    def run_test(self) -> Ran:
+        """Runs the backend that is asked about once, with the first seed; all else is then as before."""
+        return self._alone(self._test)
+
+    def _alone(self, backend: Backend) -> Ran:
+        self._state = State(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
+        unread = DiffReport(self._target.name, self._reference.name, self._test.name)
+        try:
+            with compiling(), _same_random_numbers(self._reference, self._test), self._constants():
+                return self._side(backend, self._settings.seed, unread)
+        finally:
+            self._state.finish()
+
     def _constants(self) -> contextlib.AbstractContextManager[None]:
         """Has an emulated accelerator take each weight in once."""
         arithmetic, module = self._emulated, self._target.module

@@ -11,6 +11,7 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,10 +23,26 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.targets.candidates import as_call
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import BackendLike, UnknownBackendError, not_compared, resolve
+from inductor_debug.kerneldiff.execution.side_runs import Ran
 from inductor_debug.kerneldiff.execution.structure import Pair
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
 from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
+
+
+@dataclass(frozen=True)
+class SideResult:
+    """What one side gave.
+
+    `output` is what the model returned, its tensors detached; iterators have been run into lists. `gradients` are those
+    of inputs and parameters by name, where gradients are compared. `error` is what it raised, None where nothing was;
+    then `output` is None if the forward raised. `seconds` is how long it took, compilation included.
+    """
+
+    output: Any
+    gradients: dict[str, torch.Tensor]
+    error: BaseException | None
+    seconds: float
 
 
 class KernelDiffHarness:
@@ -91,17 +108,46 @@ class KernelDiffHarness:
             PlotsUnavailableError: pictures are wanted and matplotlib is not installed.
         """
         started = time.perf_counter()
-        if self._comparison is None:
-            try:
-                reference, test = resolve(self._reference), resolve(self._test)
-                self._comparison = Comparison(self._target, reference, test, self._settings, self._sources)
-            except (UnknownBackendError, ProfileError, ValueError) as error:
-                return refused(self._target.name, self._reference, self._test, error)
-        report = self._comparison.run()
+        try:
+            comparison = self._opened()
+        except (UnknownBackendError, ProfileError, ValueError) as error:
+            return refused(self._target.name, self._reference, self._test, error)
+        report = comparison.run()
         report.seconds["total"] = time.perf_counter() - started
         if generate_visualizations:
-            report.pictures = draw(report, self._comparison.compared, "visualizations")
+            report.pictures = draw(report, comparison.compared, "visualizations")
         return report
+
+    def run_reference(self) -> SideResult:
+        """Runs the reference alone, on the inputs and random numbers that `compare` gives it.
+
+        Raises:
+            ProfileError: an accelerator's profile cannot be read.
+            UnknownBackendError: there is no backend of a name that was given.
+            ValueError: the inputs can be used only once, or a fault cannot be put in.
+        """
+        return _told(self._opened().run_reference())
+
+    def run_test(self) -> SideResult:
+        """Runs the backend that is asked about alone, on the inputs and random numbers that `compare` gives it.
+
+        Raises:
+            ProfileError: an accelerator's profile cannot be read.
+            UnknownBackendError: there is no backend of a name that was given.
+            ValueError: the inputs can be used only once, or a fault cannot be put in.
+        """
+        return _told(self._opened().run_test())
+
+    def _opened(self) -> Comparison:
+        if self._comparison is None:
+            reference, test = resolve(self._reference), resolve(self._test)
+            self._comparison = Comparison(self._target, reference, test, self._settings, self._sources)
+        return self._comparison
+
+
+def _told(ran: Ran) -> SideResult:
+    gradients = {leaf.path: leaf.value for leaf in ran.gradients}
+    return SideResult(ran.outputs[0] if ran.outputs else None, gradients, ran.error, ran.seconds)
 
 
 def target_of(model: Callable[..., Any], example_inputs: Any, name: str) -> BuiltTarget:
@@ -173,4 +219,4 @@ def _own_text(model: Callable[..., Any]) -> dict[str, str]:
 
 
 def _unheard(message: str) -> None:
-    """Nobody wants to know."""
+    """What is done where no progress is asked for: nothing."""

@@ -5,8 +5,11 @@ Plain data; nothing here measures or judges. Numbers that JSON does not know are
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from inductor_debug_schema import Location, place_fields
@@ -268,6 +271,18 @@ class DiffReport:
             "seconds": {name: round(value, 4) for name, value in self.seconds.items()},
             "partial": False,
         }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The document as JSON text, in lines that are indented by `indent` spaces, or in one line."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the document to the file `path`, as indented JSON.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        Path(path).write_text(self.to_json(indent=1) + "\n", encoding="utf-8")
 
     def summary(self) -> str:
         """The outcome as a few lines of text."""

@@ -44,10 +44,12 @@ class Tolerances:
 class ComparisonConfig:
     """What a comparison asks for.
 
-    `atol` and `rtol` default to those of the dtypes. `worst` bounds the list of the worst elements. With `equal_nan`
-    two NaN agree. Different dtypes are a problem unless `check_dtype` is off. Different devices are one if
-    `check_device` is on; left alone, it is on for what two backends make of one model, and off for any two tensors. The
-    values are compared all the same. `block_elements` is how many elements are looked at together.
+    `atol` and `rtol` default to those of the dtypes. `max_mismatch` is the share of elements, in percent, that may lie
+    outside of them, for results that are compared by hand: a verdict on a backend does not depend on it. `worst` bounds
+    the list of the worst elements. With `equal_nan` two NaN agree. Different dtypes are a problem unless `check_dtype`
+    is off. Different devices are one if `check_device` is on; left alone, it is on for what two backends make of one
+    model, and off for any two tensors. The values are compared all the same. `block_elements` is how many elements are
+    looked at together.
 
     Raises:
         ValueError: a tolerance is negative or NaN, or a size is too small.
@@ -60,11 +62,14 @@ class ComparisonConfig:
     check_dtype: bool = True
     check_device: bool | None = None
     block_elements: int | None = None
+    max_mismatch: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in (("atol", self.atol), ("rtol", self.rtol)):
             if value is not None and not value >= 0:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
+        if not 0 <= self.max_mismatch <= 100:
+            raise ValueError(f"max_mismatch is a share in percent, from 0 to 100, not {self.max_mismatch}")
         if self.worst < 0:
             raise ValueError(f"worst must be 0 or more, not {self.worst}")
         if self.block_elements is not None and self.block_elements < 1:

@@ -84,8 +84,9 @@ class TensorComparison:
     """The outcome for one pair of tensors.
 
     `shape` and `dtype` are the reference's (`float32`, without `torch.`). `passed` says that every element is within
-    the tolerances and that there is no `problem`, which names what else does not fit: a shape, a dtype, a device.
-    `worst` lists elements that differ, the worst first: non-finite ones, then by absolute error.
+    the tolerances, but for the share that may not be, and that there is no `problem`, which names what else does not
+    fit: a shape, a dtype, a device. `worst` lists elements that differ, the worst first: non-finite ones, then by
+    absolute error.
     """
 
     shape: tuple[int, ...]

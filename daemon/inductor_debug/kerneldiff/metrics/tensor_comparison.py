@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Protocol
 
 import torch
@@ -52,7 +53,15 @@ class _Accumulator(Protocol):
     def add(self, block: Block) -> None: ...
 
 
-def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig | None = None) -> TensorComparison:
+def compare_tensors(
+    reference: Tensor,
+    actual: Tensor,
+    config: ComparisonConfig | None = None,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+    max_mismatch: float | None = None,
+) -> TensorComparison:
     """How `actual` differs from `reference`.
 
     Works for every dtype and device. A tensor that lies elsewhere is moved to the reference's device, block by block;
@@ -63,6 +72,9 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
         reference: what the values should be; any shape.
         actual: what they are; the same shape.
         config: tolerances and the like.
+        atol: the absolute tolerance, in place of the config's.
+        rtol: the relative tolerance, in place of the config's.
+        max_mismatch: the share of elements, in percent, that may differ by more, in place of the config's.
 
     Returns:
         Metrics, the worst elements and the tolerances that would pass. Shapes that differ, tensors without values (on
@@ -70,11 +82,18 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
 
     Raises:
         TypeError: an argument is not a tensor.
+        ValueError: a tolerance is negative, or the share is none.
     """
     for name, value in (("reference", reference), ("actual", actual)):
         if not isinstance(value, Tensor):
             raise TypeError(f"{name} must be a tensor, not {type(value).__name__}")
     config = config or ComparisonConfig()
+    config = replace(
+        config,
+        atol=config.atol if atol is None else atol,
+        rtol=config.rtol if rtol is None else rtol,
+        max_mismatch=config.max_mismatch if max_mismatch is None else max_mismatch,
+    )
     dtype = str(reference.dtype).removeprefix("torch.")
     tolerances = config.tolerances(reference.dtype, actual.dtype)
     obstacle = _obstacle(reference, actual)
@@ -86,13 +105,13 @@ def compare_tensors(reference: Tensor, actual: Tensor, config: ComparisonConfig 
         elements = config.block_elements or _block_elements(left, shares)
         walk = Walk(left, right, elements, measured_on(left.device))
         sums, worst = _walked(walk, shares, left, right, tolerances, config)
-    problem = _mismatch(reference, actual, config)
+    problem, metrics = _mismatch(reference, actual, config), sums.metrics()
     return TensorComparison(
         shape=tuple(reference.shape),
         dtype=dtype,
-        passed=sums.mismatches == 0 and not problem,
+        passed=metrics.mismatch_percent <= config.max_mismatch and not problem,
         tolerances=tolerances,
-        metrics=sums.metrics(),
+        metrics=metrics,
         worst=tuple(
             WorstElement(walk.index(-found.position), found.reference, found.actual) for found in worst.sorted()
         ),

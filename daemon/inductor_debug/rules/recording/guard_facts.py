@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from inductor_debug_schema import Location
@@ -104,8 +107,20 @@ class GuardReport:
                 graph["guards"] = [guard for guard in graph["guards"] if not guard["bookkeeping"]]
         return document
 
+    def to_json(self, indent: int | None = None) -> str:
+        """The document as JSON text, in lines that are indented by `indent` spaces, or in one line."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the document to the file `path`, as indented JSON.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        Path(path).write_text(self.to_json(indent=1) + "\n", encoding="utf-8")
+
     def summary(self, *, bookkeeping: bool = False) -> str:
-        """The report for people."""
+        """The report for people; with `bookkeeping`, guards that keep torch's own books are listed, too."""
         return "\n".join(lines_of(self.to_dict(bookkeeping=bookkeeping)))
 
 

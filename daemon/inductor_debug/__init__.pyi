@@ -1,0 +1,21 @@
+"""The public names with their types, for type checkers; at run time `__init__.py` loads each on first use."""
+
+from inductor_debug.accelerators.adapter import AcceleratorAdapter as AcceleratorAdapter
+from inductor_debug.accelerators.adapter import AcceleratorCapabilities as AcceleratorCapabilities
+from inductor_debug.capture.guards.guard_inspector import GuardInspector as GuardInspector
+from inductor_debug.capture.script_backends.aot_mock_backend import aot_mock_backend as aot_mock_backend
+from inductor_debug.capture.script_backends.mock_backend import mock_backend as mock_backend
+from inductor_debug.kerneldiff.harness import KernelDiffHarness as KernelDiffHarness
+from inductor_debug.kerneldiff.harness import SideResult as SideResult
+from inductor_debug.kerneldiff.judging.diff_report import Blame as Blame
+from inductor_debug.kerneldiff.judging.diff_report import DiffReport as DiffReport
+from inductor_debug.kerneldiff.judging.diff_report import NodeResult as NodeResult
+from inductor_debug.kerneldiff.judging.diff_report import TensorResult as TensorResult
+from inductor_debug.kerneldiff.judging.diff_report import Verdict as Verdict
+from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig as ComparisonConfig
+from inductor_debug.kerneldiff.metrics.metrics import Metrics as Metrics
+from inductor_debug.kerneldiff.metrics.metrics import TensorComparison as TensorComparison
+from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors as compare_tensors
+from inductor_debug.rules.recording.guard_facts import GuardReport as GuardReport
+
+__version__: str
