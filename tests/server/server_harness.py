@@ -275,7 +275,7 @@ class FakeEngine:
     def last_ran(self, uri: str, target: str) -> str | None:
         return self.ran.get(target)
 
-    async def try_edits(self, uri: str, edits: Collection[TextEdit]) -> FileReport | None:
+    async def try_edits(self, uri: str, edits: Collection[TextEdit], only: str = "") -> FileReport | None:
         """What `trial` finds in the edited text, in the stages that the last update tells of."""
         text = applied(self.texts[uri], edits)
         self.tried.append(text)

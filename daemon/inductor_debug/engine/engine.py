@@ -32,7 +32,7 @@ from inductor_debug.engine.document_session import DocumentSession
 from inductor_debug.engine.file_watching import Watch
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
-from inductor_debug.engine.orders.orders import Listener, Order, Performed
+from inductor_debug.engine.orders.orders import Listener, Order, Performed, preview_of
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
@@ -394,8 +394,10 @@ class Engine:
         session = self._sessions.get(uri)
         return session.last_ran(target) if session is not None else None
 
-    async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
+    async def try_edits(self, uri: str, edits: Sequence[TextEdit], only: str = "") -> FileReport | None:
         """What an analysis of an open document's text would report with these edits; nothing of the document changes.
+
+        With `only` it is no more than the preview of that target.
 
         It runs when no analysis does, makes way for any that begins, and is answered from the same cache. None says
         that nobody can tell: the document is closed or not analysed to its end, or was edited meanwhile.
@@ -407,6 +409,11 @@ class Engine:
         """
         session = self._sessions.get(uri)
         work = session.work_on(edits) if session is not None else None
+        if work is not None and only:
+            order = preview_of(only)
+            work = dataclasses.replace(
+                work, order=order, settings=dataclasses.replace(work.settings, stages=order.stages)
+            )
         results = await self._tried(uri, work)
         return None if work is None or results is None else self._runner.report(results, work.settings)
 

@@ -2,23 +2,24 @@
 
 What contradicts what decides which guesses are made: the layer that takes another size (`layer_fixes`), the operands of
 the call (`operands`), the sizes and dimensions that it names (`argument_fixes`). Where there are no facts, only the
-form of calls is looked at (`call_fixes`). The likeliest comes first.
+form of calls is looked at (`call_fixes`). The likeliest comes first; last comes a search around what failed (`search`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import Finding, ShapeConflict, UnknownName
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, operands
-from inductor_debug.engine.fixes.edits import Fix
+from inductor_debug.engine.fixes.edits import Fix, TextEdit
+from inductor_debug.engine.fixes.search.guesses import searched
 from inductor_debug.engine.fixes.tree import Tree
 
-_MOST = 6
-"""Guesses for one finding; each costs an analysis."""
+_MOST = 10
+"""Guesses from the facts of one finding; each costs a run."""
 
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
@@ -28,12 +29,21 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
         return [*_renamed(tree, finding, facts), *call_fixes.fixes(tree, finding)][:_MOST]
     if isinstance(facts, ShapeConflict):
         guesses = [
+            *operands.flattened(tree, finding, facts),
             *layer_fixes.fixes(tree, facts, finding.path),
             *operands.fixes(tree, finding, facts),
             *argument_fixes.fixes(tree, finding, facts),
         ]
-        return list(dict.fromkeys(guesses))[:_MOST]
-    return list(call_fixes.fixes(tree, finding))[:_MOST]
+        return _each_once([*list(dict.fromkeys(guesses))[:_MOST], *searched(tree, finding)])
+    return _each_once([*list(call_fixes.fixes(tree, finding))[:_MOST], *searched(tree, finding)])
+
+
+def _each_once(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes without those that make the edit of an earlier one under another name."""
+    by_edits: dict[tuple[TextEdit, ...], Fix] = {}
+    for fix in fixes:
+        by_edits.setdefault(fix.edits, fix)
+    return list(by_edits.values())
 
 
 def _renamed(tree: Tree, finding: Finding, facts: UnknownName) -> Iterator[Fix]:

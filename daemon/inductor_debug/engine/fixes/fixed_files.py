@@ -17,7 +17,7 @@ from inductor_debug.engine.fixes.edits import Fix, TextEdit, apart, applied
 from inductor_debug.engine.fixes.fix_candidates import guesses
 from inductor_debug.engine.fixes.proof import Proved, comparison
 from inductor_debug.engine.fixes.tried_edits import first_proved, together
-from inductor_debug.engine.orders.orders import Listener, Order, Performed
+from inductor_debug.engine.orders.orders import Listener, Order, Performed, preview_of
 
 _MOST_ROUNDS = 5
 """What a mended finding hid comes to light in the next round."""
@@ -80,9 +80,12 @@ class _Round:
     path: str
     text: str
 
-    async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport:
-        """What an analysis of the edited text reports."""
-        return await self.checks.check(self.path, text=applied(self.text, edits))
+    async def try_edits(self, uri: str, edits: Sequence[TextEdit], only: str = "") -> FileReport:
+        """What an analysis of the edited text reports, or the preview of one target."""
+        text = applied(self.text, edits)
+        if only:
+            return (await self.checks.perform(self.path, preview_of(only), text=text)).report
+        return await self.checks.check(self.path, text=text)
 
     async def compare_fix(self, uri: str, fix: Fix, target: str) -> list[Answered]:
         """Whether a target computes the same as before."""

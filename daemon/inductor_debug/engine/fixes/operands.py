@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from inductor_debug_schema import ConflictKind, ConflictSide, Finding, OperandFact, ShapeConflict
@@ -23,6 +25,7 @@ _CONVERSIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The methods of tensors that convert to a dtype."""
+_JOINS = frozenset({"cat", "concat", "concatenate", "stack"})
 _MOST_DIMENSIONS = 2
 """How many dimensions may be missing that broadcasting needs."""
 
@@ -33,12 +36,40 @@ def fixes(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
         yield from _converted(tree, finding, facts)
     elif facts.conflict is ConflictKind.DEVICE and facts.right is not None:
         yield from _moved(tree, finding, facts.operands[facts.left.operand], facts.operands[facts.right.operand])
-    elif facts.conflict is ConflictKind.SIZE and facts.right is not None:
-        if facts.operation in _FITS:
-            yield from _transposed(tree, finding, facts, facts.left, facts.right)
-        else:
-            yield from _unsqueezed(tree, finding, facts, facts.left, facts.right)
+    else:
+        yield from _laid_out(tree, finding, facts)
         yield from _swapped(tree, finding, facts)
+        for fix in _laid_out(tree, finding, _where_made(facts)):
+            yield replace(fix, title=f"{fix.title} where it is made")
+
+
+def _laid_out(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
+    """The dimensions of an operand in another order, or one more of them."""
+    if facts.conflict is ConflictKind.RANK and facts.operation in _JOINS:
+        yield from _unsqueezed_to_join(tree, finding, facts)
+    elif facts.conflict is ConflictKind.SIZE and facts.right is not None:
+        laid_out = _transposed if facts.operation in _FITS else _unsqueezed
+        yield from laid_out(tree, finding, facts, facts.left, facts.right)
+
+
+def _where_made(facts: ShapeConflict) -> ShapeConflict:
+    """The same with operands that stand where they were made, so that whoever else uses them gets them changed, too."""
+    operands = [replace(each, place=each.made_at if not each.owner else None) for each in facts.operands]
+    return replace(facts, operands=operands)
+
+
+def flattened(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
+    """The last dimensions of what a layer is given made one, where that has the very size that the layer takes."""
+    if facts.conflict is not ConflictKind.SIZE or facts.operation != "linear":
+        return
+    sides = [side for side in (facts.left, facts.right) if side is not None]
+    given = next((side for side in sides if not facts.operands[side.operand].owner), None)
+    wanted = next((side.size for side in sides if facts.operands[side.operand].owner), facts.wanted)
+    operand = facts.operands[given.operand] if given is not None else None
+    for start in range(1, len(operand.shape) - 1) if operand is not None else ():
+        if operand is not None and math.prod(operand.shape[start:]) == wanted:
+            title = f"Flatten `{operand.expression}` from dimension {start}"
+            yield from _appended(tree, finding, operand, f".flatten({start})", title)
 
 
 def _node(tree: Tree, finding: Finding, operand: OperandFact) -> ast.expr | None:
@@ -136,6 +167,8 @@ def _unsqueezed(
     first, second = facts.operands[left.operand], facts.operands[right.operand]
     smaller, larger = sorted((first, second), key=lambda operand: len(operand.shape))
     missing = len(larger.shape) - len(smaller.shape)
+    if len(larger.shape) == 1:
+        yield from _appended(tree, finding, first, ".unsqueeze(1)", f"Make a column of `{first.expression}`")
     if not 0 < missing <= _MOST_DIMENSIONS:
         return
     for dim in range(1, len(smaller.shape) + 1):
@@ -146,13 +179,28 @@ def _unsqueezed(
             yield from _appended(tree, finding, smaller, trailer, title)
 
 
+def _unsqueezed_to_join(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
+    """A dimension more for what has one less than what it is joined with, where at most one other size differs."""
+    rank = max(len(operand.shape) for operand in facts.operands)
+    whole = next(operand for operand in facts.operands if len(operand.shape) == rank)
+    for operand in facts.operands:
+        for dim in range(rank) if len(operand.shape) == rank - 1 else ():
+            shape = [*operand.shape[:dim], 1, *operand.shape[dim:]]
+            if sum(a != b for a, b in zip(shape, whole.shape, strict=True)) <= 1:
+                title = f"Give `{operand.expression}` the shape {shape}"
+                yield from _appended(tree, finding, operand, f".unsqueeze({dim})", title)
+
+
 def _swapped(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
     """The two operands in each other's place, where that would fit."""
-    if len(facts.operands) != 2 or any(len(operand.shape) != 2 for operand in facts.operands):
+    if facts.conflict is not ConflictKind.SIZE or facts.right is None or len(facts.operands) != 2:
         return
     first, second = facts.operands
     one, other = _node(tree, finding, first), _node(tree, finding, second)
-    fits = second.shape[-1] == first.shape[-2 if facts.operation in ("matmul", "mm") else -1]
+    if facts.operation in _FITS:
+        fits = _FITS[facts.operation](second.shape, first.shape)
+    else:
+        fits = len(first.shape) == len(second.shape) == 2 and second.shape[-1] == first.shape[-1]
     if one is not None and other is not None and one is not other and fits and first.shape != second.shape:
         edits = tree.replace(one, tree.text_of(other)), tree.replace(other, tree.text_of(one))
         yield Fix(f"Swap `{first.expression}` and `{second.expression}`", edits)

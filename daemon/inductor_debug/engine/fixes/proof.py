@@ -17,6 +17,7 @@ from inductor_debug_schema import (
     GraphBreak,
     Range,
     Severity,
+    Stage,
     StageState,
     Task,
 )
@@ -84,7 +85,7 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
 
     Every finding that is left was there before, at least as severe, and every stage that saw a target still does. Where
     an exception is mended, or what kept a function from being compiled, what that hid may come to light, as long as
-    nothing of it is an error.
+    nothing of it is an error, nor says that the text now runs with one size by chance.
 
     Args:
         after: the report of `new`.
@@ -102,10 +103,26 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
         key_of(finding) not in gone
         and (
             left.get(key_of(finding), finding.severity.rank + 1) <= finding.severity.rank
-            or (hidden and key_of(finding) not in left and finding.severity is not Severity.ERROR)
+            or (hidden and key_of(finding) not in left and not _is_worse(finding))
         )
         for finding in after.findings
     )
+
+
+def runs(report: FileReport, target: str) -> bool:
+    """Whether a preview came to the end of a target, and nothing that is found in it keeps it from running."""
+    found = (finding for finding in report.findings if finding.target == target)
+    return (target, Stage.PREVIEW.value) in _seen(report) and not any(map(ends_run, found))
+
+
+def ends_run(finding: Finding) -> bool:
+    """Whether a finding says that something does not run, however severe that is."""
+    return finding.severity is Severity.ERROR or finding.rule == "capture-error"
+
+
+def _is_worse(finding: Finding) -> bool:
+    """Whether a finding that comes with a fix says that it is no good: sizes may have been made to fit by chance."""
+    return finding.severity is Severity.ERROR or finding.rule == "fixed-size"
 
 
 def _hides(finding: Finding) -> bool:

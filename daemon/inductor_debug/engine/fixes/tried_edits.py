@@ -8,7 +8,10 @@ from typing import Protocol
 from inductor_debug_schema import Answered, FileReport, Finding
 
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
-from inductor_debug.engine.fixes.proof import Proved, compared, proves
+from inductor_debug.engine.fixes.proof import Proved, compared, ends_run, proves, runs
+
+_FEW = 2
+"""As many guesses are analysed at once; of more, those are left out first with which the target does not run."""
 
 
 class Unknown(Exception):  # noqa: N818  # no error: nobody can tell now, and asking again may help
@@ -18,8 +21,8 @@ class Unknown(Exception):  # noqa: N818  # no error: nobody can tell now, and as
 class Tries(Protocol):
     """What can run an edited document; the engine, outside of tests. None says that nobody can tell any more."""
 
-    async def try_edits(self, uri: str, edits: Sequence[TextEdit]) -> FileReport | None:
-        """What an analysis of the edited text reports."""
+    async def try_edits(self, uri: str, edits: Sequence[TextEdit], only: str = "") -> FileReport | None:
+        """What an analysis of the edited text reports; with `only` no more than a preview of that target."""
 
     async def compare_fix(self, uri: str, fix: Fix, target: str) -> list[Answered] | None:
         """Whether a target ("" for all) computes the same as before."""
@@ -50,7 +53,14 @@ async def first_proved(
     """
     targets = {finding.target for finding in mended}
     target = targets.pop() if len(targets) == 1 else target
+    many = len(guesses) > _FEW and any(map(ends_run, mended)) and any(each.name == target for each in before.targets)
     for fix in guesses:
+        if many:
+            seen = await tries.try_edits(uri, fix.edits, only=target)
+            if seen is None:
+                raise Unknown
+            if not runs(seen, target):
+                continue
         after = await tries.try_edits(uri, fix.edits)
         if after is None:
             raise Unknown

@@ -39,6 +39,11 @@ class Order:
     timeout: float | None = None
 
 
+def preview_of(target: str) -> Order:
+    """No more than one target's first run, for who wants to know whether it runs."""
+    return Order(target=target, stages=(Stage.PREVIEW,))
+
+
 @dataclass(frozen=True)
 class Performed:
     """What came of an order: the file's report (with findings, and why nothing came of it), answers and artifacts.

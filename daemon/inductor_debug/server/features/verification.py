@@ -15,8 +15,8 @@ from inductor_debug_schema import FileReport, Finding, Range
 
 from inductor_debug.engine.fixes.edits import Fix, apart, applied
 from inductor_debug.engine.fixes.fix_candidates import FIXABLE, guesses
-from inductor_debug.engine.fixes.going_back.guesses import goes_back, going_back
-from inductor_debug.engine.fixes.proof import Proved
+from inductor_debug.engine.fixes.going_back.guesses import going_back
+from inductor_debug.engine.fixes.proof import Proved, ends_run
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
 from inductor_debug.engine.fixes.tried_edits import Unknown, first_proved, together
 from inductor_debug.engine.results.analysis import AnalysisUpdate
@@ -81,7 +81,7 @@ class Verifier:
         Proofs go on afterwards, for whoever asks next. With `start` false only what is known already counts.
         """
         deadline = asyncio.get_running_loop().time() + patience
-        fixable = [finding for finding in findings if finding.rule in FIXABLE or goes_back(finding)]
+        fixable = [finding for finding in findings if finding.rule in FIXABLE or ends_run(finding)]
         known = await self._settled(uri, patience) if fixable else None
         if known is None:
             return []
@@ -172,7 +172,7 @@ class Verifier:
 
     def _returns(self, uri: str, known: _Known, finding: Finding) -> list[Fix]:
         """What goes back to the last text with which the finding's target ran."""
-        ran = self._server.engine.last_ran(uri, finding.target or "") if goes_back(finding) else None
+        ran = self._server.engine.last_ran(uri, finding.target or "") if ends_run(finding) else None
         if ran is None or finding.path != known.report.path:
             return []
         return going_back(known.text, ran, finding)

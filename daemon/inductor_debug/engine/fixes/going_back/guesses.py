@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inductor_debug_schema import Finding, Range, Severity
+from inductor_debug_schema import Finding, Range
 
 from inductor_debug.engine.fixes.edits import Fix, apart
 from inductor_debug.engine.fixes.going_back.text_differences import Difference, differences
@@ -16,13 +16,6 @@ _MOST_DIFFERENCES = 8
 """Beyond these, nobody can say which of them is the mistake."""
 _MOST_TOGETHER = 3
 """How many are put back at once."""
-_RULE = "capture-error"
-"""What does not run, however severe it is found to be."""
-
-
-def goes_back(finding: Finding) -> bool:
-    """Whether a finding says that something does not run, so that what ran before mends it."""
-    return finding.severity is Severity.ERROR or finding.rule == _RULE
 
 
 def going_back(text: str, ran: str, finding: Finding) -> list[Fix]:
