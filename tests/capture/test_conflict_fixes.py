@@ -169,6 +169,55 @@ CASES = {
         model("return torch.cat([x, y], dim=0)", "torch.randn(2, 3), torch.randn(2, 4)", arguments="x, y"),
         ("Join along dimension 1", "return torch.cat([x, y], dim=1)"),
     ),
+    "a dimension that is missing before a join": (
+        model(
+            "start = self.start.expand(x.shape[0], -1)\nreturn torch.cat([start, x], dim=1)",
+            "torch.randn(2, 10, 32)",
+            "self.start = nn.Parameter(torch.zeros(32))",
+        ),
+        ("Give `start` the shape [2, 1, 32]", "return torch.cat([start.unsqueeze(1), x], dim=1)"),
+    ),
+    "a column that is missing before a table of products": (
+        model("return torch.sin(p * d)", "torch.randn(16), torch.randn(32)", arguments="p, d"),
+        ("Make a column of `p`", "return torch.sin(p.unsqueeze(1) * d)"),
+    ),
+    "a flatten that is missing before a layer": (
+        model("return self.fc(x)", "torch.randn(2, 120, 1, 1)", "self.fc = nn.Linear(120, 8)"),
+        ("Flatten `x` from dimension 1", "return self.fc(x.flatten(1))"),
+    ),
+    "batches of matrices in the wrong order": (
+        model("return v @ scores", "torch.randn(2, 4, 9, 8), torch.randn(2, 4, 9, 9)", arguments="v, scores"),
+        ("Swap `v` and `scores`", "return scores @ v"),
+    ),
+    "a flatten that begins too early": (
+        model("return x.flatten(1) + y", "torch.randn(2, 3, 4, 5), torch.randn(2, 3, 20)", arguments="x, y"),
+        ("Change `1` to `2` in `flatten(1)`", "return x.flatten(2) + y"),
+    ),
+    "halves of the wrong dimension": (
+        model(
+            "mean, spread = self.fc(x).chunk(2, dim=0)\nreturn mean + spread * y",
+            "torch.randn(2, 8), torch.randn(2, 5)",
+            "self.fc = nn.Linear(8, 10)",
+            arguments="x, y",
+        ),
+        ("Change `0` to `1` in `chunk(2, dim=0)`", "mean, spread = self.fc(x).chunk(2, dim=1)"),
+    ),
+    "a slice of the wrong dimension": (
+        model("return x[:3] + y", "torch.randn(2, 6), torch.randn(2, 3)", arguments="x, y"),
+        ("Slice dimension 1 of `x`", "return x[:, :3] + y"),
+    ),
+    "a view that loses a dimension": (
+        model(
+            "B, T, C = x.shape\nreturn x.view(B, -1) @ self.weight",
+            "torch.randn(2, 7, 32)",
+            "self.weight = nn.Parameter(torch.zeros(32, 8))",
+        ),
+        ("Keep the dimension `T` in `view(B, -1)`", "return x.view(B, T, -1) @ self.weight"),
+    ),
+    "a product of matrices where numbers are multiplied": (
+        model("return std @ eps + std", "torch.randn(2, 10), torch.randn(2, 10)", arguments="std, eps"),
+        ("Change `std @ eps` to `std * eps`", "return std * eps + std"),
+    ),
     "matrices in the wrong order": (
         model("return w @ x", "torch.randn(3, 8), torch.randn(8, 5)", arguments="x, w"),
         ("Swap `w` and `x`", "return x @ w"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from inductor_debug.engine.fixes.edits import applied
-from inductor_debug.engine.fixes.going_back.guesses import going_back
+from inductor_debug.engine.fixes.going_back.pieces_put_back import going_back
 from inductor_debug.engine.fixes.going_back.text_differences import differences
 from inductor_debug.engine.results.working_texts import WorkingTexts
 from inductor_debug_schema import (

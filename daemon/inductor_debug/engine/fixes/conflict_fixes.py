@@ -15,7 +15,7 @@ from inductor_debug_schema import Finding, ShapeConflict, UnknownName
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, operands
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
-from inductor_debug.engine.fixes.search.guesses import searched
+from inductor_debug.engine.fixes.search.edit_search import searched
 from inductor_debug.engine.fixes.tree import Tree
 
 _MOST = 10

@@ -37,8 +37,8 @@ def fixes(tree: Tree, finding: Finding, facts: ShapeConflict) -> Iterator[Fix]:
     elif facts.conflict is ConflictKind.DEVICE and facts.right is not None:
         yield from _moved(tree, finding, facts.operands[facts.left.operand], facts.operands[facts.right.operand])
     else:
-        yield from _laid_out(tree, finding, facts)
         yield from _swapped(tree, finding, facts)
+        yield from _laid_out(tree, finding, facts)
         for fix in _laid_out(tree, finding, _where_made(facts)):
             yield replace(fix, title=f"{fix.title} where it is made")
 

@@ -15,7 +15,7 @@ from inductor_debug_schema import FileReport, Finding, Range
 
 from inductor_debug.engine.fixes.edits import Fix, apart, applied
 from inductor_debug.engine.fixes.fix_candidates import FIXABLE, guesses
-from inductor_debug.engine.fixes.going_back.guesses import going_back
+from inductor_debug.engine.fixes.going_back.pieces_put_back import going_back
 from inductor_debug.engine.fixes.proof import Proved, ends_run
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
 from inductor_debug.engine.fixes.tried_edits import Unknown, first_proved, together

@@ -25,7 +25,7 @@ _OF_DIMENSIONS = frozenset(
 _SIZE_FIRST = frozenset({"chunk", "split", "tensor_split", "repeat_interleave"})
 """Those whose first number is none."""
 _DIMENSION_NAMES = frozenset({"dim", "axis", "dim0", "dim1", "start_dim", "end_dim", "dims"})
-_DIMENSIONS = (-1, -2, 0, 1, 2, 3)
+_DIMENSIONS = range(-2, 4)
 _RESHAPES = frozenset({"view", "reshape", "unflatten", "expand"})
 _MOVES = frozenset({"transpose", "t", "permute", "flatten", "unsqueeze", "squeeze", "mT", "T", "swapaxes", "movedim"})
 """Methods that only lay dimensions out anew, so that a tensor can do without them."""
@@ -54,9 +54,9 @@ def _other_dimensions(tree: Tree, node: ast.AST) -> Iterator[Change]:
     """`flatten(2)` for `flatten(3)`: each number that names a dimension set to the others, the nearest first."""
     for number in _dimensions(node):
         value = _whole(number)
-        for other in sorted(_DIMENSIONS, key=lambda each: abs(each - (value or 0))) if value is not None else ():
-            if other != value:
-                yield Change(1, _replaced(tree, node, number, str(other)))
+        if value is not None:
+            others = sorted(set(_DIMENSIONS) - {value}, key=lambda each: (abs(each - value), (each < 0) != (value < 0)))
+            yield from (Change(1, _replaced(tree, node, number, str(other))) for other in others)
 
 
 def _dimensions(node: ast.AST) -> Iterator[ast.expr]:

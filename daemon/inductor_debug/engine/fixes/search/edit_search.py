@@ -5,8 +5,8 @@ from __future__ import annotations
 from inductor_debug_schema import Finding
 
 from inductor_debug.engine.fixes.edits import Fix
-from inductor_debug.engine.fixes.search.operators import changes
-from inductor_debug.engine.fixes.search.suspects import suspects
+from inductor_debug.engine.fixes.search.edit_operators import changes
+from inductor_debug.engine.fixes.search.suspected_expressions import suspects
 from inductor_debug.engine.fixes.tree import Tree
 
 MOST = 32
