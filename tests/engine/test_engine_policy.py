@@ -234,6 +234,15 @@ def test_the_peak_of_memory_is_told_once_by_the_deepest_look(state: StageState, 
     assert [item.range.start.character for item in united] == columns
 
 
+def test_a_call_that_raises_is_no_graph_break_as_well() -> None:
+    raised, met = finding("capture-error", Severity.ERROR), finding("graph-break", stage=Stage.MOCK)
+    elsewhere = finding("graph-break", column=5, stage=Stage.MOCK)
+    parts = {("Model", Stage.MOCK): [met, elsewhere], ("Model", Stage.PREVIEW): [raised]}
+    assert unite([], parts, {}) == [raised, elsewhere]
+    parts = {("Model", Stage.PREVIEW): [raised], ("Other", Stage.MOCK): [met]}
+    assert len(unite([], parts, {})) == 2, "it breaks the graph of a target in which it does not raise"
+
+
 def test_the_same_sentence_about_the_same_place_is_said_once() -> None:
     twice = [finding("graph-break", message="m"), finding("capture-error", Severity.ERROR, message="m")]
     assert [item.rule for item in unite(twice, {}, {})] == ["capture-error"]

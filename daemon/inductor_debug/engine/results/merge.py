@@ -245,21 +245,31 @@ def unite(
 
     Within a target the later stage's finding wins, but an exception keeps its first words; across targets the first
     target's does, with the larger count. A `capture-error` of one stage is dropped where a later stage of the target
-    got through without it, and what is said of the run as a whole where a later stage of the target went through.
+    got through without it, and what is said of the run as a whole where a later stage of the target went through. What
+    raises by itself is no graph break as well: capture only meets the same exception.
     """
     united: dict[Key, Finding] = {}
     for finding in general:
         united.setdefault(key_of(finding), finding)
     order = {name: index for index, name in enumerate(dict.fromkeys(target for target, _ in parts))}
+    raised: set[tuple[str, object]] = set()
     for target, stage in sorted(parts, key=lambda part: (order[part[0]], _STAGES.index(part[1]))):
         for finding in parts[target, stage]:
             if finding.rule == "capture-error" and _overcome(finding, target, stage, parts, reports):
                 continue
             if finding.rule in _OF_THE_WHOLE and _seen_deeper(target, stage, reports):
                 continue
+            if finding.rule == "capture-error":
+                raised.add((target, _place(finding)))
+            elif finding.rule == "graph-break" and (target, _place(finding)) in raised:
+                continue
             known = united.get(key_of(finding))
             united[key_of(finding)] = finding if known is None else _both(known, finding, same=known.target == target)
     return _without_echoes(united.values())
+
+
+def _place(finding: Finding) -> tuple[str, object]:
+    return finding.path, finding.range
 
 
 def _overcome(
