@@ -433,7 +433,9 @@ def _built(build: Callable[[], Any], seconds: float) -> Any:
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:
-        raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}") from error
+        frames = user_frames(error)
+        where = f" in line {frames[-1][1]}" if frames else ""
+        raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error
 
 
 def _reason(found: NotFound, way: _Way) -> NotInferableError:
