@@ -131,6 +131,27 @@ BUGS = {
     "a convolution takes other channels": (DIGITS, "Conv2d(32", "Conv2d(33", "self.conv2(x)", "capture-error"),
     "a method lacks self": (DIGITS, "def forward(self, x)", "def forward(x)", "forward(x)", "capture-error"),
     "a constructor lacks self": (DIGITS, "def __init__(self)", "def __init__()", "__init__()", "capture-error"),
+    "a constructor that only calls its base lacks self": (
+        """
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, 3)
+    def forward(self, x):
+        return self.layer(x)
+
+class Small(Base):
+    def __init__(self):
+        super().__init__(8)
+""",
+        "def __init__(self):",
+        "def __init__():",
+        "__init__()",
+        "capture-error",
+    ),
     "a number is added to a shape": (
         ATTENTION,
         "reshape(B, T, C)",

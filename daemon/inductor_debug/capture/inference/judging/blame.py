@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
 _ALIKE = 0.75
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PRECISIONS = frozenset(("double", "half", "bfloat16", "set_default_dtype"))
+_CALLED = ("__init__", "forward")
+"""Methods that Python and torch call with the object."""
 _CONTAINERS = (list, dict, set, str)
 
 
@@ -88,12 +91,14 @@ class Headless:
 
 
 def headless(kind: Any) -> Headless | None:
-    """The first method of a class that speaks of `self` and is not given it."""
+    """The first method of a class that is not given its own object: it speaks of `self`, or is called without fail."""
     for name, value in vars(kind).items() if isinstance(kind, type) else ():
         if isinstance(value, FunctionType):
             code = value.__code__
             known = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
-            if "self" in code.co_names and "self" not in {*known, *value.__globals__}:
+            speaks = "self" in code.co_names and "self" not in {*known, *value.__globals__}
+            takes_nothing = code.co_argcount == 0 and not code.co_flags & inspect.CO_VARARGS
+            if speaks or (takes_nothing and name in _CALLED):
                 return Headless(f"{kind.__name__}.{name}", code.co_firstlineno)
     return None
 
