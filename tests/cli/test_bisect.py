@@ -49,6 +49,21 @@ def test_transfers_as_json(model: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [transfer["direction"] for transfer in document["transfers"]] == ["to-device", "to-host"]
 
 
+@pytest.mark.parametrize(
+    ("command", "heading"),
+    [
+        (["bisect", "model.py", "--backends", "spyre"], "Bisection of double"),
+        (["transfers", "model.py"], "Transfers of"),
+    ],
+)
+def test_either_is_a_page_to_pass_on(command: list[str], heading: str, model: Path) -> None:
+    assert main([*command, "--accelerator", "spyre", "--format", "html", "-o", "page.html", "-q"]) == 1
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"<h1>{heading}" in page
+    assert 'href="model.py#L' in page
+
+
 def test_a_target_that_is_not_there(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bisect", "model.py::duoble", "--backends", "aot_eager", "-q"]) == 2
     assert "did you mean 'double'" in capsys.readouterr().err

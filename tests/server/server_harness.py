@@ -22,6 +22,7 @@ from inductor_debug.engine.batch import OnDisk
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.results.keeping import Kept
 from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.rpc.framing import FrameReader, frame
@@ -29,6 +30,7 @@ from inductor_debug.server.state.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
     Answered,
+    ArtifactMade,
     Checked,
     Event,
     FileReport,
@@ -182,6 +184,7 @@ class FakeEngine:
         self.events: list[Event] = []
         self.performed: Performed | None = None
         self.holds: Performed | None = None
+        self.kept = Kept(notes=["artifacts are switched off"])
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -295,6 +298,9 @@ class FakeEngine:
         """What `same` says of a comparison of the text with a fix and the text without it."""
         ran = self.same is not None
         return [Answered(target, {"same": self.same, "why": "", "runs": 1, "ran": ran, "ways": []})]
+
+    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+        return self.kept
 
     async def restart(self) -> None:
         self.calls.append(("restart",))

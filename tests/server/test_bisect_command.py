@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.engine.orders.orders import Performed
+from inductor_debug.engine.results.keeping import Kept
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
@@ -37,6 +38,23 @@ TRANSFERS = {
     "summary": {"transfers": 1, "host_bytes": 4, "device_bytes": 128, "changed": 0},
     "problem": None,
     "error": None,
+}
+ROW = {
+    "graph": "0",
+    "direction": "to-device",
+    "role": "input",
+    "name": "x",
+    "shape": [2],
+    "dtype": "int64",
+    "device_dtype": "int32",
+    "device_bytes": 128,
+    "layout": None,
+    "digest": "0123456789",
+    "round_trip": "same",
+    "changed": 0,
+    "example": None,
+    "path": None,
+    "line": None,
 }
 LOG = ArtifactReference(ArtifactKind.REPORTS, "/cache/transfers.jsonl", 9, "application/jsonl")
 
@@ -115,3 +133,37 @@ async def test_rungs_are_told_as_they_are_climbed(start_editor: Make) -> None:
     await editor.answer(ask(editor, "bisect", target="Net", partialResultToken="rungs"))
     told = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == "rungs"]
     assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"]}}]
+
+
+async def test_who_asks_for_a_page_gets_it_already_while_the_ladder_is_climbed(start_editor: Make) -> None:
+    editor = await start_editor()
+    editor.engine.performed = answered(DOCUMENT)
+    planned = [{"backend": name, "adds": f"<{name}>"} for name in ("eager", "dynamo", "inductor")]
+    editor.engine.events = [
+        PartlyAnswered("Net", {"planned": planned}),
+        PartlyAnswered("Net", {"ladder": DOCUMENT["ladder"]}),
+    ]
+    asked = ask(editor, "bisect", target="Net", partialResultToken="rungs", format="html")
+    result = (await editor.answer(asked))["result"]
+    assert result["said"] == ["Net: no layer goes wrong."]
+    assert "<h1>Bisection of Net</h1>" in result["page"]
+    first, second = (value["value"]["page"] for value in editor.messages.of("$/progress") if value["token"] == "rungs")
+    assert first.count("running…") == second.count("running…") == 1
+    assert first.index("running…") < first.index("&lt;dynamo&gt;")
+    assert second.index("&lt;dynamo&gt;") < second.index("running…") < second.index("&lt;inductor&gt;")
+
+
+async def test_a_page_that_fits_into_no_message_is_an_artifact_or_else_shorter(start_editor: Make) -> None:
+    editor = await start_editor()
+    rows = [{**ROW, "name": f"tensor{number}"} for number in range(1500)]
+    editor.engine.performed = answered({**TRANSFERS, "transfers": rows})
+    result = (await editor.answer(ask(editor, "transfers", target="Net", format="html")))["result"]
+    assert "The log has more: 1,500 transfers." in result["page"]
+    assert result["notes"] == ["artifacts are switched off"]
+    page = ArtifactReference(ArtifactKind.REPORTS, "/cache/page.html", 9, "text/html")
+    editor.engine.kept = Kept([page], [])
+    result = (await editor.answer(ask(editor, "transfers", target="Net", format="html")))["result"]
+    assert result["page"] is None
+    assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path, page.path]
+    refused = (await editor.answer(ask(editor, "transfers", target="Net", format="pdf")))["error"]
+    assert "`format` must be html" in refused["message"]

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import * as vscode from "vscode";
 
 import type { AcceleratorColumn, AcceleratorComparison, Finding, Severity, TargetCost } from "../../../shared_schema/generated/wire.js";
-import { heading, link, linkWithin, list, paragraph, plain, section, tableOf, useAccelerator } from "../pages/reportHtml.js";
+import { heading, link, linkWithin, list, paragraph, plain, section, table, useAccelerator } from "../pages/reportHtml.js";
 import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
@@ -14,10 +14,10 @@ const SEVERITIES: readonly Severity[] = ["error", "warning", "information", "hin
 export function acceleratorTable({ target, columns = [], targets = [] }: AcceleratorComparison): string {
   const left = targets.filter(({ checked }) => checked !== "yes").map(({ name, why = "" }) => plain(t("{0}: {1}", name, why)));
   return [
-    heading(1, target === "" ? t("Accelerators") : t("Accelerators for {0}", target)),
+    heading(target === "" ? t("Accelerators") : t("Accelerators for {0}", target)),
     paragraph(plain(t("Captured once, judged for each. A head chooses its accelerator, a number leads to its findings. Times and bytes are lower bounds; what a profile does not say stays empty."))),
     ...(left.length > 0 ? [list(left)] : []),
-    tableOf(["", ...columns.map(head)], rows(columns)),
+    table(["", ...columns.map(head)], rows(columns)),
     ...columns.flatMap(found),
   ].join("\n");
 }

@@ -1,20 +1,17 @@
 /**
  * The commands "Bisect" and "Show Transfers": which layer of the compiler first goes wrong, and what crosses to the accelerator. The daemon
- * works; the answers are pages beside the editor.
+ * works and writes the answers as pages, which are shown beside the editor.
  */
 
-import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import * as vscode from "vscode";
 
+import type { Location } from "../../../shared_schema/generated/wire.js";
 import { accelerators } from "../accelerator/accelerator.js";
-import { type Bisection, bisectionPage, type Climb, climbed, growingPage, guiltyPlace, placeWords, verdictWords } from "./bisectPage.js";
 import { revealPlace } from "../common/places.js";
 import type { Action } from "../common/notifications.js";
-import { messageOf, reasonOf } from "../orders/orders.js";
-import type { Outcome } from "../server/protocol.js";
-import type { OrderPages, PagesContext } from "../pages/orderPages.js";
+import { type OrderPages, type PagedOutcome, pageIn, type PagesContext } from "../pages/orderPages.js";
 import { targetOf } from "../orders/subjects.js";
-import { type TransfersOf, transfersIn, transfersPage } from "./transfersPage.js";
 
 const { t } = vscode.l10n;
 
@@ -31,32 +28,28 @@ async function bisect(context: PagesContext, pages: OrderPages, given: unknown, 
   const options = subject && (await askForLadder(context));
   if (!subject || !options) return;
   const title = t("Bisection of {0}", subject.target);
-  let climb: Climb = { planned: [], ladder: [] };
-  const answer = await pages.carryOut<Outcome & { readonly bisections: readonly Bisection[] }>({
+  const answer = await pages.carryOut<Bisected>({
     key: `${subject.uri}\n${title}`,
     title,
-    order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", argument: { ...subject, ...options } },
-    content: (made) => (made.bisections.length > 0 ? { html: bisectionPage(made.bisections) } : { nothing: reasonOf(made) }),
-    growing: (piece) => {
-      climb = climbed(climb, piece);
-      return growingPage(subject.target, climb, true);
-    },
-    stopped: () => {
-      const { ladder } = climb;
-      const html = ladder.length > 0 ? growingPage(subject.target, climb, false) : undefined;
-      climb = { planned: [], ladder: [] }; // for another try
-      return html;
-    },
+    order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", argument: { ...subject, ...options, format: "html" } },
+    content: pageIn,
+    grows: true,
   });
-  const [first] = answer?.bisections ?? [];
-  if (first) context.notifications.answer(`${first.target}: ${verdictWords(first.verdict)}.`, ...actionsFor(first));
+  const [said] = answer?.said ?? [];
+  if (said !== undefined) context.notifications.answer(said, ...actionsFor(answer?.bisections[0]?.guilty ?? undefined));
+}
+
+/** What the daemon answers: of each target the contract's `bisect` document, and what it comes to in a sentence. */
+interface Bisected extends PagedOutcome {
+  readonly bisections: readonly { readonly guilty: { readonly path: string | null; readonly range: Location["range"] | null } | null }[];
+  readonly said: readonly string[];
 }
 
 /** What one does next; the page has the commands for either side. */
-function actionsFor(bisection: Bisection): Action[] {
-  const place = guiltyPlace(bisection);
-  const range = bisection.guilty?.range;
-  return place && range ? [{ title: t("Go to {0}", placeWords(place)), run: () => revealPlace({ path: place.path, range }, true) }] : [];
+function actionsFor(guilty: Partial<{ readonly path: string | null; readonly range: Location["range"] | null }> = {}): Action[] {
+  const { path, range } = guilty;
+  if (path == null || range == null) return [];
+  return [{ title: t("Go to {0}, line {1}", basename(path), range.start.line + 1), run: () => revealPlace({ path, range }, true) }];
 }
 
 interface Ladder extends vscode.QuickPickItem {
@@ -81,22 +74,10 @@ async function askForLadder(context: PagesContext): Promise<Readonly<Record<stri
 async function transfers(context: PagesContext, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Show Transfers"), given, name);
   if (!subject) return;
-  const title = t("Logging transfers of {0}", subject.target);
-  const logOf = async (path: string | undefined): Promise<string> =>
-    path === undefined ? "" : readFile(path, "utf8").catch((error: unknown) => { context.log.warn(messageOf(error)); return ""; });
-  await pages.carryOut<Outcome & { readonly transfers: readonly TransfersOf[] }>({
+  await pages.carryOut<PagedOutcome>({
     key: `${subject.uri}\n${t("Transfers of {0}", subject.target)}`,
     title: t("Transfers of {0}", subject.target),
-    order: { title, command: "inductorDebug.transfers", argument: { ...subject } },
-    content: async (made) => {
-      const [first] = made.transfers;
-      if (!first) return { nothing: reasonOf(made) };
-      const path = made.artifacts.find((artifact) => artifact.path.endsWith(".jsonl"))?.path;
-      const log = await logOf(path);
-      if (log === "" && first.summary.transfers > 0) {
-        context.notifications.answer(t("Only the summary is shown: the log was not kept ({0}).", made.notes[0] ?? t("artifacts are switched off")));
-      }
-      return { html: transfersPage(first, transfersIn(log), path) };
-    },
+    order: { title: t("Logging transfers of {0}", subject.target), command: "inductorDebug.transfers", argument: { ...subject, format: "html" } },
+    content: pageIn,
   });
 }

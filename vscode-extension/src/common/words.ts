@@ -65,10 +65,6 @@ export function files(count: number): string {
   return count === 1 ? t("1 file") : t("{0} files", count);
 }
 
-export function transfers(count: number): string {
-  return count === 1 ? t("1 transfer") : t("{0} transfers", count);
-}
-
 /** `42 ns`, `3.2 ms`, `1.5 s`: how long a run takes at least. */
 export function duration(value: number): string {
   const [factor, unit] = value >= 1 ? [1, t("s")] : value >= 1e-3 ? [1e3, t("ms")] : value >= 1e-6 ? [1e6, t("µs")] : [1e9, t("ns")];

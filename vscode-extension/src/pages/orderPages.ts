@@ -3,23 +3,40 @@
  * what came of it. One tab for each subject. Links in what came are commands, and only three of those.
  */
 
+import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/order/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
-import { carryOutIn, messageOf, type Order } from "../orders/orders.js";
+import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
+import type { ResultPiece } from "../server/connection.js";
 import type { Outcome } from "../server/protocol.js";
 import { revealPlace } from "../common/places.js";
-import { COPY_TEXT, GO_TO_PLACE, type Place, USE_ACCELERATOR } from "./reportHtml.js";
+import { GO_TO_PLACE, type Place, USE_ACCELERATOR, withLinks } from "./reportHtml.js";
 import type { About } from "../services/activePages.js";
 import { PageTab } from "./pageTab.js";
 
 const VIEW = "inductorDebug.report";
+const HTML = "text/html";
 
 /** What came of an order: HTML to show, a whole document of its own, or why there is nothing. */
 export type Content = { readonly html: string } | { readonly document: string } | { readonly nothing: string; readonly place?: Location | undefined };
+
+/** What an order answers whose page the daemon writes (`server/commands/order_pages.py`); links in it start at `root`. */
+export interface PagedOutcome extends Outcome {
+  /** The page; null where it is the last of the artifacts, or where nothing came of the order. */
+  readonly page: string | null;
+  readonly root: string;
+}
+
+/** The page of an answer, or why there is none. */
+export async function pageIn({ page, root, artifacts, ...rest }: PagedOutcome): Promise<Content> {
+  const kept = artifacts.findLast(({ media_type: type }) => type === HTML);
+  if (page === null && !kept) return { nothing: reasonOf({ artifacts, ...rest }) };
+  return { html: withLinks(page ?? (await readFile(kept?.path ?? "", "utf8")), root) };
+}
 
 /** An order with a page; `title` is the page's, `content` what to show of the answer. */
 export interface PageOrder<T> {
@@ -27,10 +44,8 @@ export interface PageOrder<T> {
   readonly title: string;
   readonly order: Order;
   readonly content: (answer: T) => Content | Promise<Content>;
-  /** What to show of it while it goes on. */
-  readonly growing?: (piece: unknown) => string | undefined;
-  /** What stays of that where the order did not come to its end. */
-  readonly stopped?: () => string | undefined;
+  /** Whether pieces of the page come while the order goes on; what has come stays where that does not come to its end. */
+  readonly grows?: boolean;
 }
 
 /** What features get that have such pages. */
@@ -42,7 +57,6 @@ export class OrderPages implements vscode.Disposable {
   private readonly open = new Map<string, OrderPage>();
   private readonly commands = [
     vscode.commands.registerCommand(GO_TO_PLACE, (place?: Place) => (place ? goTo(place) : undefined)),
-    vscode.commands.registerCommand(COPY_TEXT, (text?: unknown) => vscode.env.clipboard.writeText(String(text))),
   ];
 
   constructor(private readonly context: Context) {}
@@ -78,7 +92,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
   private about: About | undefined;
 
   constructor(context: Context, panel: vscode.WebviewPanel, closed: () => void) {
-    super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, COPY_TEXT, USE_ACCELERATOR]);
+    super(context, panel, "order", null, closed, () => this.about, [GO_TO_PLACE, USE_ACCELERATOR]);
   }
 
   show(title: string): void {
@@ -97,17 +111,13 @@ class OrderPage extends PageTab<Heard, ToPage> {
     this.begin();
     const mine = (): boolean => this.running === running;
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };
-    const piece = (found: unknown): void => {
-      const html = mine() ? wanted.growing?.(found) : undefined;
-      if (html !== undefined) this.fill(html);
+    const piece = ({ page }: ResultPiece): void => {
+      if (mine() && page !== undefined) this.fill(page);
     };
     try {
-      const answer = await carryOutIn<T>(this.context, tell, { ...order, piece }, running.token);
+      const answer = await carryOutIn<T>(this.context, tell, { ...order, ...(wanted.grows === true ? { piece } : {}) }, running.token);
       if (!mine()) return undefined;
-      if (!answer) {
-        this.fill(wanted.stopped?.() ?? "");
-        return undefined;
-      }
+      if (!answer) return undefined;
       return this.take(order.title, await content(answer)) ? answer : undefined;
     } catch (error) {
       tell({ kind: "failed", what: order.title, why: messageOf(error) });
@@ -125,6 +135,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
 
   protected override async hear(message: Heard): Promise<void> {
     if (message.type === "cancel") this.running?.cancel();
+    else if (message.type === "copy") await vscode.env.clipboard.writeText(message.text);
     else await this.again();
   }
 

@@ -1,15 +1,12 @@
 /**
- * HTML for pages that the extension writes: whatever comes from elsewhere is text and never markup. What a page can do are three commands, which go
- * to a place, copy a text and choose an accelerator; it runs no script. Pure.
+ * HTML for pages that the extension writes: whatever comes from elsewhere is text and never markup. What a page can do are two commands, which go
+ * to a place and choose an accelerator; it runs no script. Pure.
  */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import * as vscode from "vscode";
 
-const { t } = vscode.l10n;
 export const GO_TO_PLACE = "inductorDebug.goToPlace";
-export const COPY_TEXT = "inductorDebug.copyText";
 export const USE_ACCELERATOR = "inductorDebug.useAccelerator";
 
 export interface Position {
@@ -29,12 +26,8 @@ export function plain(text: string): string {
   return text.replace(/[&<>"']/gu, (character) => ENTITIES[character] ?? "");
 }
 
-export function code(text: string): string {
-  return text === "" ? "" : `<code>${plain(text)}</code>`;
-}
-
-export function heading(level: 1 | 2, text: string): string {
-  return `<h${level}>${plain(text)}</h${level}>`;
+export function heading(text: string): string {
+  return `<h1>${plain(text)}</h1>`;
 }
 
 export function paragraph(html: string): string {
@@ -45,20 +38,10 @@ export function list(items: readonly string[]): string {
   return `<ul>${items.map((item) => `<li>${item}</li>`).join("")}</ul>`;
 }
 
-/** A command line, and a link that copies it. */
-export function commandLine(text: string): string {
-  return `<pre>${plain(text)}</pre>${linkTo(COPY_TEXT, [text], t("Copy"))}`;
-}
-
-/** A table; cells are HTML already. The first cell of a row names it. Without `head` there is none. */
+/** A table; head and cells are HTML already. The first cell of a row names it. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return tableOf(head.map(plain), rows);
-}
-
-/** The same with a head that is HTML already. */
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = ([first = "", ...rest]: readonly string[]): string => `<tr><th scope="row">${first}</th>${rest.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
-  const above = head.length === 0 ? "" : `<thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join("")}</tr></thead>`;
+  const above = `<thead><tr>${head.map((cell) => `<th scope="col">${cell}</th>`).join("")}</tr></thead>`;
   return `<table>${above}<tbody>${rows.map(line).join("")}</tbody></table>`;
 }
 

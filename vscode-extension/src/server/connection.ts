@@ -46,6 +46,8 @@ export type Report = (message: string, percentage: number | undefined) => void;
 export interface ResultPiece {
   readonly target: string;
   readonly document: object;
+  /** The page of all pieces so far, for who has asked for one (`server/commands/order_pages.py`). */
+  readonly page?: string;
 }
 
 export type PieceListener = (piece: ResultPiece) => void;

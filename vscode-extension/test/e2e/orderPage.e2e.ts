@@ -1,36 +1,52 @@
 /** The page of orders (bisections, transfers, reproducers) in a browser, without VS Code: each of its states in every theme and in a narrow pane. */
 
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { type Bisection, bisectionPage, growingPage } from "../../src/bisect/bisectPage.js";
-import { type Transfer, transfersPage } from "../../src/bisect/transfersPage.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { launched, OUT, THEMES } from "./browser.js";
-import { SCREENSHOTS } from "./harness.js";
+import { PYTHON, SCREENSHOTS } from "./harness.js";
+import { ROOT } from "./setup.mjs";
 
 const RANGE = { start: { line: 5, character: 11 }, end: { line: 5, character: 16 } };
 const PLACE = { path: "/work/a project with a long name/models/attention.py", range: RANGE };
-const LADDER: Bisection["ladder"] = [
+const LADDER = [
   { backend: "eager", adds: "the model", state: "ok", why: "The model runs.", seconds: 0.01 },
   { backend: "dynamo", adds: "Dynamo's capture", state: "ok", why: "All 4 results are equal to the reference's, to the last bit.", seconds: 1.2 },
   { backend: "inductor", adds: "Inductor's passes, lowerings and generated code", state: "wrong", why: "output: 4,481,612 times the error to expect; 73.1729 instead of 125.668 at [0].", seconds: 12.5 },
 ];
-const CLIMB = { planned: LADDER.map(({ backend, adds = "" }) => ({ backend, adds })), ladder: LADDER.slice(0, 2) };
-const BISECTION: Bisection = {
+const CLIMB = { planned: LADDER.map(({ backend, adds }) => ({ backend, adds })), ladder: LADDER.slice(0, 2) };
+const BISECTION = {
   target: "Attention", ladder: LADDER, verdict: "back-end",
   guilty: { backend: "inductor", graph: "0", direction: "forward", pass: "lowerings number 3: cos", node: "cos", op: "aten.cos.default", ...PLACE },
   commands: ["inductor-debug diff models/attention.py::Attention --backend aot_eager_decomp_partition", "inductor-debug diff models/attention.py::Attention --backend inductor"],
   notes: [],
 };
-const TRANSFER: Transfer = {
+const TRANSFER = {
   graph: "0", direction: "to-device", role: "input", name: "positions", shape: [8, 512, 768], dtype: "int64", device_dtype: "int32", host_bytes: 25_165_824,
   device_bytes: 12_582_912, layout: { size: [8, 512, 768], waste: 0.25 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
   example: { index: [1], before: "1099511627776", after: "0" }, path: PLACE.path, line: 3, note: "",
 };
-const SUMMARY = { target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null };
+const CROSSED = { target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER) };
+
+/** The pages as the daemon writes them. */
+const RENDERING = `
+import json, sys
+from inductor_debug.report.html.bisect_page import Climb, bisect_page
+from inductor_debug.report.html.transfers_page import transfers_page
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.source_characters import Sources
+climb, bisection, crossed = json.load(sys.stdin)
+about = Places("", "/work"), Sources()
+growing = Climb().hear(bisection["target"], climb)
+print(json.dumps([growing, bisect_page([bisection], *about), transfers_page([crossed], *about, log="/work/transfers.jsonl")]))
+`;
+const env = { ...process.env, PYTHONPATH: [join(ROOT, "daemon"), join(ROOT, "shared_schema")].join(":") };
+const rendered = spawnSync(PYTHON, ["-c", RENDERING], { input: JSON.stringify([CLIMB, BISECTION, CROSSED]), encoding: "utf8", env });
+const [GROWING = "", BISECTED = "", TRANSFERRED = ""] = JSON.parse(rendered.stdout) as string[];
 
 const LOADING: PageState = { kind: "loading", what: "Bisecting Attention", step: "comparing inductor", percentage: 40, since: 0 };
 const FAILED: PageState = { kind: "failed", what: "Bisecting Attention", why: "the model raises RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x64 and 12x2)", place: PLACE };
@@ -38,11 +54,11 @@ const CANCELLED: PageState = { kind: "cancelled", what: "Bisecting Attention" };
 const SHOWN: PageState = { kind: "shown", note: "" };
 const STATES: readonly (readonly [name: string, html: string, state: PageState, buttons: readonly string[]])[] = [
   ["loading", "", LOADING, ["Cancel"]],
-  ["growing", growingPage("Attention", CLIMB, true), LOADING, ["Cancel"]],
+  ["growing", GROWING, LOADING, ["Cancel"]],
   ["failed", "", FAILED, ["Go to line 6", "Retry"]],
-  ["cancelled", growingPage("Attention", CLIMB, false), CANCELLED, ["Retry"]],
-  ["bisection", bisectionPage([BISECTION]), SHOWN, []],
-  ["transfers", transfersPage(SUMMARY, Array<Transfer>(6).fill(TRANSFER), "/work/transfers.jsonl"), SHOWN, []],
+  ["cancelled", GROWING, CANCELLED, ["Retry"]],
+  ["bisection", BISECTED, SHOWN, []],
+  ["transfers", TRANSFERRED, SHOWN, []],
 ];
 
 let browser: Browser;
@@ -85,6 +101,8 @@ test.each(STATES.flatMap(([name, html, state, buttons]) => LOOKS.map(([theme, wi
     expect(await shown.allInnerTexts()).toEqual(buttons);
     for (const box of await Promise.all((await shown.all()).map((button) => button.boundingBox()))) expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
     expect(await page.evaluate("document.documentElement.scrollWidth"), "tables scroll, the page does not").toBeLessThanOrEqual(width);
+    const words = await page.locator("main").innerText();
+    if (html === GROWING) expect([words.includes("running…"), words.includes("not run")]).toEqual(name === "growing" ? [true, false] : [false, true]);
     if (state.kind !== "shown") expect(await page.locator("body").innerText()).toContain("Bisecting Attention");
     await page.context().close();
   },

@@ -1,6 +1,6 @@
 """`inductor-debug bisect`: which layer of the compiler first goes wrong, and where in it.
 
-It prints what the worker answered, as text or as the `bisect` documents of the contract.
+It prints what the worker answered, as text, as one HTML page, or as the `bisect` documents of the contract.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from inductor_debug.cli.support.target_arguments import add_subject, said, subje
 from inductor_debug.engine.orders.bisecting import bisect_order
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.report.html.bisect_page import bisect_page
 from inductor_debug.report.text.bisect_text import bisect_text
 
 DESCRIPTION = """\
@@ -34,6 +35,7 @@ examples:
   inductor-debug bisect model.py::Net
   inductor-debug bisect model.py --accelerator spyre --backends aot_eager,spyre
   inductor-debug bisect model.py --backends aot_eager,mine   a backend, or a function, that the file itself has
+  inductor-debug bisect model.py --format html -o bisection.html   a page to pass on
   inductor-debug bisect model.py --reference sendnn --backends spyre   two accelerators against each other
 
 A whole target is climbed, because one wrong operation spoils all that comes after it. The operation at fault is in the
@@ -63,12 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="put a fault into the accelerator's emulated arithmetic, to test this tool; may be repeated",
     )
-    add_output_arguments(parser)
+    add_output_arguments(parser, ("text", "json", "html"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Bisects; returns the exit code."""
-    return answer(arguments, _order(arguments), bisect_text, exit_code)
+    return answer(arguments, _order(arguments), bisect_text, exit_code, page=bisect_page)
 
 
 def exit_code(documents: list[Document]) -> int:

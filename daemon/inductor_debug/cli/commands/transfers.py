@@ -7,6 +7,7 @@ import argparse
 from inductor_debug.cli.support.answering import ORDER_FAILURES, Document, add_output_arguments, answer
 from inductor_debug.cli.support.target_arguments import add_subject
 from inductor_debug.engine.orders.bisecting import transfers_order
+from inductor_debug.report.html.transfers_page import transfers_page
 from inductor_debug.report.text.bisect_text import transfers_text
 
 DESCRIPTION = """\
@@ -16,6 +17,7 @@ accelerator's memory, read back and compared. Where no accelerator is chosen, it
 EPILOG = """\
 examples:
   inductor-debug transfers model.py --accelerator spyre
+  inductor-debug transfers model.py --accelerator spyre --format html -o transfers.html   a page to pass on
   inductor-debug transfers model.py::Net --accelerator spyre --format json
   INDUCTOR_DEBUG_TRANSFERS=1 python train.py            in a script that compiles with mock_backend
   INDUCTOR_DEBUG_TRANSFERS=log.jsonl python train.py
@@ -31,12 +33,12 @@ FAILURES = ORDER_FAILURES
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     add_subject(parser)
-    add_output_arguments(parser)
+    add_output_arguments(parser, ("text", "json", "html"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Logs; returns the exit code."""
-    return answer(arguments, transfers_order(timeout=arguments.timeout), transfers_text, exit_code)
+    return answer(arguments, transfers_order(timeout=arguments.timeout), transfers_text, exit_code, page=transfers_page)
 
 
 def exit_code(documents: list[Document]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from inductor_debug_schema import Answered, Event
@@ -27,12 +27,16 @@ ORDER_FAILURES = (ConfigurationError, ProfileError)
 
 Document = dict[str, Any]
 Render = Callable[[Document, Places, Sources, Styler], str]
+Page = Callable[[list[Document], Places, Sources], str]
+"""All documents as one HTML page."""
 
 
-def add_output_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+def add_output_arguments(
+    parser: argparse.ArgumentParser, formats: Iterable[str] = ("text", "json")
+) -> argparse._ArgumentGroup:
     """Adds `--format`, `-o`, `--color` and what decides how the file is run; returns the group of what is put out."""
     output = parser.add_argument_group("output")
-    add_output(output)
+    add_output(output, formats)
     add_run_arguments(parser)
     return output
 
@@ -54,6 +58,7 @@ def answer(
     render: Render,
     exit_code: Callable[[list[Document]], int],
     unfinished: Unfinished | None = None,
+    page: Page | None = None,
 ) -> int:
     """Carries out the order and prints what came of it; returns the exit code, 2 where nothing did.
 
@@ -63,21 +68,26 @@ def answer(
         render: one document as text for people.
         exit_code: that of a run that was not broken off.
         unfinished: keeps what there is of one that was, which is printed as well.
+        page: what `--format html` gives, where that is among the formats.
 
     Raises:
         InterruptedRunError: Ctrl-C or a polite kill, after what there is was printed.
     """
     subject = subject_of(arguments.subject)
-    output = Output(arguments.output, utf8=arguments.format == "json" or arguments.output is not None)
+    output = Output(arguments.output, utf8=arguments.format != "text" or arguments.output is not None)
 
     def put_out(documents: list[Document], text: str) -> None:
         if arguments.format == "json":
             output.write(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2) + "\n")
         else:
-            places = Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown})
+            root = repository_root(os.path.dirname(subject.path))
+            places = Places(os.getcwd(), root, {subject.path: subject.shown})
             sources = Sources({subject.path: text} if text else {})
-            colours = styler(arguments)
-            output.write("\n".join(render(document, places, sources, colours) for document in documents))
+            if page is not None and arguments.format == "html":
+                output.write(page(documents, places, sources))
+            else:
+                colours = styler(arguments)
+                output.write("\n".join(render(document, places, sources, colours) for document in documents))
         output.commit()
 
     finished: list[Document] = []

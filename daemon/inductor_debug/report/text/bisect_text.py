@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from typing import Any
 
 from inductor_debug_schema import Range, from_wire
 
+from inductor_debug.report.bisect_words import VERDICTS, typed
 from inductor_debug.report.cells import printable, width_of
 from inductor_debug.report.file_names import Places
 from inductor_debug.report.source_characters import Sources
@@ -18,13 +18,6 @@ from inductor_debug.rules.amounts import counted, in_bytes
 _WIDE = 110
 _STATES = {"ok": ("pass", Role.GOOD), "wrong": ("wrong", Role.ERROR), "failed": ("failed", Role.ERROR)}
 _COLUMNS: tuple[str, ...] = ("graph", "direction", "tensor", "type", "on the device", "padding", "digest", "round trip")
-_VERDICTS = {
-    "none": "no layer goes wrong",
-    "front-end": "the front end goes wrong: what captures and rewrites graphs",
-    "back-end": "the back end goes wrong: what generates and runs code",
-    "environment": "the environment is to blame: the model itself, or what is installed",
-    "data-transfer": "values change on their way to the accelerator or back",
-}
 
 
 def bisect_text(document: dict[str, Any], places: Places, sources: Sources, styler: Styler) -> str:
@@ -32,13 +25,13 @@ def bisect_text(document: dict[str, Any], places: Places, sources: Sources, styl
     verdict = str(document["verdict"])
     head = f"{printable(document['target'])}: "
     role = Role.GOOD if verdict == "none" else Role.ERROR
-    lines = [head + styler.paint(_VERDICTS.get(verdict, verdict), role), ""]
+    lines = [head + styler.paint(VERDICTS.get(verdict, verdict), role), ""]
     lines += _ladder(document["ladder"], styler)
     if document["guilty"] is not None:
         lines += ["", *_guilty(document["guilty"], places, sources, styler)]
     if document["commands"]:
         lines += ["", "the last that is right, and the first that is not:"]
-        lines += [f"  {printable(_typed(command, places))}" for command in document["commands"]]
+        lines += [f"  {printable(typed(command, places))}" for command in document["commands"]]
     for note in document.get("notes", []):
         lines += [styler.paint(line, Role.FAINT) for line in _wrapped(f"note: {note}", "  ", "    ")]
     return "\n".join(lines) + "\n"
@@ -72,12 +65,6 @@ def transfers_text(document: dict[str, Any], places: Places, sources: Sources, s
         if document[key]:
             lines += ["", *_wrapped(str(document[key]), "", "  ")]
     return "\n".join(lines) + "\n"
-
-
-def _typed(command: str, places: Places) -> str:
-    """A command as one would type it here: with files as they are shown, not as they are called from any folder."""
-    subjects = [word.partition("::") for word in shlex.split(command)]
-    return shlex.join(places.shown(path) + mark + target for path, mark, target in subjects)
 
 
 def _ladder(ladder: list[dict[str, Any]], styler: Styler) -> list[str]:

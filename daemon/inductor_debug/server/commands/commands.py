@@ -153,7 +153,7 @@ COMMANDS: dict[str, Command] = {
     "inductorDebug.diff": Command(diff_commands.diff, diff_commands.OPTIONS),
     "inductorDebug.repro": Command(repro_commands.repro, repro_commands.OPTIONS),
     "inductorDebug.bisect": Command(bisect_commands.bisect, bisect_commands.OPTIONS),
-    "inductorDebug.transfers": Command(bisect_commands.transfers, ("uri", "target")),
+    "inductorDebug.transfers": Command(bisect_commands.transfers, bisect_commands.TRANSFER_OPTIONS),
     "inductorDebug.compareAccelerators": Command(
         accelerator_commands.compare_accelerators, accelerator_commands.OPTIONS
     ),

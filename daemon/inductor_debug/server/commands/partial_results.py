@@ -1,14 +1,15 @@
 """What an order has found so far, sent to the editor while it goes on: partial results as LSP has them.
 
 A command that carries `partialResultToken` among its options is told by `$/progress` with that token, in values
-`{target, document}` that are added to what came before. Pieces are cut so that each fits into a message; a single row
-that would not is left out, for the answer names the file that has it.
+`{target, document}` that are added to what came before, with the `page` as it is then where there is one. Pieces are
+cut so that each fits into a message; a single row that would not is left out, for the answer names the file that has
+it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import Event, PartlyAnswered
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
 
 _LARGEST_PIECE = LARGEST_MESSAGE * 3 // 4
+_LARGEST_PAGE = LARGEST_MESSAGE // 5
 OPTION = "partialResultToken"
+Page = Callable[[str, dict[str, Any]], str]
+"""Takes in a target's piece; returns the page of all pieces so far."""
 
 
 class PartialResults:
     """Sends pieces of answers for one request; nothing where the client sent no token."""
 
-    def __init__(self, server: Server, options: dict[str, Any]) -> None:
+    def __init__(self, server: Server, options: dict[str, Any], page: Page | None = None) -> None:
         token = options.get(OPTION)
         self._server = server
+        self._page = page
         self._token = token if isinstance(token, (str, int)) and not isinstance(token, bool) else None
 
     def hear(self, event: Event) -> None:
@@ -37,6 +42,8 @@ class PartialResults:
             return
         for piece in pieces(event.document, _LARGEST_PIECE):
             value = {"target": event.target, "document": piece}
+            if self._page is not None and len(json.dumps(page := self._page(event.target, piece))) < _LARGEST_PAGE:
+                value["page"] = page
             self._server.progress(types.ProgressParams(token=self._token, value=value))
 
 

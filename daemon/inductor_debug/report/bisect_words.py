@@ -1,0 +1,28 @@
+"""Words for bisections, for every form that they are shown in."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from inductor_debug.report.cells import printable
+from inductor_debug.report.file_names import Places
+
+VERDICTS = {
+    "none": "no layer goes wrong",
+    "front-end": "the front end goes wrong: what captures and rewrites graphs",
+    "back-end": "the back end goes wrong: what generates and runs code",
+    "environment": "the environment is to blame: the model itself, or what is installed",
+    "data-transfer": "values change on their way to the accelerator or back",
+}
+
+
+def verdict_sentence(document: dict[str, Any]) -> str:
+    """What a bisection comes to: "Net: no layer goes wrong"."""
+    return f"{printable(document['target'])}: {VERDICTS.get(document['verdict'], document['verdict'])}."
+
+
+def typed(command: str, places: Places) -> str:
+    """A command as one would type it here: with files as they are shown, not as they are called from any folder."""
+    subjects = [word.partition("::") for word in shlex.split(command)]
+    return shlex.join(places.shown(path) + mark + target for path, mark, target in subjects)

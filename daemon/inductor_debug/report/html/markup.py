@@ -1,0 +1,115 @@
+"""What all pages are made of: text, tables, places, and the page around them.
+
+Cells and items are HTML already, made by `text` or `code` of whatever came from elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from inductor_debug_schema import Range
+
+from inductor_debug.report.cells import printable
+from inductor_debug.report.file_names import Places
+from inductor_debug.report.source_characters import Sources
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --pale: #808080; --bad: #c72e0f; --odd: #a66300; }
+@media (prefers-color-scheme: dark) { :root { --bad: #f47067; --odd: #d7a14a; } }
+:root:has(.vscode-light) { color-scheme: light; --bad: #c72e0f; --odd: #a66300; }
+:root:has(.vscode-dark, .vscode-high-contrast) { color-scheme: dark; --bad: #f47067; --odd: #d7a14a; }
+body { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.2rem 4rem; font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 0.6rem; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; margin: 0; font-weight: 600; overflow-wrap: anywhere; }
+table { border-collapse: collapse; } .wide { overflow-x: auto; }
+th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody th { font-weight: normal; white-space: nowrap; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+article { border-left: 3px solid var(--line); padding-left: 0.9rem; margin: 1.3rem 0; }
+.lacking { border-left: 3px solid var(--odd); padding-left: 0.9rem; }
+article.error { border-color: var(--bad); } article.warning { border-color: var(--odd); }
+strong { color: var(--bad); } h1 + p strong { font-weight: 600; }
+pre { overflow-x: auto; margin: 0.4rem 0; padding: 0.5rem 0.7rem; border: 1px solid var(--line); border-radius: 4px; }
+pre, code { font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
+.about, .place { color: var(--pale); } p { margin: 0.35rem 0; overflow-wrap: anywhere; }
+.related { margin: 0.5rem 0 0 1rem; } summary { cursor: pointer; }
+"""
+
+
+def text(value: str) -> str:
+    """Text that shows as it is."""
+    return escape(printable(value))
+
+
+def texts(values: Iterable[str]) -> tuple[str, ...]:
+    """The cells of a row that are all text."""
+    return tuple(map(text, values))
+
+
+def code(value: str) -> str:
+    """The same as code; nothing of nothing."""
+    return f"<code>{text(value)}</code>" if value else ""
+
+
+def bullets(items: Iterable[str]) -> str:
+    """A list of items that are HTML already."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def command(line: str) -> str:
+    """A command line, which whoever shows the page may offer to copy."""
+    return f'<pre class="command">{text(line)}</pre>'
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numeric: int = 99, *, named: bool = False) -> str:
+    """A table of cells that are HTML already.
+
+    Args:
+        headers: text of the first row; there is none where this is empty.
+        rows: the others.
+        numeric: from this column on, cells are numbers.
+        named: whether the first cell of each row says what the row is about.
+    """
+    head = "".join(f'<th scope="col">{text(header)}</th>' for header in headers)
+    above = f"<thead><tr>{head}</tr></thead>" if headers else ""
+    lines = ["<tr>" + "".join(_cells(row, numeric, named)) + "</tr>" for row in rows]
+    return f'<div class="wide"><table>{above}<tbody>{"".join(lines)}</tbody></table></div>'
+
+
+def _cells(row: Sequence[str], numeric: int, named: bool) -> Iterable[str]:
+    for column, cell in enumerate(row):
+        if named and column == 0:
+            yield f'<th scope="row">{cell}</th>'
+        else:
+            yield f'<td class="number">{cell}</td>' if column >= numeric else f"<td>{cell}</td>"
+
+
+class Links:
+    """Links to places in the user's files."""
+
+    def __init__(self, places: Places, sources: Sources) -> None:
+        self._places, self._sources = places, sources
+
+    def location(self, path: str, area: Range) -> str:
+        """A link that reads `model.py:13:9`."""
+        shown = self._sources.location(self._places.shown(path), path, area.start)
+        return self.to(text(shown), path, area)
+
+    def to(self, html: str, path: str, area: Range) -> str:
+        """A link to the file, from the root of the project where it lies in that; an editor goes to `data-range`."""
+        span = f"{area.start.line}:{area.start.character}-{area.end.line}:{area.end.character}"
+        address = f"{self._places.uri(path)}#L{area.start.line + 1}"
+        return f'<a href="{text(address)}" data-range="{span}">{html}</a>'
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """The whole document."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
