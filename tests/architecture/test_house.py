@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -48,3 +49,9 @@ def test_no_name_of_a_file_has_two_subjects() -> None:
     several = {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert {name: paths for name, paths in several.items() if name not in ONE_SUBJECT} == {}
     assert [name for name in ONE_SUBJECT if name not in several] == []
+
+
+def test_lines_and_code_units_are_counted_in_one_room() -> None:
+    counting = re.compile(r"0xFFFF|\\uffff|\\r\\n\|", re.IGNORECASE)
+    paths = [path for path in TOPS[0].rglob("*.py") if "source" not in path.relative_to(TOPS[0]).parts]
+    assert [str(path) for path in paths if counting.search(path.read_text(encoding="utf-8"))] == []

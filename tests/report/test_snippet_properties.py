@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug.report.cells import printable, width_of
-from inductor_debug.report.source_characters import SourceText
+from inductor_debug.report.source_characters import ShownText
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.snippet import MAX_WIDTH, Snippet
 from inductor_debug_schema import Position, Range
@@ -29,7 +29,7 @@ def is_harmless(line: str) -> bool:
 @given(texts, positions, positions)
 def test_any_range_of_any_text_can_be_drawn(text: str, one: Position, other: Position) -> None:
     area = Range(min(one, other), max(one, other))
-    lines = plain.render(SourceText(text), area, 4)
+    lines = plain.render(ShownText(text), area, 4)
     assert all(is_harmless(line) for line in lines)
     assert all(width_of(line) <= MAX_WIDTH + 20 for line in lines)
     assert not lines or "^" in "".join(lines)
@@ -46,7 +46,7 @@ def test_printable_text_is_harmless_and_stays_so(text: str) -> None:
 def test_the_marks_stand_under_the_expression(line: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(line)))
     end = data.draw(st.integers(start, len(line)))
-    rows = plain.render(SourceText(line), Range(Position(0, start), Position(0, end)), 3)
+    rows = plain.render(ShownText(line), Range(Position(0, start), Position(0, end)), 3)
     under = rows[1].removeprefix("    | ")
     assert under.index("^") == width_of(line[:start])
     assert under.count("^") == max(width_of(line[start:end]), 1)

@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from functools import cached_property
 
-from inductor_debug.source.source_text import utf16_length
+from inductor_debug.source.text_lines import utf16_length
 from inductor_debug_schema import Position, Range
 
 

@@ -1,29 +1,22 @@
-"""The text of the files that findings point into, and conversion from wire positions to characters.
+"""The texts of the files that findings point into, as reports show them: cells of notebooks, lines counted from one.
 
-Positions on the wire count UTF-16 code units, because editors do; people, terminals and Python count characters. Files
-are read once, decoded as Python would decode them, and split only where Python and LSP split lines. A file that cannot
-be read, or is binary, has no lines: reports then do without the excerpt and never fail over it.
+Files are read once, decoded as Python would decode them. A file that cannot be read, or is binary, has no lines:
+reports then do without the excerpt and never fail over it.
 """
 
 from __future__ import annotations
 
-import codecs
-import io
-import re
-import tokenize
-
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import Position
 
 from inductor_debug.engine.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
+from inductor_debug.source.source_text import SourceText, decode
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
-
-class SourceText:
-    """The lines of one file, without their line ends; those of a notebook are the lines of its cells."""
+class ShownText(SourceText):
+    """The lines of one file as people are told of them; those of a notebook are the lines of its cells."""
 
     def __init__(self, text: str, notebook: Notebook | None = None) -> None:
-        self.lines = _LINE_END.split(text)
+        super().__init__(text)
         self._notebook = notebook
 
     def cell(self, number: int) -> CellPlace | None:
@@ -35,45 +28,14 @@ class SourceText:
         place = self.cell(number)
         return (number if place is None else place.line) + 1
 
-    def line(self, number: int) -> str | None:
-        """The zero-based line `number`, or None past the end."""
-        return self.lines[number] if 0 <= number < len(self.lines) else None
-
-    def character_index(self, position: Position) -> int:
-        """The index of `position` in its line, in characters; the line's length if it lies past its end.
-
-        A position on a line that does not exist keeps its UTF-16 count, which is right for all but astral characters.
-        """
-        line = self.line(position.line)
-        if line is None:
-            return position.character
-        units = 0
-        for index, character in enumerate(line):
-            if units >= position.character:
-                return index
-            units += 2 if ord(character) > 0xFFFF else 1
-        return len(line)
-
-    def excerpt(self, area: Range, *, at_most: int = 200) -> str:
-        """The text inside `area`, cut after `at_most` characters; empty when the file has no such lines."""
-        lines = []
-        for number in range(area.start.line, min(area.end.line, area.start.line + at_most) + 1):
-            line = self.line(number)
-            if line is None:
-                break
-            start = self.character_index(area.start) if number == area.start.line else 0
-            end = self.character_index(area.end) if number == area.end.line else len(line)
-            lines.append(line[start:end])
-        return "\n".join(lines)[:at_most]
-
 
 class Sources:
     """Reads files once, on first use. `texts` hold what to show for a path in place of what is on disk."""
 
     def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self._known = {path: SourceText(text) for path, text in (texts or {}).items()}
+        self._known = {path: ShownText(text) for path, text in (texts or {}).items()}
 
-    def of(self, path: str) -> SourceText:
+    def of(self, path: str) -> ShownText:
         """The text of the file at `path`; without lines if it cannot be read."""
         if path not in self._known:
             self._known[path] = _read(path)
@@ -92,7 +54,7 @@ class Sources:
         return f"{shown}:{line}:{column}"
 
 
-def _read(path: str) -> SourceText:
+def _read(path: str) -> ShownText:
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -103,21 +65,12 @@ def _read(path: str) -> SourceText:
             notebook = read_notebook(data)
         except NotebookError:
             return _nothing()
-        return SourceText(notebook.text, notebook)
-    return _nothing() if b"\0" in data else SourceText(decode(data))
+        return ShownText(notebook.text, notebook)
+    return _nothing() if b"\0" in data else ShownText(decode(data))
 
 
-def _nothing() -> SourceText:
+def _nothing() -> ShownText:
     """No lines at all, not even an empty one."""
-    nothing = SourceText("")
+    nothing = ShownText("")
     nothing.lines = []
     return nothing
-
-
-def decode(data: bytes) -> str:
-    """Decodes Python source by its byte order mark or coding comment, replacing what does not fit."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        encoding = "utf-8"
-    return codecs.decode(data, encoding, "replace")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.source.source_text import LINE_END, utf16_length
+from inductor_debug.source.text_lines import LINE_END, utf16_length
 
 STRING = (
     r'"""(?:\\.|[^\\])*?(?:"""|\Z)'

@@ -1,27 +1,29 @@
-"""Lines and positions of source text, in the units of the Language Server Protocol.
+"""Lines and positions of source text, in the units of the Language Server Protocol: the one place that counts them.
 
-A line ends with LF, CR LF or CR, as in Python's parser and in editors; `str.splitlines` knows more line ends.
+A line ends with LF, CR LF or CR, as in Python's parser and in editors. Characters are UTF-16 code units; a position
+inside a surrogate pair, which no editor should send, is the one before the pair.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-MOST_COMPARED_LINES = 300
-"""Beyond so many lines between the first and the last change, all of them count as one change."""
-
-_LINE_END = re.compile("\r\n|\n|\r")
+LINE_END = re.compile("\r\n|\n|\r")
+"""What ends a line for Python and for editors; `str.splitlines` also splits at form feeds and other characters."""
 
 
 def split_lines(text: str) -> list[str]:
     """The lines without their ends; there is always at least one."""
     if "\r" not in text:
         return text.split("\n")
-    return _LINE_END.split(text)
+    return LINE_END.split(text)
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins, as indices of characters."""
+    return [0, *(match.end() for match in LINE_END.finditer(text))]
 
 
 def utf16_length(text: str) -> int:
@@ -37,16 +39,31 @@ def index_of_utf16(line: str, character: int) -> int:
         return min(character, len(line))
     units = 0
     for index, letter in enumerate(line):
-        if units >= character:
-            return index
         units += 2 if letter > "\uffff" else 1
+        if units > character:
+            return index
     return len(line)
+
+
+def offset_of(text: str, starts: list[int], line: int, character: int) -> int:
+    """The index in `text` of a position; one beyond the end of a line or of the text is that end.
+
+    Args:
+        text: what the position is in.
+        starts: its `line_starts`.
+        line: zero-based.
+        character: in UTF-16 units.
+    """
+    if line >= len(starts):
+        return len(text)
+    end = starts[line + 1] if line + 1 < len(starts) else len(text)
+    return starts[line] + index_of_utf16(text[starts[line] : end].rstrip("\r\n"), character)
 
 
 def first_line_range(text: str) -> Range:
     """All of the first line: where findings stand that concern the whole file."""
     end = len(text)
-    match = _LINE_END.search(text)
+    match = LINE_END.search(text)
     if match:
         end = match.start()
     return Range(Position(0, 0), Position(0, utf16_length(text[:end])))
@@ -57,7 +74,11 @@ def line_range(text: str, line: int | None) -> Range:
     lines = split_lines(text)
     if line is None or not 0 <= line < len(lines):
         return first_line_range(text)
-    content = lines[line]
+    return content_range(lines[line], line)
+
+
+def content_range(content: str, line: int) -> Range:
+    """The text `content` of the zero-based line `line`, from its first to its last character that is no white space."""
     indent = len(content) - len(content.lstrip())
     return Range(Position(line, utf16_length(content[:indent])), Position(line, utf16_length(content.rstrip())))
 
@@ -75,96 +96,3 @@ def slice_of(lines: list[str], span: Range) -> str:
     if end.line < len(lines):
         parts.append(lines[end.line][: index_of_utf16(lines[end.line], end.character)])
     return "\n".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """One stretch in which two texts differ; starts and ends are positions in either text."""
-
-    old_start: Position
-    old_end: Position
-    new_start: Position
-    new_end: Position
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """All that differs between two texts, in order."""
-
-    hunks: tuple[Hunk, ...]
-
-    def moved(self, span: Range) -> Range | None:
-        """Where `span` of the old text is in the new one; None if the edit took all of it away."""
-        start, end = self._moved(span.start, is_end=False), self._moved(span.end, is_end=True)
-        if start >= end and span.start < span.end:
-            return None
-        return Range(start, max(start, end))
-
-    def moved_line(self, line: int) -> int:
-        """Where the line of that number is in the new text, or what now stands in its place."""
-        return self._moved(Position(line, 0), is_end=False).line
-
-    def _moved(self, position: Position, *, is_end: bool) -> Position:
-        before = None
-        for hunk in self.hunks:
-            if position < hunk.old_start or (is_end and position == hunk.old_start):
-                break
-            if position < hunk.old_end:
-                return hunk.new_end if is_end else hunk.new_start
-            before = hunk
-        if before is None:
-            return position
-        line = position.line + before.new_end.line - before.old_end.line
-        if position.line > before.old_end.line:
-            return Position(line, position.character)
-        return Position(line, position.character + before.new_end.character - before.old_end.character)
-
-
-def difference(old: str, new: str) -> Edit:
-    """What has to be replaced in `old` to get `new`. Line ends alone make no difference."""
-    if old == new:
-        return Edit(())
-    before, after = split_lines(old), split_lines(new)
-    head, old_last, new_last = differing_lines(before, after)
-    blocks = [(head, old_last, head, new_last)]
-    if max(old_last, new_last) - head <= MOST_COMPARED_LINES:
-        matcher = difflib.SequenceMatcher(None, before[head:old_last], after[head:new_last], autojunk=False)
-        blocks = [
-            (head + i1, head + i2, head + j1, head + j2)
-            for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-            if tag != "equal"
-        ]
-    return Edit(tuple(_hunk(before, after, *block) for block in blocks if block[0] < block[1] or block[2] < block[3]))
-
-
-def differing_lines(before: list[str], after: list[str]) -> tuple[int, int, int]:
-    """The fewest lines that differ: from the first number on, up to the second in `before` and the third in `after`."""
-    shortest = min(len(before), len(after))
-    head = 0
-    while head < shortest and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shortest - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    return head, len(before) - tail, len(after) - tail
-
-
-def _hunk(before: list[str], after: list[str], i1: int, i2: int, j1: int, j2: int) -> Hunk:
-    """The hunk in which lines `[j1, j2)` replace lines `[i1, i2)`, narrowed down to the characters."""
-    if i1 == i2 or j1 == j2:  # whole lines came or went
-        return Hunk(Position(i1, 0), Position(i2, 0), Position(j1, 0), Position(j2, 0))
-    first_old, first_new = before[i1], after[j1]
-    left = 0
-    while left < min(len(first_old), len(first_new)) and first_old[left] == first_new[left]:
-        left += 1
-    last_old, last_new = before[i2 - 1], after[j2 - 1]
-    room = min(len(last_old) - (left if i2 - i1 == 1 else 0), len(last_new) - (left if j2 - j1 == 1 else 0))
-    right = 0
-    while right < room and last_old[-1 - right] == last_new[-1 - right]:
-        right += 1
-    return Hunk(
-        Position(i1, utf16_length(first_old[:left])),
-        Position(i2 - 1, utf16_length(last_old[: len(last_old) - right])),
-        Position(j1, utf16_length(first_new[:left])),
-        Position(j2 - 1, utf16_length(last_new[: len(last_new) - right])),
-    )

@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import Position, Range
 
 from inductor_debug.source.comments import STRING, Comment, comments, ignores, is_ignore, marked
-from inductor_debug.source.source_text import LINE_END, SourceText, utf16_length
+from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.source.text_lines import LINE_END, utf16_length
 
 __all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
 

@@ -23,8 +23,9 @@ from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.targets.candidates import Complaint
 from inductor_debug.capture.targets.directives import name_range
 from inductor_debug.capture.tensors.fake_mode import is_limitation
-from inductor_debug.source.source_text import SourceText, utf16_length
+from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.source.text_lines import utf16_length
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _DEFINES = ("def ", "async def ", "class ")

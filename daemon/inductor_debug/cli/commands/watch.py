@@ -34,12 +34,13 @@ from inductor_debug.cli.support.check_arguments import add_allow
 from inductor_debug.cli.support.output import add_colour, styler
 from inductor_debug.report.file_names import Places, repository_root
 from inductor_debug.report.run_report import CheckedFile
-from inductor_debug.report.source_characters import Sources, decode
+from inductor_debug.report.source_characters import Sources
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
 from inductor_debug.report.unchecked_classes import coverage_line
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.source.source_text import decode
 
 POLL_SECONDS = 0.2
 """How often files are looked at for new content."""

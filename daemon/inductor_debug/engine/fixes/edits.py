@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.source.source_text import LINE_END
-from inductor_debug.source.text_lines import index_of_utf16
+from inductor_debug.source.text_lines import line_starts, offset_of
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -51,18 +50,10 @@ def applied(text: str, edits: Iterable[TextEdit]) -> str:
     """
     mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
     text = text[len(mark) :]
-    starts = [0]
-    ends = []
-    for match in LINE_END.finditer(text):
-        ends.append(match.start())
-        starts.append(match.end())
-    ends.append(len(text))
+    starts = line_starts(text)
 
     def offset(position: Position) -> int:
-        if position.line >= len(starts):
-            return len(text)
-        start = starts[position.line]
-        return start + index_of_utf16(text[start : ends[position.line]], position.character)
+        return offset_of(text, starts, position.line, position.character)
 
     parts = [mark]
     done = 0

@@ -17,8 +17,7 @@ from inductor_debug_schema import Position, Range
 
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
-from inductor_debug.source.source_text import LINE_END
-from inductor_debug.source.text_lines import index_of_utf16, slice_of, split_lines, utf16_length
+from inductor_debug.source.text_lines import LINE_END, index_of_utf16, slice_of, split_lines, utf16_length
 
 _Place = tuple[int, int, int, int]
 _TIGHT = (

@@ -12,7 +12,7 @@ from inductor_debug.engine.live_tensors.lookup import Visit, chosen, visits_of
 from inductor_debug.engine.live_tensors.moment import curve_of, memory_over, moment_of, step_of, storage_alive
 from inductor_debug.engine.live_tensors.rows import Describer
 from inductor_debug.engine.live_tensors.tensor_places import Places
-from inductor_debug.source.text_lines import difference
+from inductor_debug.source.text_changes import difference
 
 ROWS = 60
 """Rows of a document, so that it fits into a message."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from inductor_debug_schema import Location, TensorPlace, TensorTimeline
 
-from inductor_debug.source.text_lines import Edit, slice_of, split_lines
+from inductor_debug.source.text_changes import Edit
+from inductor_debug.source.text_lines import slice_of, split_lines
 
 LONGEST_TEXT = 80
 

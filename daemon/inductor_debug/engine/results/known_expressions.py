@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inductor_debug_schema import ExpressionFact, FileStatus, Range, Stage, StageState, TensorFact
 
 from inductor_debug.engine.results.merge import Results
-from inductor_debug.source.text_lines import Edit, difference
+from inductor_debug.source.text_changes import Edit, difference
 
 MOST_VARIANTS = 4
 

@@ -39,7 +39,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.results.target_coverage import coverage_of
 from inductor_debug.engine.text.moving import moved_blocks, moved_facts
-from inductor_debug.source.text_lines import difference
+from inductor_debug.source.text_changes import difference
 
 Part = tuple[str, Stage]
 """A target's name and a stage of it."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from inductor_debug_schema import Location, UntakenBlock
 
-from inductor_debug.source.text_lines import Edit
+from inductor_debug.source.text_changes import Edit
 
 T = TypeVar("T")
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from inductor_debug.source.parsing import SyntaxFault, parse
-from inductor_debug.source.text_lines import differing_lines, split_lines
+from inductor_debug.source.text_changes import differing_lines
+from inductor_debug.source.text_lines import split_lines
 
 
 @dataclass(frozen=True, slots=True)

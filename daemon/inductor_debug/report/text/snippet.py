@@ -15,7 +15,7 @@ from inductor_debug_schema import Range
 
 from inductor_debug.report.cells import cells, printable
 from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources, SourceText
+from inductor_debug.report.source_characters import ShownText, Sources
 from inductor_debug.report.styles import Role, Styler
 
 MAX_WIDTH = 140
@@ -33,7 +33,7 @@ class Snippet:
     mark: str
     role: Role
 
-    def render(self, source: SourceText, area: Range, gutter: int) -> list[str]:
+    def render(self, source: ShownText, area: Range, gutter: int) -> list[str]:
         """The lines of the excerpt, or none if `source` does not reach that far.
 
         Args:
@@ -53,12 +53,12 @@ class Snippet:
         end = source.character_index(area.end) if area.end.line == last else len(source.lines[last])
         return self._many_lines(source, (area.start.line, start), (last, end), gutter)
 
-    def _one_line(self, source: SourceText, number: int, start: int, end: int, gutter: int) -> list[str]:
+    def _one_line(self, source: ShownText, number: int, start: int, end: int, gutter: int) -> list[str]:
         text, before, width = crop(source.lines[number], start, end)
         under = " " * before + self.styler.paint(self.mark * max(width, 1), self.role)
         return [self._row(source.label(number), gutter, " " + text), self._row(None, gutter, " " + under)]
 
-    def _many_lines(self, source: SourceText, first: tuple[int, int], last: tuple[int, int], gutter: int) -> list[str]:
+    def _many_lines(self, source: ShownText, first: tuple[int, int], last: tuple[int, int], gutter: int) -> list[str]:
         rows: list[str] = []
         line = source.lines[first[0]]
         text, before, _ = crop(line, first[1], first[1] + 1)

@@ -18,7 +18,8 @@ from inductor_debug.server.features.expression_text import fact_type, tensor_typ
 from inductor_debug.server.state.editor_texts import Document, Told
 from inductor_debug.server.state.refreshing import Refresher
 from inductor_debug.server.state.text_outline import Binding, outline_of
-from inductor_debug.source.text_lines import difference, slice_of, split_lines, utf16_length
+from inductor_debug.source.text_changes import difference
+from inductor_debug.source.text_lines import slice_of, split_lines, utf16_length
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server

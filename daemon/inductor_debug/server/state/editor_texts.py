@@ -7,7 +7,6 @@ source; one of them in a file would misplace every later edit. Hence this store.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,8 @@ from inductor_debug_schema import Position, Range
 from lsprotocol import types
 
 from inductor_debug.server.state.text_outline import Outline, outline_of
-from inductor_debug.source.text_lines import difference
-
-_LINE_END = re.compile(r"\r\n|\n|\r")
+from inductor_debug.source.text_changes import difference
+from inductor_debug.source.text_lines import line_starts, offset_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +71,10 @@ def edited(text: str, changes: Sequence[types.TextDocumentContentChangeEvent]) -
     """
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
-            starts = _line_starts(text)
-            start = _offset(text, starts, change.range.start)
-            end = max(start, _offset(text, starts, change.range.end))
+            starts = line_starts(text)
+            start = offset_of(text, starts, change.range.start.line, change.range.start.character)
+            end = max(start, offset_of(text, starts, change.range.end.line, change.range.end.character))
             text = text[:start] + change.text + text[end:]
         else:
             text = change.text
     return well_formed(text)
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in _LINE_END.finditer(text))]
-
-
-def _offset(text: str, starts: list[int], position: types.Position) -> int:
-    if position.line >= len(starts):
-        return len(text)
-    start = starts[position.line]
-    end = starts[position.line + 1] if position.line + 1 < len(starts) else len(text)
-    line = text[start:end].rstrip("\r\n")
-    if line.isascii():
-        return start + min(position.character, len(line))
-    units = 0
-    for index, character in enumerate(line):
-        units += 2 if ord(character) > 0xFFFF else 1
-        if units > position.character:
-            return start + index
-    return start + len(line)

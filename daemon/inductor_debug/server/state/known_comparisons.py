@@ -18,7 +18,8 @@ from inductor_debug_schema import Finding, Position, Range, from_wire
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.engine.text.source_files import read_source
-from inductor_debug.source.text_lines import Edit, difference, split_lines
+from inductor_debug.source.text_changes import Edit, difference
+from inductor_debug.source.text_lines import split_lines
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server

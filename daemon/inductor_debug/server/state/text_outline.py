@@ -13,7 +13,8 @@ from functools import lru_cache
 from inductor_debug_schema import DefinitionKind, Position, Range
 
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
-from inductor_debug.source.text_lines import Edit, split_lines, utf16_length
+from inductor_debug.source.text_changes import Edit
+from inductor_debug.source.text_lines import split_lines, utf16_length
 
 _NO_TENSORS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
 """What is called by these names gives no tensor, whatever ran inside."""

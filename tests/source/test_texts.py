@@ -5,8 +5,21 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.source.text_lines import difference, first_line_range, slice_of, split_lines, utf16_length
+from inductor_debug.engine.fixes.edits import TextEdit, applied
+from inductor_debug.report.source_characters import ShownText
+from inductor_debug.server.state.editor_texts import edited
+from inductor_debug.source.text_changes import difference
+from inductor_debug.source.text_lines import (
+    first_line_range,
+    index_of_utf16,
+    line_starts,
+    offset_of,
+    slice_of,
+    split_lines,
+    utf16_length,
+)
 from inductor_debug_schema import Position, Range
+from lsprotocol import types
 
 MOVES = [
     pytest.param("a = BAD\n", "a = BAD\n", "BAD", id="nothing changed"),
@@ -57,3 +70,20 @@ def test_moved_spans_are_ordered_and_inside_of_the_new_text(old: str, new: str) 
 def test_the_first_line_is_measured_in_utf16() -> None:
     assert first_line_range("x = '😀'\r\ny\n") == Range(Position(0, 0), Position(0, 8))
     assert first_line_range("") == Range(Position(0, 0), Position(0, 0))
+
+
+@given(st.text(alphabet="a😀\n\r", max_size=12), st.integers(0, 4), st.integers(0, 12))
+def test_a_position_is_one_place_for_editors_fixes_and_reports(text: str, line: int, character: int) -> None:
+    """Also inside of a surrogate pair, where the place is before the character."""
+    index = offset_of(text, line_starts(text), line, character)
+    place = types.Position(line, character)
+    change = types.TextDocumentContentChangePartial(range=types.Range(place, place), text="!")
+    assert edited(text, [change]) == text[:index] + "!" + text[index:]
+    at = Position(line, character)
+    assert applied(text, [TextEdit(Range(at, at), "!")]) == text[:index] + "!" + text[index:]
+    if line < len(split_lines(text)):
+        assert ShownText(text).character_index(at) == index - line_starts(text)[line]
+
+
+def test_a_position_inside_of_a_pair_is_before_it() -> None:
+    assert [index_of_utf16("a😀b", character) for character in range(6)] == [0, 1, 1, 2, 3, 3]
