@@ -121,6 +121,9 @@ const CHECKS = [
 /** Three test processes even on two cores: many tests wait for a server or a worker of their own. */
 const TESTS = ["-m", "pytest", "--numprocesses", "3", "--dist", "worksteal"];
 
+/** `npm test -- --fast`: what needs neither torch nor a window, for every save; the whole suite is for every commit. */
+const FAST = ["-m", "not torch"];
+
 /** So many failed tests may be run again, alone: on a busy machine a wait of one of the real parts ends too soon. */
 const MOST_AGAIN = 5;
 
@@ -150,7 +153,9 @@ async function passAgain(args) {
  * Every check. Tests and downloads wait much, for servers, windows and networks, so three lanes run side by side: Python's
  * tests, the extension's, and what only reads texts, which gives way to the others.
  */
-async function test(args) {
+async function test(given) {
+  const fast = given.includes("--fast");
+  const args = [...given.filter((arg) => arg !== "--fast"), ...(fast ? FAST : [])];
   const began = performance.now();
   const failed = [];
   const times = [];
@@ -169,11 +174,12 @@ async function test(args) {
   const inExtension = (...nodeArgs) => run(process.execPath, nodeArgs, { cwd: EXTENSION });
 
   const tools = setupNode();
-  const editor = tools.then(() => inExtension(join(END_TO_END, "setup.mjs"))); // where there can be none, its tests say so
+  const editor = fast ? undefined : tools.then(() => inExtension(join(END_TO_END, "setup.mjs"))); // where there can be none, its tests say so
   await setup();
   const ofExtension = (async () => {
     await tools;
     await tests("extension tests", () => inExtension(...EXTENSION_TESTS)); // first: packaging makes anew what they compare
+    if (fast) return;
     await editor;
     await tests("end-to-end tests", () => inExtension(join(END_TO_END, "run.mjs")));
   })();

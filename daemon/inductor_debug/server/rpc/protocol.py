@@ -4,6 +4,9 @@ pygls 2.1 keeps the table of handlers, the types and the futures. What it leaves
 request before `initialize`, after `shutdown`, with broken JSON or with unfit parameters is answered with (pygls drops
 it or shows the user a pop-up, and the client waits for ever); that a cancelled request stays cancelled; that the exit
 code is kept (pygls swallows it); and that no message is larger than 64 KiB. No feature lives here.
+
+It overrides methods of pygls that are not public, so `pyproject.toml` asks for the versions that it was tried with:
+2.1.0 and 2.1.1.
 """
 
 from __future__ import annotations
