@@ -537,6 +537,24 @@ def test_nobody_is_blamed_for_a_guess(what: str, tmp_path: Path) -> None:
     assert findings(told(tmp_path, model_of(HEALTHY[what]))) == []
 
 
+def test_a_constructor_that_hands_on_what_it_is_given_is_not_blamed(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Readout(nn.Linear):
+    def __init__(self, *args, scale=1.0, **kwargs):
+        self.scale = scale
+        super().__init__(*args, **kwargs)
+
+    def forward(self, x):
+        return super().forward(self.scale * x)
+"""
+    events = told(tmp_path, text)
+    assert findings(events) == []
+    assert "missing 2 required positional arguments" in inferred(events).reason
+
+
 def test_a_class_that_was_not_run_says_how_far_it_came(tmp_path: Path) -> None:
     told_of = inferred(told(tmp_path, model_of(HEALTHY["the code refuses by itself"])))
     assert "a size that nobody can guess" in told_of.reason

@@ -204,3 +204,16 @@ def test_what_several_files_find_in_one_that_they_import_is_shown_once(model: Pa
     assert shown(files[:2], quiet=False).splitlines()[-2].startswith("4 findings (4 warnings) in 2 files")
     assert "again" not in shown(files[:1]) + shown(files, verbose=True)
     assert shown([checked(model, shared, shared)]).count("float64 is not supported") == 2
+
+
+def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:
+    def lacking(name: str, module: str) -> CheckedFile:
+        path = str(tmp_path / name)
+        missing = finding(path, span(0, 0, 1), rule="import-error", message=f"There is no {module}.")
+        return checked(path, dataclasses.replace(missing, cause=module), status=FileStatus.FAILED, targets=[])
+
+    files = [lacking("a.py", "gym"), lacking("b.py", "gym"), lacking("c.py", "scipy")]
+    report = TextReport(places(tmp_path, *files), Sources(), Styler(False))
+    text = "".join([*map(report.file, files), report.end(result(*files))])
+    assert (text.count("There is no gym."), text.count("There is no scipy.")) == (1, 1)
+    assert "again, through 1 more file: b.py" in text

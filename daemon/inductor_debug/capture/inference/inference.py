@@ -353,6 +353,8 @@ class Inference:
     def _proves_fault(self, error: BaseException, way: _Way) -> bool:
         """Whether what the constructor raised is the fault of the code: it asked for no arguments, or names nothing."""
         made = way.construction
+        if isinstance(error, TypeError) and any(signatures.takes_more(self._subject.value)):
+            return False  # what is handed on as `*args` nobody wrote down
         if is_evident(error, self._around.names, None, invented=bool(made.invented)):
             return True
         plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)

@@ -37,6 +37,9 @@ _WIDE = 110
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
+_LACKING = "import-error"
+
+
 @dataclass(slots=True)
 class _Shared:
     """A finding in a file that others import: the file it was shown of, and those that it was found through again."""
@@ -49,7 +52,8 @@ class _Shared:
 class TextReport:
     """Renders findings file by file as they come, and a summary at the end.
 
-    What several files find in one that they import is shown once, of the first; the others are listed at the end.
+    What several files find in one that they import is shown once, of the first; the others are listed at the end. So
+    are those that lack the same library.
     """
 
     def __init__(
@@ -95,10 +99,12 @@ class TextReport:
         return "\n".join([line, *listed]) + "\n"
 
     def _is_known(self, finding: Finding, file: CheckedFile) -> bool:
-        """Whether the finding lies in an imported file and was shown of another file that imports it, too."""
-        if self._verbose or finding.path == file.path:
+        """Whether it was shown of another file: it lies in one that both import, or both lack the same library."""
+        lacking = finding.rule == _LACKING and finding.cause != ""
+        if self._verbose or (finding.path == file.path and not lacking):
             return False
-        key = (finding.rule, finding.severity, finding.path, finding.range, finding.message)
+        place = None if lacking else (finding.path, finding.range)
+        key = (finding.rule, finding.severity, finding.cause, finding.message, place)
         shared = self._shared.setdefault(key, _Shared(finding, file.shown))
         if shared.first == file.shown:
             return False
