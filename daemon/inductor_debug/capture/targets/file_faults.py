@@ -75,8 +75,8 @@ def raised_finding(
     if broken is not None:
         return _finding("environment", broken, location, target, related)
     if isinstance(error, ImportError):
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        return replace(_finding("import-error", _import_words(error), location, target, related), cause=missing or "")
+        library = error.name if isinstance(error, ModuleNotFoundError) else None
+        return replace(_finding("import-error", _import_words(error), location, target, related), cause=library or "")
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
     if is_limitation(error):
