@@ -31,6 +31,12 @@ def test_a_constructor_without_parameters_is_told() -> None:
     assert "`Net.__init__`" in fault.message
 
 
+def test_a_model_by_way_of_another_class_is_told() -> None:
+    text = f"{MODEL}\n\nclass Small(Net):\n    def forward(x):\n        return self.fc(x)\n"
+    assert [fault.target for fault in evident_faults(text, "")] == ["Small"]
+    assert evident_faults(text.replace("Net(nn.Module)", "Net"), "") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

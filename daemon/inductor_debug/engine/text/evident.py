@@ -38,10 +38,20 @@ def evident_faults(text: str, path: str) -> list[Finding]:
     scopes = {(scope.get_name(), scope.get_lineno()): scope for scope in module.get_children()}
     return [
         _fault(owner, method, path, lines)
-        for owner in tree.body
-        if isinstance(owner, ast.ClassDef) and any(ast.unparse(base).endswith(_MODEL) for base in owner.bases)
+        for owner in _models(tree)
         for method in _lacking_self(owner, scopes.get((owner.name, _first_line(owner))))
     ]
+
+
+def _models(tree: ast.Module) -> list[ast.ClassDef]:
+    """The classes at the top that are models by their base, or by that of a class above them."""
+    found: list[ast.ClassDef] = []
+    for owner in tree.body:
+        if isinstance(owner, ast.ClassDef):
+            bases = {ast.unparse(base) for base in owner.bases}
+            if any(base.endswith(_MODEL) for base in bases) or not bases.isdisjoint(each.name for each in found):
+                found.append(owner)
+    return found
 
 
 def _lacking_self(owner: ast.ClassDef, scope: symtable.SymbolTable | None) -> Iterator[ast.FunctionDef]:
