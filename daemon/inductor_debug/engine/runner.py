@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import hashlib
 import itertools
+import json
+import logging
 import os
 import sys
 import tempfile
@@ -17,7 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ from inductor_debug_schema import (
     SizesSeen,
     StageCaptured,
     TensorsSeen,
+    to_wire,
 )
 
 from inductor_debug.engine.orders.orders import Order
@@ -52,6 +55,7 @@ from inductor_debug.engine.text.source_files import SourceFiles, size_fault
 from inductor_debug.engine.trials import Trials
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
 
+_LOG = logging.getLogger(__name__)
 MOST_POOLS = 3
 """Fork servers kept at once; each holds a torch."""
 LOGS_KEPT = 20
@@ -272,7 +276,7 @@ class Runner:
 
     def _request(self, work: Work) -> JobRequest:
         settings, order = work.settings, work.order or Order()
-        return JobRequest(
+        request = JobRequest(
             job=next(self._numbers),
             path=work.path,
             text=work.text,
@@ -297,6 +301,9 @@ class Runner:
             options=order.options,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
+        if _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug("job %s", _told(settings, request))
+        return request
 
     def _station(self, settings: Settings) -> _Station:
         key = _station_key(settings)
@@ -354,3 +361,9 @@ def _log_path(folder: Path, interpreter: str, project_root: str) -> Path:
         with contextlib.suppress(OSError):
             log.unlink()
     return folder / name
+
+
+def _told(settings: Settings, request: JobRequest) -> str:
+    """A job for the log, as JSON: what was set, and what the worker is asked; neither the text nor what was learned."""
+    asked = {name: value for name, value in to_wire(request).items() if name not in ("text", "hints", "profile")}
+    return json.dumps({"settings": asdict(settings), "request": asked}, default=str)

@@ -158,7 +158,7 @@ export class Session implements vscode.Disposable {
       this.fail(noInterpreter());
       return;
     }
-    const launch = launchOf(interpreter.path, strategy(), this.extension.extensionPath, ["serve"], firstFolder());
+    const launch = launchOf(interpreter.path, strategy(), this.extension.extensionPath, ["serve", ...this.verbosity()], firstFolder());
     this.log.info(`starting the daemon (${cause}): ${[launch.command, ...launch.args].join(" ")}`);
     const spent = this.timeSpent();
     const process = new ServerProcess(launch, (line) => { this.log.info(`daemon: ${line}`); });
@@ -188,6 +188,11 @@ export class Session implements vscode.Disposable {
     }
     await this.accept(outcome.connection, process, interpreter, launch);
     void probed.then((probe) => this.tellTorch(interpreter, probe.python, probe.torch));
+  }
+
+  /** Who wants to see everything in the output sees what the daemon asks its workers, too. */
+  private verbosity(): string[] {
+    return this.log.logLevel === vscode.LogLevel.Trace ? ["--log-level", "debug"] : [];
   }
 
   private async accept(connection: Connection, process: ServerProcess, interpreter: Interpreter, launch: Launch): Promise<void> {

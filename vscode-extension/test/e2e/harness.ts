@@ -89,8 +89,8 @@ export class Workbench {
     private readonly browser: Browser,
   ) {}
 
-  /** Starts everything. `settings` are the user's, added to those that keep the window quiet; `environment` likewise; `keys` are key bindings. */
-  static async start(settings: Settings = {}, environment: NodeJS.ProcessEnv = {}, keys: readonly unknown[] = []): Promise<Workbench> {
+  /** Starts everything. `settings` are the user's, added to those that keep the window quiet; `environment` likewise; `keys` are key bindings, `level` is that of all logs. */
+  static async start(settings: Settings = {}, environment: NodeJS.ProcessEnv = {}, keys: readonly unknown[] = [], level = "debug"): Promise<Workbench> {
     const home = mkdtempSync(join(tmpdir(), "inductor-debug-e2e-"));
     const [user, extensions] = [join(home, "user"), join(home, "extensions")];
     mkdirSync(join(user, "User"), { recursive: true });
@@ -101,7 +101,7 @@ export class Workbench {
     const installed = spawnSync(process.execPath, [ENTRY, ...common, "--install-extension", VSIX], { encoding: "utf8" });
     if (installed.status !== 0) throw new Error(`the VSIX could not be installed: ${installed.stdout}${installed.stderr}`);
     const port = await freePort();
-    const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override", "--log", "debug"];
+    const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override", "--log", level];
     const server = spawn(process.execPath, [ENTRY, ...common, ...quiet, "--bind-addr", `127.0.0.1:${port}`], {
       stdio: "ignore",
       detached: true,
