@@ -31,7 +31,7 @@ test("every command of the manifest is registered", () => {
 });
 
 test("no command has the name of one of the daemon's, which the language client registers itself", () => {
-  const table = read("..", "daemon", "inductor_debug", "server", "commands.py");
+  const table = read("..", "daemon", "inductor_debug", "server", "commands", "commands.py");
   const theirs = [...table.matchAll(/^ {4}"(inductorDebug\.\w+)":/gmu)].map((match) => match[1]);
   expect(theirs.length).toBeGreaterThan(5);
   expect(manifest.contributes.commands.map(({ command }) => command).filter((command) => theirs.includes(command))).toEqual([]);
