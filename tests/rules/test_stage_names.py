@@ -8,7 +8,7 @@ from pathlib import Path
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug_schema import Stage
 
-WORDS = Path(__file__).parents[2] / "vscode-extension" / "src" / "words.ts"
+WORDS = Path(__file__).parents[2] / "vscode-extension" / "src" / "common" / "words.ts"
 
 
 def test_the_extension_has_the_daemon_s_words() -> None:

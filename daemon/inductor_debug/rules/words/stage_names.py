@@ -1,7 +1,7 @@
 """What people read for a stage: the one table of it. Wire and command line keep the stages' own values.
 
 `mock` on the wire is the capture by Dynamo; people know a device of that name, and must not meet it unasked.
-The extension has the same words in `src/words.ts`; a test holds them together.
+The extension has the same words in `src/common/words.ts`; a test holds them together.
 """
 
 from __future__ import annotations
