@@ -64,8 +64,8 @@ async def _clicks() -> dict[str, Any]:
             await engine.shutdown()
     return {
         "seconds": round(seconds, 3),
-        "verified": found.document["verified"],
-        "why": found.document["why"],
+        "verified": found.document.verified,
+        "why": found.document.why,
         "lines": _op_lines(script or ""),
         "cancel_seconds": round(cancelled, 3),
     }

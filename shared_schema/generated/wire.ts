@@ -56,11 +56,11 @@ export interface AnalysisNotification {
 }
 
 /**
- * The result of a task for one target: a JSON document of the contract (`diff`, `repro`, `bisect`).
+ * The result of a task for one target: a document of the contract (`diff`, `repro`, `bisect`, `transfers`).
  */
 export interface Answered {
   readonly target: string;
-  readonly document: Readonly<Record<string, unknown>>;
+  readonly document: DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults;
 }
 
 /**
@@ -115,6 +115,95 @@ export interface Basis {
 }
 
 /**
+ * `inductorDebug.bisect`: the document of each target.
+ */
+export interface BisectAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly bisections: readonly BisectDocument[];
+  readonly said: readonly string[];
+}
+
+/**
+ * The bisection of one target; `commands` show the last side that is right and the first that is not.
+ */
+export interface BisectDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly ladder: readonly BisectRung[];
+  readonly verdict: BisectVerdict;
+  readonly guilty: BisectGuilty | null;
+  readonly commands: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * What is to blame, as far as it is known: a backend, and of it the graph, the direction, the pass, the operation.
+ *
+ * `pass_` is `pass` in JSON.
+ */
+export interface BisectGuilty {
+  readonly backend: string;
+  readonly graph?: string | null;
+  readonly direction?: Direction | null;
+  readonly pass?: string | null;
+  readonly node?: string | null;
+  readonly op?: string | null;
+  readonly path?: string | null;
+  readonly range?: Range | null;
+}
+
+/**
+ * What is climbed; what is None has its default.
+ *
+ * `backends` replace the usual ladder, `accelerator` is climbed last, `passes` searches Inductor's passes.
+ */
+export interface BisectOptions {
+  readonly reference?: string | null;
+  readonly backends?: readonly string[] | null;
+  readonly accelerator?: string | null;
+  readonly seed?: number | null;
+  readonly gradients?: boolean | null;
+  readonly passes?: boolean | null;
+  readonly inject?: readonly string[] | null;
+}
+
+/**
+ * What has been added to a bisection: all rungs that will be climbed, where it begins, and those climbed since.
+ */
+export interface BisectPiece {
+  readonly ladder: readonly BisectRung[];
+  readonly planned?: readonly BisectStep[];
+}
+
+/**
+ * A rung that was climbed.
+ */
+export interface BisectRung {
+  readonly backend: string;
+  readonly adds: string;
+  readonly state: RungState;
+  readonly why: string;
+  readonly seconds: number;
+}
+
+/**
+ * A rung that is to be climbed; `adds` says in a few words what it adds to the one before.
+ */
+export interface BisectStep {
+  readonly backend: string;
+  readonly adds: string;
+}
+
+/**
+ * The layer of the compiler that goes wrong.
+ */
+export type BisectVerdict = "none" | "front-end" | "back-end" | "environment" | "data-transfer";
+
+/**
  * That a class is at fault where its inferred inputs do not run.
  *
  * `proven` says that no inputs can run; else others do, `instead` by their signature, the class was built with
@@ -159,6 +248,11 @@ export interface ConflictSide {
 }
 
 /**
+ * Which way a tensor goes.
+ */
+export type Crossing = "to-device" | "to-host";
+
+/**
  * What a definition is; a module is a class that derives, as far as the text alone tells, from one of torch.
  */
 export type DefinitionKind = "module" | "class" | "function";
@@ -175,6 +269,252 @@ export interface DeviceLayout {
   readonly bytes: number;
   readonly waste: number;
 }
+
+/**
+ * `inductorDebug.diff`: one comparison for each target; the documents are artifacts.
+ */
+export interface DiffAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly comparisons: readonly DiffSummary[];
+}
+
+/**
+ * An operation that computes something wrong, and why we say so; `nodes` are those that cannot be told apart.
+ */
+export interface DiffBlame {
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly op: string;
+  readonly node: string;
+  readonly graph: string;
+  readonly module: string;
+  readonly nodes: readonly string[];
+  readonly why: string;
+}
+
+/**
+ * A comparison of one target. `verdict` is None only while it goes on, `partial` says that it did not end.
+ *
+ * `seconds` are those of its parts, by name. `first_divergent` and `largest_growth` name nodes.
+ */
+export interface DiffDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly reference: string;
+  readonly backend: string;
+  readonly verdict: DiffVerdict | null;
+  readonly why: string;
+  readonly outputs: readonly DiffTensor[];
+  readonly gradients: readonly DiffTensor[];
+  readonly nodes: readonly DiffNode[];
+  readonly segments: readonly DiffSegment[];
+  readonly blame: readonly DiffBlame[];
+  readonly faults: readonly DiffFault[];
+  readonly first_divergent: string | null;
+  readonly largest_growth: string | null;
+  readonly deterministic: boolean | null;
+  readonly seed: number;
+  readonly runs: number;
+  readonly weights: string;
+  readonly notes: readonly string[];
+  readonly seconds: Readonly<Record<string, number>>;
+  readonly partial: boolean;
+}
+
+/**
+ * One of the elements that differ most; `index` is empty where there is no pair of tensors.
+ */
+export interface DiffElement {
+  readonly index: readonly number[];
+  readonly reference: boolean | number | string | null;
+  readonly actual: boolean | number | string | null;
+}
+
+/**
+ * The difference of one value from the reference's; `relative` is None where it is infinite.
+ *
+ * `invalid` says that it is not a number, or of another shape.
+ */
+export interface DiffError {
+  readonly max_abs: number | null;
+  readonly rmse: number | null;
+  readonly relative: number | null;
+  readonly anchored_ratio: boolean | number | string | null;
+  readonly invalid: boolean;
+}
+
+/**
+ * A fault that was put in on purpose: into how many operations, how many it changed, whether it was found.
+ */
+export interface DiffFault {
+  readonly fault: string;
+  readonly operations: number;
+  readonly changed: number;
+  readonly found: boolean;
+}
+
+/**
+ * The differences of one tensor from the reference's, as `kerneldiff.metrics.metrics.Metrics` has them.
+ *
+ * `anchored_ratio` is the backend's error over the error to expect, None where that is not measured.
+ */
+export interface DiffMetrics {
+  readonly elements: number;
+  readonly max_abs: number | null;
+  readonly mean_abs: number | null;
+  readonly max_rel: number | null;
+  readonly mean_rel: number | null;
+  readonly rmse: number | null;
+  readonly mismatch_percent: number | null;
+  readonly mismatches: number;
+  readonly cosine: number | null;
+  readonly snr_db: number | null;
+  readonly max_ulp: number | null;
+  readonly nan_reference: number;
+  readonly nan_actual: number;
+  readonly inf_reference: number;
+  readonly inf_actual: number;
+  readonly nonfinite_mismatches: number;
+  readonly norm_reference: number | null;
+  readonly anchored_ratio?: boolean | number | string | null;
+}
+
+/**
+ * One operation of a graph, with its own error (`isolated`) and that of everything up to it (`accumulated`).
+ *
+ * `growth` is the accumulated error over the largest among its inputs, `replaced` the part of the graph's error that
+ * is left when this one result is the reference's.
+ */
+export interface DiffNode {
+  readonly node: string;
+  readonly graph: string;
+  readonly op: string;
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly module: string;
+  readonly isolated: DiffError | null;
+  readonly accumulated: DiffError | null;
+  readonly growth: boolean | number | string | null;
+  readonly replaced: boolean | number | string | null;
+}
+
+/**
+ * How a comparison is made; what is None has its default.
+ *
+ * `backend` and `reference` are names; `inject` has faults for an emulated backend; `nodes` looks for the operation at
+ * fault, `plots` and `maps` make pictures of errors. `time_limit` is in seconds.
+ */
+export interface DiffOptions {
+  readonly backend?: string | null;
+  readonly reference?: string | null;
+  readonly atol?: number | null;
+  readonly rtol?: number | null;
+  readonly seed?: number | null;
+  readonly runs?: number | null;
+  readonly gradients?: boolean | null;
+  readonly inject?: readonly string[] | null;
+  readonly nodes?: boolean | null;
+  readonly plots?: boolean | null;
+  readonly maps?: boolean | null;
+  readonly time_limit?: number | null;
+}
+
+/**
+ * What has been added to a comparison since its last piece: rows of tables, and other values as they are now.
+ *
+ * A comparison that begins is `begun`, whole and without rows. What is None has not changed. `answers.growing` says
+ * how rows are added.
+ */
+export interface DiffPiece {
+  readonly begun: DiffDocument | null;
+  readonly outputs?: readonly DiffTensor[];
+  readonly gradients?: readonly DiffTensor[];
+  readonly nodes?: readonly DiffNode[];
+  readonly segments?: readonly DiffSegment[];
+  readonly verdict?: DiffVerdict | null;
+  readonly why?: string | null;
+  readonly deterministic?: boolean | null;
+  readonly notes?: readonly string[] | null;
+}
+
+/**
+ * A piece of a graph that an opaque backend was given by itself: the operations from `start` to `end`, exclusive.
+ *
+ * `isolated` is None where it could not be compiled or run by itself; `why` says what was raised. Of long pieces,
+ * `ops` and `nodes` are the first and the last.
+ */
+export interface DiffSegment {
+  readonly graph: string;
+  readonly start: number;
+  readonly end: number;
+  readonly ops: readonly string[];
+  readonly nodes: readonly string[];
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly isolated: DiffError | null;
+  readonly wrong: boolean;
+  readonly why: string;
+}
+
+/**
+ * Ratios of several runs, of which a tensor's row tells the worst.
+ */
+export interface DiffSpread {
+  readonly ratios: readonly (boolean | number | string | null)[];
+  readonly mean: boolean | number | string | null;
+  readonly variance: boolean | number | string | null;
+}
+
+/**
+ * A comparison without its tables; `blame` has the most blamed operations.
+ */
+export interface DiffSummary {
+  readonly target: string;
+  readonly reference: string;
+  readonly backend: string;
+  readonly verdict: DiffVerdict | null;
+  readonly why: string;
+  readonly blame: readonly DiffBlame[];
+  readonly partial: boolean;
+}
+
+/**
+ * One output, updated input or gradient.
+ *
+ * `shape` is None where there is no pair of tensors. `passed` is the view by `tolerances`, of which the verdict does
+ * not depend. `problem` names what else does not fit: a shape, a dtype, a device.
+ */
+export interface DiffTensor {
+  readonly name: string;
+  readonly verdict: DiffVerdict;
+  readonly why: string;
+  readonly shape: readonly number[] | null;
+  readonly dtype: string;
+  readonly passed: boolean;
+  readonly metrics: DiffMetrics;
+  readonly worst: readonly DiffElement[];
+  readonly passes_with: DiffTolerances;
+  readonly tolerances?: DiffTolerances | null;
+  readonly problem?: string;
+  readonly runs?: DiffSpread | null;
+}
+
+/**
+ * Tolerances as `torch.allclose` has them; None where none would do.
+ */
+export interface DiffTolerances {
+  readonly atol: number | null;
+  readonly rtol: number | null;
+}
+
+/**
+ * What a comparison comes to.
+ */
+export type DiffVerdict = "pass" | "suspicious" | "wrong" | "failed";
 
 /**
  * Which pass of a model something belongs to.
@@ -347,6 +687,18 @@ export interface Graph {
 }
 
 /**
+ * `inductorDebug.graph`: the graphs are artifacts.
+ */
+export interface GraphAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly targets: readonly GraphTarget[];
+}
+
+/**
  * Why torch.compile ends a graph at an expression and lets Python run it.
  *
  * `breaks_by` is the cause. `expression` is the source that breaks the graph (`print("mean", y.mean())`): the user's,
@@ -429,6 +781,24 @@ export interface GraphNode {
   readonly flops?: number | null;
   readonly kind?: OperationKind | null;
   readonly written?: number | null;
+}
+
+/**
+ * How a stage of a target ended, of which graphs were asked.
+ */
+export interface GraphStage {
+  readonly stage: Stage;
+  readonly state: StageState;
+  readonly notes: readonly string[];
+}
+
+/**
+ * A target of a file whose graphs were captured; `line` counts from zero.
+ */
+export interface GraphTarget {
+  readonly name: string;
+  readonly line: number;
+  readonly stages: readonly GraphStage[];
 }
 
 /**
@@ -740,6 +1110,20 @@ export interface OperandFact {
 export type OperationKind = "product" | "reduction" | "elementwise" | "lookup" | "layout" | "conversion" | "creation" | "random" | "other";
 
 /**
+ * What became of an order.
+ *
+ * `status` is the file's (`FileStatus`), or "cancelled"; `reason` says why nothing came of it. `notes` say which
+ * artifacts could not be kept.
+ */
+export interface OrderOutcome {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+}
+
+/**
  * A class or function that can be reached by name.
  *
  * `line` is that of `class` or `def`, `top` that of its first decorator, `nested` whether it stands inside of an `if`,
@@ -774,13 +1158,13 @@ export interface OversizedTensors {
 }
 
 /**
- * What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
+ * What has been added to a target's answer since the last time.
  *
  * Where `Answered` never comes, because the task was cancelled or died, this is what there is.
  */
 export interface PartlyAnswered {
   readonly target: string;
-  readonly document: Readonly<Record<string, unknown>>;
+  readonly piece: DiffPiece | BisectPiece;
 }
 
 /**
@@ -834,6 +1218,77 @@ export interface Replacement {
 }
 
 /**
+ * `inductorDebug.report`: the report is an artifact, whose links are relative to `root`.
+ */
+export interface ReportAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly root: string;
+}
+
+/**
+ * `inductorDebug.repro`: the reproducer, with the script as `text` where no file has it.
+ */
+export interface ReproAnswer {
+  readonly schema: number;
+  readonly script: string | null;
+  readonly verified: boolean;
+  readonly why: string;
+  readonly fingerprint: string;
+  readonly nodes_before: number;
+  readonly nodes_after: number;
+  readonly attempts: number;
+  readonly seconds: number;
+  readonly neighbour: string;
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly text?: string | null;
+}
+
+/**
+ * A reproducer, or `why` there is none.
+ *
+ * `script` is the text in a worker's answer, and the path of the file that was kept in everybody else's. Nodes are
+ * those of the program before and after it was reduced. `neighbour` says what makes the failure go away, "" where
+ * nobody knows.
+ */
+export interface ReproDocument {
+  readonly schema: number;
+  readonly script: string | null;
+  readonly verified: boolean;
+  readonly why: string;
+  readonly fingerprint: string;
+  readonly nodes_before: number;
+  readonly nodes_after: number;
+  readonly attempts: number;
+  readonly seconds: number;
+  readonly neighbour: string;
+}
+
+/**
+ * Which finding is to be cut out; `line` counts from zero, `fingerprint` is that of a finding that is shown.
+ *
+ * With `backend` it is for what that backend does to the target.
+ */
+export interface ReproOptions {
+  readonly rule?: string | null;
+  readonly line?: number | null;
+  readonly fingerprint?: string | null;
+  readonly backend?: string | null;
+}
+
+/**
+ * What became of a tensor's values on their way to the device and back.
+ */
+export type RoundTrip = "same" | "changed" | "not-run";
+
+/**
  * How many findings a rule has at a severity.
  */
 export interface RuleCount {
@@ -856,6 +1311,24 @@ export interface RunCaptured {
   readonly beside?: readonly Finding[];
   readonly basis?: Basis | null;
   readonly aside?: string;
+}
+
+/**
+ * How a rung of the ladder ended.
+ */
+export type RungState = "ok" | "wrong" | "failed";
+
+/**
+ * Whether both texts compute the `same`; None where nothing could be compared, and `why` says so.
+ *
+ * `runs` were compared. `ran` says whether the witnessed expression ran, `ways` what it came to as a condition.
+ */
+export interface SameResults {
+  readonly same: boolean | null;
+  readonly why?: string;
+  readonly runs?: number;
+  readonly ran?: boolean;
+  readonly ways?: readonly boolean[];
 }
 
 /**
@@ -1251,6 +1724,99 @@ export interface TraceStep {
   readonly sizes: readonly number[];
   readonly place?: Location | null;
   readonly first?: boolean;
+}
+
+/**
+ * An element that a round trip changes, with its values as text.
+ */
+export interface TransferExample {
+  readonly index: readonly number[];
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * How a tensor lies in the accelerator's memory, in elements; `waste` is the share that is padding, 0 to 1.
+ */
+export interface TransferLayout {
+  readonly size: readonly number[];
+  readonly stride: readonly number[];
+  readonly dim_map: readonly number[];
+  readonly padding: number;
+  readonly waste: number;
+}
+
+/**
+ * One tensor at a graph's border; a line of the log that is kept.
+ *
+ * `shape` and `stride` are in elements. `digest` is of the values in row-major order, "" where there are none.
+ * `changed` counts elements that a round trip changes, of which `example` is the first. `line` counts from zero.
+ */
+export interface TransferRow {
+  readonly graph: string;
+  readonly direction: Crossing;
+  readonly role: string;
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+  readonly dtype: string;
+  readonly device_dtype: string;
+  readonly host_bytes: number;
+  readonly device_bytes: number;
+  readonly layout: TransferLayout | null;
+  readonly digest: string;
+  readonly round_trip: RoundTrip;
+  readonly changed: number;
+  readonly example: TransferExample | null;
+  readonly path: string | null;
+  readonly line: number | null;
+  readonly note: string;
+}
+
+/**
+ * All crossings together; `changed` counts tensors that do not come back as they were.
+ */
+export interface TransferSummary {
+  readonly transfers: number;
+  readonly host_bytes: number;
+  readonly device_bytes: number;
+  readonly changed: number;
+}
+
+/**
+ * `inductorDebug.transfers`: an overview of each target.
+ */
+export interface TransfersAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly transfers: readonly TransfersOverview[];
+}
+
+/**
+ * The transfers of one target. `problem` says why values are missing, `error` what the target raised.
+ */
+export interface TransfersDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly accelerator: string;
+  readonly transfers: readonly TransferRow[];
+  readonly summary: TransferSummary;
+  readonly problem: string | null;
+  readonly error: string | null;
+}
+
+/**
+ * The transfers of one target without their rows, which are an artifact: one JSON document a line.
+ */
+export interface TransfersOverview {
+  readonly target: string;
+  readonly accelerator: string;
+  readonly summary: TransferSummary;
+  readonly problem: string | null;
+  readonly error: string | null;
 }
 
 /**

@@ -4,6 +4,58 @@ The daemon, its workers and (through generated code) the editor agree on these a
 only the standard library, because workers load it inside the user's own interpreter.
 """
 
+from inductor_debug_schema.answers.bisect_document import (
+    BisectDocument,
+    BisectGuilty,
+    BisectPiece,
+    BisectRung,
+    BisectStep,
+    BisectVerdict,
+    RungState,
+)
+from inductor_debug_schema.answers.diff_document import (
+    DiffBlame,
+    DiffDocument,
+    DiffElement,
+    DiffError,
+    DiffFault,
+    DiffMetrics,
+    DiffNode,
+    DiffPiece,
+    DiffSegment,
+    DiffSpread,
+    DiffTensor,
+    DiffTolerances,
+    DiffVerdict,
+)
+from inductor_debug_schema.answers.growing import grown
+from inductor_debug_schema.answers.order_answers import (
+    BisectAnswer,
+    BisectOptions,
+    DiffAnswer,
+    DiffOptions,
+    DiffSummary,
+    GraphAnswer,
+    GraphStage,
+    GraphTarget,
+    OrderOutcome,
+    ReportAnswer,
+    ReproAnswer,
+    ReproOptions,
+    TransfersAnswer,
+    TransfersOverview,
+)
+from inductor_debug_schema.answers.repro_document import ReproDocument
+from inductor_debug_schema.answers.same_results_document import SameResults
+from inductor_debug_schema.answers.transfers_document import (
+    Crossing,
+    RoundTrip,
+    TransferExample,
+    TransferLayout,
+    TransferRow,
+    TransfersDocument,
+    TransferSummary,
+)
 from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
@@ -63,7 +115,9 @@ from inductor_debug_schema.graphs import (
 )
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
+    Answer,
     Answered,
+    AnswerPiece,
     ArtifactMade,
     Entry,
     Event,
@@ -100,6 +154,52 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
+    "GraphAnswer",
+    "GraphStage",
+    "GraphTarget",
+    "ReportAnswer",
+    "BisectAnswer",
+    "BisectOptions",
+    "DiffAnswer",
+    "DiffOptions",
+    "DiffSummary",
+    "OrderOutcome",
+    "ReproAnswer",
+    "ReproOptions",
+    "TransfersAnswer",
+    "TransfersOverview",
+    "Answer",
+    "AnswerPiece",
+    "BisectDocument",
+    "BisectGuilty",
+    "BisectPiece",
+    "BisectRung",
+    "BisectStep",
+    "BisectVerdict",
+    "Crossing",
+    "DiffBlame",
+    "DiffDocument",
+    "DiffElement",
+    "DiffError",
+    "DiffFault",
+    "DiffMetrics",
+    "DiffNode",
+    "DiffPiece",
+    "DiffSegment",
+    "DiffSpread",
+    "DiffTensor",
+    "DiffTolerances",
+    "DiffVerdict",
+    "ReproDocument",
+    "RoundTrip",
+    "RungState",
+    "SameResults",
+    "TransferExample",
+    "TransferLayout",
+    "TransferRow",
+    "TransferSummary",
+    "TransfersDocument",
+    "grown",
     "EVENT_TYPES",
     "AcceleratorColumn",
     "AcceleratorComparison",

@@ -32,7 +32,7 @@ def to_wire(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_wire(item) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: to_wire(getattr(value, name)) for name in _field_names(type(value))}
+        return {key: to_wire(getattr(value, name)) for name, key in _field_names(type(value))}
     raise TypeError(f"{type(value).__name__} cannot go over the wire")
 
 
@@ -45,9 +45,14 @@ def from_wire(cls: type[T], data: Any) -> T:
     return typing.cast(T, _read(cls, data, getattr(cls, "__name__", str(cls))))
 
 
+def key_of(name: str) -> str:
+    """What a field is called on the wire: `pass_`, which Python cannot call `pass`, is `pass`."""
+    return name.removesuffix("_")
+
+
 @cache
-def _field_names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
+def _field_names(cls: type) -> tuple[tuple[str, str], ...]:
+    return tuple((field.name, key_of(field.name)) for field in dataclasses.fields(cls))
 
 
 @cache
@@ -114,8 +119,9 @@ def _read_dataclass(cls: type, data: Any, where: str) -> Any:
         raise WireError(f"{where}: expected an object, got {type(data).__name__}")
     values: dict[str, Any] = {}
     for name, kind, required in _field_types(cls):
-        if name in data:
-            values[name] = _read(kind, data[name], f"{where}.{name}")
+        key = key_of(name)
+        if key in data:
+            values[name] = _read(kind, data[key], f"{where}.{key}")
         elif required:
-            raise WireError(f"{where}.{name} is missing")
+            raise WireError(f"{where}.{key} is missing")
     return cls(**values)

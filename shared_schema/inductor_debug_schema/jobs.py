@@ -15,6 +15,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Union, get_args
 
+from inductor_debug_schema.answers.bisect_document import BisectDocument, BisectPiece
+from inductor_debug_schema.answers.diff_document import DiffDocument, DiffPiece
+from inductor_debug_schema.answers.repro_document import ReproDocument
+from inductor_debug_schema.answers.same_results_document import SameResults
+from inductor_debug_schema.answers.transfers_document import TransfersDocument
 from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.captures import SizesSeen, StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
@@ -215,23 +220,30 @@ class ArtifactMade:
     stage: Union[Stage, None] = None
 
 
+Answer = Union[DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults]
+"""What a task answers for one target. The required fields differ, which is how a reader tells them apart."""
+
+AnswerPiece = Union[DiffPiece, BisectPiece]
+"""What has been added to an answer while it is made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The result of a task for one target: a JSON document of the contract (`diff`, `repro`, `bisect`)."""
+    """The result of a task for one target: a document of the contract (`diff`, `repro`, `bisect`, `transfers`)."""
 
     target: str
-    document: dict[str, Any]
+    document: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class PartlyAnswered:
-    """What has been added to a target's answer since the last time: rows of its tables, other values as they are now.
+    """What has been added to a target's answer since the last time.
 
     Where `Answered` never comes, because the task was cancelled or died, this is what there is.
     """
 
     target: str
-    document: dict[str, Any]
+    piece: AnswerPiece
 
 
 Event = Union[

@@ -44,7 +44,8 @@ def test_half_precision_lies_in_sticks_and_comes_back() -> None:
 def test_padding_is_counted() -> None:
     transfer = sent(torch.randn(3, 10, dtype=torch.float16))
     assert transfer.device_bytes == 3 * 128
-    assert transfer.to_dict()["layout"]["waste"] == pytest.approx(1 - 30 / 192, abs=1e-4)
+    assert transfer.layout is not None
+    assert transfer.on_wire().layout.waste == pytest.approx(1 - 30 / 192, abs=1e-4)
     assert "84% padding" in transfer.line()
 
 

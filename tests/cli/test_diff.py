@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from answers import answer
 from inductor_debug.cli.commands.diff import exit_code
 from inductor_debug.cli.main import main
+from inductor_debug_schema import DiffDocument
 
 pytestmark = pytest.mark.torch
 
@@ -85,7 +87,7 @@ def test_a_comparison_that_failed_ends_with_2_and_says_why(model: Path, capsys: 
     [(["pass"], 0), (["pass", "suspicious"], 1), (["wrong"], 1), (["wrong", "failed"], 2), ([], 0)],
 )
 def test_exit_codes(verdicts: list[str], code: int) -> None:
-    assert exit_code([{"verdict": verdict} for verdict in verdicts]) == code
+    assert exit_code([answer(DiffDocument, {"verdict": verdict}) for verdict in verdicts]) == code
 
 
 DIES = """\

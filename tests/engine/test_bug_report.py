@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from answers import answer
 from inductor_debug.engine.bug_report import bug_report
 from inductor_debug.engine.bug_report.bug_report import BugReport, Part, Wanted, gather, write
 from inductor_debug.engine.bug_report.trace_text import resealed
@@ -18,17 +19,20 @@ from inductor_debug_schema import (
     Answered,
     ArtifactKind,
     ArtifactMade,
+    BisectDocument,
     FileReport,
     FileStatus,
     Finding,
     Position,
     Range,
+    ReproDocument,
     Severity,
     Stage,
     StageReport,
     StageState,
     TargetReport,
     Task,
+    TransfersDocument,
 )
 
 HOME = os.path.expanduser("~")
@@ -43,13 +47,16 @@ FINDING = Finding(
 )
 SCRIPT = "import sys\nprint('the failure reproduces')\nsys.exit(0)\n"
 LADDER = [{"backend": "eager", "state": "ok", "why": "a | b"}]
-BISECTION = {
-    "target": "Net",
-    "ladder": LADDER,
-    "verdict": "back-end",
-    "guilty": {"backend": "inductor", "op": "torch.cos"},
-    "commands": ["left", "right"],
-}
+BISECTION = answer(
+    BisectDocument,
+    {
+        "target": "Net",
+        "ladder": LADDER,
+        "verdict": "back-end",
+        "guilty": {"backend": "inductor", "op": "torch.cos"},
+        "commands": ["left", "right"],
+    },
+)
 
 
 class Desk:
@@ -78,8 +85,10 @@ class Desk:
             return Performed(report, "", artifacts=made)
         if order.task is Task.REPRO:
             made = [ArtifactMade(ArtifactKind.REPROS, "repro", ".py", "text/x-python", SCRIPT.encode(), "Net")]
-            return Performed(report, "", [Answered("Net", {"why": "", "seconds": 0.0})], made)
-        return Performed(report, "", [Answered("Net", BISECTION if order.task is Task.BISECT else {"transfers": []})])
+            return Performed(report, "", [Answered("Net", ReproDocument.without_script(""))], made)
+        return Performed(
+            report, "", [Answered("Net", BISECTION if order.task is Task.BISECT else answer(TransfersDocument, {}))]
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -5,23 +5,38 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import answers
 import pytest
 from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
-from inductor_debug_schema import ArtifactKind, Progressed
+from inductor_debug_schema import (
+    ArtifactKind,
+    DiffNode,
+    DiffPiece,
+    DiffSegment,
+    DiffTensor,
+    DiffVerdict,
+    Progressed,
+    to_wire,
+)
 from inductor_debug_schema import PartlyAnswered as Part
 
-BEGUN = {"target": "Net", "reference": "eager", "backend": "spyre", "seed": 3, "runs": 1}
+EMPTY = {"schema": 1, "target": "Net", "reference": "eager", "backend": "spyre", "seed": 3, "runs": 1, "partial": True}
+BEGUN = {"begun": EMPTY}
 
 
-def row(name: str, ratio: float = 1.0) -> dict[str, Any]:
-    return {"name": name, "ratio": ratio}
+def row(name: str, why: str = "") -> dict[str, Any]:
+    return answers.row(DiffTensor, {"name": name, "why": why})
+
+
+NODE = answers.row(DiffNode, {"node": "x"})
+SEGMENT = answers.row(DiffSegment, {"graph": "0"})
 
 
 def heard(*pieces: dict[str, Any], target: str = "Net") -> PartialComparisons:
     partial = PartialComparisons()
     partial.hear(Progressed("running"))
     for piece in pieces:
-        partial.hear(Part(target, piece))
+        partial.hear(Part(target, answers.answer(DiffPiece, piece)))
     return partial
 
 
@@ -29,14 +44,17 @@ def heard(*pieces: dict[str, Any], target: str = "Net") -> PartialComparisons:
     ("pieces", "expected"),
     [
         ([{"outputs": [row("a")]}, {"outputs": [row("b")]}], {"outputs": [row("a"), row("b")]}),
-        ([{"outputs": [row("a"), row("b")]}, {"outputs": [row("a", 9)]}], {"outputs": [row("a", 9), row("b")]}),
-        ([{"nodes": [{"node": "x"}]}, {"nodes": [{"node": "x"}]}], {"nodes": [{"node": "x"}, {"node": "x"}]}),
-        ([{"segments": [{"start": 0}], "notes": ["one"]}, {"notes": ["two"]}], {"segments": [{"start": 0}]}),
+        (
+            [{"outputs": [row("a"), row("b")]}, {"outputs": [row("a", "worse")]}],
+            {"outputs": [row("a", "worse"), row("b")]},
+        ),
+        ([{"nodes": [NODE]}, {"nodes": [NODE]}], {"nodes": [NODE, NODE]}),
+        ([{"segments": [SEGMENT], "notes": ["one"]}, {"notes": ["two"]}], {"segments": [SEGMENT], "notes": ["two"]}),
     ],
     ids=["added", "a worse run", "a graph that runs twice", "other values are replaced"],
 )
 def test_pieces_are_added_up(pieces: list[dict[str, Any]], expected: dict[str, Any]) -> None:
-    (document,) = heard(BEGUN, *pieces).documents("it was cancelled")
+    document = to_wire(*heard(BEGUN, *pieces).documents("it was cancelled"))
     assert {name: document[name] for name in expected} == expected
     assert (document["target"], document["seed"], document["partial"], document["schema"]) == ("Net", 3, True, 1)
 
@@ -44,15 +62,15 @@ def test_pieces_are_added_up(pieces: list[dict[str, Any]], expected: dict[str, A
 def test_a_verdict_that_was_not_reached_is_none_and_one_that_was_stays() -> None:
     pieces = [BEGUN, {"outputs": [row("a")], "gradients": [row("b")]}]
     (document,) = heard(*pieces).documents("it was cancelled")
-    assert document["verdict"] == "failed"
-    assert document["why"] == (
+    assert document.verdict is DiffVerdict.FAILED
+    assert document.why == (
         "The comparison did not end, because it was cancelled: 2 results are here, and others may be missing."
     )
     reached = {"verdict": "wrong", "why": "a: far off.", "notes": ["one"]}
     (document,) = heard(*pieces, reached).documents("its process ended")
-    assert (document["verdict"], document["why"]) == ("wrong", "a: far off.")
-    assert document["notes"][0] == "one"
-    assert "because its process ended" in document["notes"][1]
+    assert (document.verdict, document.why) == (DiffVerdict.WRONG, "a: far off.")
+    assert document.notes[0] == "one"
+    assert "because its process ended" in document.notes[1]
 
 
 def test_what_has_no_row_is_nothing() -> None:
@@ -65,4 +83,4 @@ def test_it_is_kept_as_a_report() -> None:
     documents = partial.documents("it was cancelled")
     (made,) = partial.artifacts(documents)
     assert (made.kind, made.target, made.media_type) == (ArtifactKind.REPORTS, "Net", "application/json")
-    assert json.loads(made.content) == documents[0]
+    assert json.loads(made.content) == to_wire(documents[0])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from answers import answer
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.orders.reproducing import made_of, order_for, proved
@@ -22,8 +23,10 @@ from inductor_debug_schema import (
     Finding,
     Position,
     Range,
+    ReproDocument,
     Severity,
     Stage,
+    to_wire,
 )
 
 FOUND = Finding("dtype", Severity.WARNING, "float64", "/m.py", Range(Position(2, 4), Position(2, 9)), Stage.MOCK, "Net")
@@ -35,7 +38,7 @@ def made(content: str, title: str = "repro", suffix: str = ".py") -> ArtifactMad
 
 def performed(*artifacts: ArtifactMade, why: str = "", broken: bool = False) -> Performed:
     references = [ArtifactReference(made.kind, f"/kept{made.suffix}", 1, made.media_type) for made in artifacts]
-    document = {"why": why, "nodes_before": 40, "nodes_after": 2, "attempts": 7, "seconds": 1.0}
+    document = answer(ReproDocument, {"why": why, "nodes_before": 40, "nodes_after": 2, "attempts": 7, "seconds": 1.0})
     report = FileReport("/m.py", FileStatus.CLEAN)
     return Performed(report, "", [Answered("Net", document)], list(artifacts), broken, references)
 
@@ -61,10 +64,11 @@ async def test_the_document_says_whether_it_is_proved(
     found: Performed, verified: bool, why: str, settings: SettingsResolver, tmp_path: Path
 ) -> None:
     reproduction = await proved(found, settings(str(tmp_path / "m.py")))
-    assert reproduction.document["verified"] is verified
-    assert why in reproduction.document["why"]
-    assert reproduction.document["script"] == ("/kept.py" if found.artifacts else None)
-    assert set(reproduction.document) >= {"schema", "fingerprint", "nodes_before", "nodes_after", "attempts", "seconds"}
+    assert reproduction.document.verified is verified
+    assert why in reproduction.document.why
+    assert reproduction.document.script == ("/kept.py" if found.artifacts else None)
+    document = to_wire(reproduction.document)
+    assert set(document) >= {"schema", "fingerprint", "nodes_before", "nodes_after", "attempts", "seconds"}
 
 
 async def test_a_graph_that_was_exported_is_kept_where_there_is_no_script(
@@ -73,14 +77,14 @@ async def test_a_graph_that_was_exported_is_kept_where_there_is_no_script(
     found = performed(made("graph", "exported graph", ".pt2"), why="no form as code")
     reproduction = await proved(found, settings(str(tmp_path / "m.py")))
     assert reproduction.files == {"exported_graph.pt2": b"graph"}
-    assert reproduction.document["why"] == "no form as code"
+    assert reproduction.document.why == "no form as code"
 
 
 async def test_a_search_that_breaks_off_leaves_its_smallest_script(settings: SettingsResolver, tmp_path: Path) -> None:
     found = replace(performed(made("raise SystemExit(0)"), broken=True), answers=[])
     reproduction = await proved(found, settings(str(tmp_path / "m.py")))
-    assert reproduction.document["verified"] is True
-    assert "broke off" in reproduction.document["why"]
+    assert reproduction.document.verified is True
+    assert "broke off" in reproduction.document.why
 
 
 def test_of_scripts_the_newest_counts_with_the_values_that_it_names() -> None:

@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     Progressed,
     Severity,
     Task,
+    to_wire,
 )
 
 pytestmark = pytest.mark.torch
@@ -52,7 +53,9 @@ class Diff:
 
     def __init__(self, events: list[Event]) -> None:
         self.events = events
-        self.documents: list[dict[str, Any]] = [event.document for event in events if isinstance(event, Answered)]
+        self.documents: list[dict[str, Any]] = [
+            to_wire(event.document) for event in events if isinstance(event, Answered)
+        ]
         assert isinstance(events[-1], Finished)
         self.finished: Finished = events[-1]
 

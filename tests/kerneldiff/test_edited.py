@@ -9,7 +9,7 @@ import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.kerneldiff.same_results import perform
-from inductor_debug_schema import Answered, Event, Finished, JobRequest, Task
+from inductor_debug_schema import Answered, Event, Finished, JobRequest, Task, to_wire
 
 pytestmark = pytest.mark.torch
 
@@ -53,7 +53,8 @@ def answer(tmp_path: Path, before: str, after: str, **options: Any) -> dict[str,
     assert isinstance(events[-1], Finished)
     assert len([event for event in events if isinstance(event, Finished)]) == 1
     [answered] = [event for event in events if isinstance(event, Answered)]
-    return answered.document
+    document: dict[str, Any] = to_wire(answered.document)
+    return document
 
 
 SPLIT = "q, k, v = self.first(x).chunk(3, -1)"

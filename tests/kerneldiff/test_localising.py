@@ -10,6 +10,7 @@ import pytest
 import torch
 from inductor_debug import KernelDiffHarness
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
+from inductor_debug_schema import to_wire
 from torch import nn
 
 pytestmark = pytest.mark.torch
@@ -85,7 +86,7 @@ def test_the_pieces_that_were_compared_are_told_with_their_errors() -> None:
     right = [segment for segment in others if not segment.wrong]
     assert right
     assert all(segment.error is not None and segment.error.relative < 1e-6 for segment in right)
-    document = whole.to_dict()
+    document = to_wire(whole.on_wire())
     lines = document["range"]["start"]["line"], document["range"]["end"]["line"]
     assert lines[0] < guilty[0].place.range.start.line <= lines[1] if guilty[0].place else False
     assert document["ops"] == list(whole.ops) if len(whole.ops) <= 12 else "…" in document["ops"]
@@ -102,7 +103,7 @@ def test_a_piece_that_cannot_be_compiled_alone_says_why() -> None:
     broken = [segment for segment in report.segments if segment.error is None]
     assert broken
     assert all("tanh wants relu" in segment.why and not segment.wrong for segment in broken)
-    assert broken[0].to_dict()["isolated"] is None
+    assert broken[0].on_wire().isolated is None
 
 
 def test_what_is_wrong_only_together_is_narrowed_down_to_the_operations_that_it_takes() -> None:

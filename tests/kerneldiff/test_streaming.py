@@ -14,7 +14,7 @@ from inductor_debug.kerneldiff.harness import target_of
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, NodeResult, TensorResult, Verdict
 from inductor_debug.kerneldiff.judging.streaming import Stream
-from inductor_debug_schema import Answered, PartlyAnswered
+from inductor_debug_schema import Answered, DiffPiece, PartlyAnswered, to_wire
 from torch import nn
 
 pytestmark = pytest.mark.torch
@@ -38,8 +38,8 @@ def wrong_tanh(graph_module: torch.fx.GraphModule, example_inputs: list[Any]) ->
     return graph_module.forward
 
 
-def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[dict[str, Any]], DiffReport]:
-    pieces: list[dict[str, Any]] = []
+def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[DiffPiece], DiffReport]:
+    pieces: list[DiffPiece] = []
     target = target_of(Model().eval(), (torch.randn(4, 96),), "Model")
     stream = Stream(pieces.append, interval=interval)
     report = Comparison(
@@ -49,6 +49,11 @@ def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[dic
     return pieces, report
 
 
+def said_in(piece: DiffPiece) -> list[str]:
+    """What a piece says anything of."""
+    return [name for name, value in to_wire(piece).items() if value not in (None, [])]
+
+
 @pytest.mark.parametrize(
     ("backend", "table"),
     [("spyre", "nodes"), (wrong_tanh, "segments")],
@@ -56,14 +61,16 @@ def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[dic
 )
 def test_all_rows_are_told_in_the_order_in_which_they_are_compared(backend: Any, table: str) -> None:
     pieces, report = told(backend, gradients=True)
-    keys = [name for piece in pieces for name in piece if name in ("target", "outputs", "gradients", "verdict", table)]
-    assert list(dict.fromkeys(keys)) == ["target", "outputs", "gradients", "verdict", table]
-    assert max(len(rows) for piece in pieces for rows in piece.values() if isinstance(rows, list)) == 1
+    keys = [name for piece in pieces for name in said_in(piece)]
+    order = [name for name in dict.fromkeys(keys) if name in ("begun", "outputs", "gradients", "verdict", table)]
+    assert order == ["begun", "outputs", "gradients", "verdict", table]
+    tables = [getattr(piece, name) for piece in pieces for name in ("outputs", "gradients", "nodes", "segments")]
+    assert max(map(len, tables)) == 1
     partial = PartialComparisons()
     for piece in pieces:
         partial.hear(PartlyAnswered("Model", piece))
-    (document,) = partial.documents("it was cancelled")
-    whole = report.to_dict()
+    (kept,) = partial.documents("it was cancelled")
+    document, whole = to_wire(kept), report.to_dict()
     assert document["partial"] is True
     assert whole["partial"] is False
     assert [*document] == [*whole]
@@ -71,27 +78,24 @@ def test_all_rows_are_told_in_the_order_in_which_they_are_compared(backend: Any,
         assert document[name] == whole[name], name
     assert [row["node"] for row in document["nodes"]] == [row["node"] for row in whole["nodes"]]
     assert whole[table]
-    partial.hear(Answered("Model", whole))
+    partial.hear(Answered("Model", report.document()))
     assert partial.documents("it was cancelled") == []
 
 
 def test_rows_wait_for_their_time_and_come_together() -> None:
     pieces, report = told("spyre", interval=1000.0)
-    assert [sorted(piece) for piece in pieces] == [
-        ["backend", "reference", "runs", "seed", "target"],
-        ["outputs"],
-        ["deterministic", "notes", "verdict", "why"],
-        ["nodes"],
-    ]
-    assert len(pieces[-1]["nodes"]) == len(report.nodes)
+    said = [said_in(piece) for piece in pieces]
+    assert said[:2] + said[3:] == [["begun"], ["outputs"], ["nodes"]]
+    assert said[2][:2] == ["verdict", "why"]
+    assert len(pieces[-1].nodes) == len(report.nodes)
 
 
 def test_of_several_runs_only_what_is_worse_is_told_again() -> None:
-    pieces: list[dict[str, Any]] = []
+    pieces: list[DiffPiece] = []
     stream = Stream(pieces.append, interval=0.0)
     for ratio in (1.0, 0.5, 2.0):
         stream.result("outputs", TensorResult("output", Verdict.PASS, ratio=ratio))
-    ratios = [row["metrics"]["anchored_ratio"] for piece in pieces for row in piece["outputs"]]
+    ratios = [row.metrics.anchored_ratio for piece in pieces for row in piece.outputs]
     assert ratios == [1.0, 2.0]
 
 

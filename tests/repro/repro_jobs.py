@@ -11,7 +11,7 @@ import forked
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.repro import repro_task
 from inductor_debug.repro.script.reproducer import trial
-from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Stage, Task
+from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Stage, Task, to_wire
 
 _BESIDE = (".safetensors", ".pt2")
 
@@ -25,7 +25,7 @@ class Reproduced:
 
     @property
     def document(self) -> dict[str, Any]:
-        found = [event.document for event in self.events if isinstance(event, Answered)]
+        found = [to_wire(event.document) for event in self.events if isinstance(event, Answered)]
         assert len(found) == 1, self.output
         return found[0]
 

@@ -19,7 +19,17 @@ from inductor_debug.kerneldiff.emulation.backends import ENTRY_POINTS
 from inductor_debug.repro.bisect.bisect_task import perform
 from inductor_debug.repro.bisect.compiler_passes import OutOfTimeError, guilty_pass
 from inductor_debug.repro.bisect.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder
-from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, PartlyAnswered, Progressed, Task
+from inductor_debug_schema import (
+    Answered,
+    ArtifactMade,
+    Event,
+    Finished,
+    JobRequest,
+    PartlyAnswered,
+    Progressed,
+    Task,
+    to_wire,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -69,9 +79,9 @@ def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
     assert isinstance(events[-1], Finished)
     assert any(isinstance(event, Progressed) for event in events)
     assert sum(isinstance(event, ArtifactMade) for event in events) == 1
-    answers = [event.document for event in events if isinstance(event, Answered)]
+    answers = [to_wire(event.document) for event in events if isinstance(event, Answered)]
     assert len(answers) == 1
-    pieces = [event.document for event in events if isinstance(event, PartlyAnswered)]
+    pieces = [to_wire(event.piece) for event in events if isinstance(event, PartlyAnswered)]
     told = [rung for piece in pieces for rung in piece.get("ladder", ())]
     planned = [rung["backend"] for piece in pieces for rung in piece.get("planned", ())]
     tried = [rung["backend"] for rung in told]

@@ -31,5 +31,5 @@ def test_what_no_script_can_show_is_refused_with_the_reason(rule: str) -> None:
     refusal = refused(order_for(rule=rule))
     assert refusal is not None
     assert refusal.script is None
-    assert NOT_CUT_OUT[rule] in refusal.document["why"]
+    assert NOT_CUT_OUT[rule] in refusal.document.why
     assert refused(order_for(rule=rule, backend="inductor")) is None

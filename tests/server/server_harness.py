@@ -39,6 +39,7 @@ from inductor_debug_schema import (
     Position,
     Range,
     Related,
+    SameResults,
     Severity,
     Stage,
     StageReport,
@@ -297,7 +298,7 @@ class FakeEngine:
     async def compare_fix(self, uri: str, fix: Fix, target: str) -> list[Answered] | None:
         """What `same` says of a comparison of the text with a fix and the text without it."""
         ran = self.same is not None
-        return [Answered(target, {"same": self.same, "why": "", "runs": 1, "ran": ran, "ways": []})]
+        return [Answered(target, SameResults(self.same, "", 1, ran))]
 
     def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
         return self.kept

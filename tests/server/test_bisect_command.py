@@ -7,34 +7,34 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from answers import answer, row
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.results.keeping import Kept
 from inductor_debug_schema import (
+    Answer,
     Answered,
     ArtifactKind,
     ArtifactReference,
+    BisectDocument,
+    BisectPiece,
     FileReport,
     FileStatus,
     PartlyAnswered,
     Progressed,
     Task,
+    TransferRow,
+    TransfersDocument,
 )
 from server_harness import Editor
 
 Make = Callable[..., Awaitable[Editor]]
 URI = "file:///project/model.py"
-DOCUMENT = {
-    "schema": 1,
-    "target": "Net",
-    "ladder": [{"backend": "eager", "state": "ok", "why": "The model runs."}],
-    "verdict": "none",
-    "guilty": None,
-    "commands": [],
-}
+RUNGS = [{"backend": "eager", "state": "ok", "why": "The model runs."}]
+DOCUMENT = row(BisectDocument, {"schema": 1, "target": "Net", "ladder": RUNGS, "verdict": "none"})
 TRANSFERS = {
     "target": "Net",
     "accelerator": "spyre",
-    "transfers": [{"name": "x"}],
+    "transfers": [row(TransferRow, {"name": "x"})],
     "summary": {"transfers": 1, "host_bytes": 4, "device_bytes": 128, "changed": 0},
     "problem": None,
     "error": None,
@@ -59,7 +59,7 @@ ROW = {
 LOG = ArtifactReference(ArtifactKind.REPORTS, "/cache/transfers.jsonl", 9, "application/jsonl")
 
 
-def answered(document: dict[str, Any]) -> Performed:
+def answered(document: Answer) -> Performed:
     return Performed(
         FileReport("/project/model.py", FileStatus.CLEAN), "", [Answered("Net", document)], references=[LOG]
     )
@@ -72,7 +72,7 @@ def ask(editor: Editor, command: str, **options: Any) -> int:
 
 async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_document(start_editor: Make) -> None:
     editor = await start_editor()
-    editor.engine.performed = answered(DOCUMENT)
+    editor.engine.performed = answered(answer(BisectDocument, DOCUMENT))
     editor.engine.events = [Progressed("Net: inductor: Inductor's passes")]
     asked = ask(editor, "bisect", target="Net", backends=["dynamo", "spyre"], passes=False)
     result = (await editor.answer(asked))["result"]
@@ -107,7 +107,7 @@ async def test_options_that_make_no_sense_are_refused(
 
 async def test_transfers_answer_with_the_summary_and_name_the_log(start_editor: Make) -> None:
     editor = await start_editor()
-    editor.engine.performed = answered(TRANSFERS)
+    editor.engine.performed = answered(answer(TransfersDocument, TRANSFERS))
     result = (await editor.answer(ask(editor, "transfers", target="Net")))["result"]
     assert result["transfers"] == [{name: TRANSFERS[name] for name in TRANSFERS if name != "transfers"}]
     assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path]
@@ -128,20 +128,20 @@ async def test_cancelling_ends_the_worker(start_editor: Make, command: str) -> N
 
 async def test_rungs_are_told_as_they_are_climbed(start_editor: Make) -> None:
     editor = await start_editor()
-    editor.engine.performed = answered(DOCUMENT)
-    editor.engine.events = [PartlyAnswered("Net", {"ladder": DOCUMENT["ladder"]})]
+    editor.engine.performed = answered(answer(BisectDocument, DOCUMENT))
+    editor.engine.events = [PartlyAnswered("Net", answer(BisectPiece, {"ladder": RUNGS}))]
     await editor.answer(ask(editor, "bisect", target="Net", partialResultToken="rungs"))
     told = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == "rungs"]
-    assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"]}}]
+    assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"], "planned": []}}]
 
 
 async def test_who_asks_for_a_page_gets_it_already_while_the_ladder_is_climbed(start_editor: Make) -> None:
     editor = await start_editor()
-    editor.engine.performed = answered(DOCUMENT)
+    editor.engine.performed = answered(answer(BisectDocument, DOCUMENT))
     planned = [{"backend": name, "adds": f"<{name}>"} for name in ("eager", "dynamo", "inductor")]
     editor.engine.events = [
-        PartlyAnswered("Net", {"planned": planned}),
-        PartlyAnswered("Net", {"ladder": DOCUMENT["ladder"]}),
+        PartlyAnswered("Net", answer(BisectPiece, {"ladder": [], "planned": planned})),
+        PartlyAnswered("Net", answer(BisectPiece, {"ladder": RUNGS})),
     ]
     asked = ask(editor, "bisect", target="Net", partialResultToken="rungs", format="html")
     result = (await editor.answer(asked))["result"]
@@ -156,7 +156,7 @@ async def test_who_asks_for_a_page_gets_it_already_while_the_ladder_is_climbed(s
 async def test_a_page_that_fits_into_no_message_is_an_artifact_or_else_shorter(start_editor: Make) -> None:
     editor = await start_editor()
     rows = [{**ROW, "name": f"tensor{number}"} for number in range(1500)]
-    editor.engine.performed = answered({**TRANSFERS, "transfers": rows})
+    editor.engine.performed = answered(answer(TransfersDocument, {**TRANSFERS, "transfers": rows}))
     result = (await editor.answer(ask(editor, "transfers", target="Net", format="html")))["result"]
     assert "The log has more: 1,500 transfers." in result["page"]
     assert result["notes"] == ["artifacts are switched off"]

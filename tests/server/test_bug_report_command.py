@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 from inductor_debug.engine.bug_report import bug_report
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, FileReport, FileStatus, Stage, Task
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    FileReport,
+    FileStatus,
+    ReproDocument,
+    Stage,
+    Task,
+)
 from server_harness import Editor, finding
 
 Make = Callable[..., Awaitable[Editor]]
@@ -40,7 +49,9 @@ async def opened(start_editor: Make, tmp_path: Path) -> tuple[Editor, str]:
     shown = finding(path, message="first")
     editor.engine.done(uri, [shown, finding(path, 5, "layout", "second")])
     report = FileReport(str(path), FileStatus.FINDINGS, [], [shown])
-    editor.engine.performed = Performed(report, "", [Answered("Model", {"why": "it is gone"})], [GRAPHS])
+    editor.engine.performed = Performed(
+        report, "", [Answered("Model", ReproDocument.without_script("it is gone"))], [GRAPHS]
+    )
     return editor, uri
 
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
+from answers import answer, row
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.results.keeping import Kept
 from inductor_debug_schema import (
@@ -15,9 +16,13 @@ from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
     ArtifactReference,
+    DiffDocument,
+    DiffPiece,
+    DiffTensor,
     FileReport,
     FileStatus,
     PartlyAnswered,
+    to_wire,
 )
 from server_harness import Editor, FakeEngine
 
@@ -32,7 +37,7 @@ def asked_for(editor: Editor, **options: Any) -> int:
 
 async def test_it_answers_with_verdicts_and_blame_and_leaves_the_numbers_to_the_artifact(start_editor: Make) -> None:
     editor = await start_editor()
-    document = {
+    said = {
         "target": "Net",
         "reference": "eager",
         "backend": "spyre",
@@ -44,7 +49,7 @@ async def test_it_answers_with_verdicts_and_blame_and_leaves_the_numbers_to_the_
         "outputs": [{"name": "output"}],
     }
     file = FileReport("/project/model.py", FileStatus.FINDINGS)
-    editor.engine.performed = Performed(file, "", answers=[Answered("Net", document)])
+    editor.engine.performed = Performed(file, "", answers=[Answered("Net", answer(DiffDocument, said))])
     response = await editor.answer(asked_for(editor, target="Net", backend="spyre", runs=2))
     found = response["result"]["comparisons"]
     assert [comparison["verdict"] for comparison in found] == ["wrong"]
@@ -67,8 +72,9 @@ async def test_bad_arguments_are_told(start_editor: Make, options: dict[str, Any
     assert words in response["error"]["message"]
 
 
-BEGUN = {"target": "Net", "reference": "eager", "backend": "spyre", "seed": 0, "runs": 1}
-ROW = {"name": "output", "verdict": "pass", "why": "x" * 1000}
+EMPTY = {"target": "Net", "reference": "eager", "backend": "spyre", "runs": 1, "verdict": None, "partial": True}
+BEGUN = PartlyAnswered("Net", answer(DiffPiece, {"begun": EMPTY}))
+ROW = row(DiffTensor, {"name": "output", "why": "x" * 1000})
 KEPT = ArtifactReference(ArtifactKind.REPORTS, "/store/reports/one.json", 12, "application/json")
 
 
@@ -81,13 +87,13 @@ async def test_rows_are_told_as_they_come_and_fit_into_messages(make_editor: Mak
     editor = await make_editor()
     await editor.start()
     editor.engine.events = [
-        PartlyAnswered("Net", BEGUN),
-        PartlyAnswered("Net", {"outputs": [ROW] * rows, "notes": ["y" * 100]}),
+        BEGUN,
+        PartlyAnswered("Net", answer(DiffPiece, {"outputs": [ROW] * rows, "notes": ["y" * 100]})),
     ]
     await editor.answer(asked_for(editor, partialResultToken="rows"))
     pieces = pieces_of(editor, "rows")
-    assert pieces[0] == {"target": "Net", "document": BEGUN}
-    assert sum(len(piece["document"].get("outputs", [])) for piece in pieces) == rows
+    assert pieces[0] == {"target": "Net", "document": to_wire(BEGUN.piece)}
+    assert sum(len(piece["document"]["outputs"]) for piece in pieces) == rows
     assert pieces[-1]["document"]["notes"] == ["y" * 100]
     assert len(pieces) == 2 if rows == 1 else len(pieces) > 4
 
@@ -95,7 +101,7 @@ async def test_rows_are_told_as_they_come_and_fit_into_messages(make_editor: Mak
 async def test_without_a_token_nothing_is_told(make_editor: Make) -> None:
     editor = await make_editor()
     await editor.start()
-    editor.engine.events = [PartlyAnswered("Net", {**BEGUN, "outputs": [ROW]})]
+    editor.engine.events = [BEGUN]
     await editor.answer(asked_for(editor, partialResultToken=True))
     assert editor.messages.of("$/progress") == []
 
@@ -119,7 +125,7 @@ async def test_a_cancelled_comparison_is_answered_with_what_had_come(
     editor = await make_editor()
     await editor.start()
     editor.engine.check_gate = asyncio.Event()
-    editor.engine.events = [PartlyAnswered("Net", BEGUN), PartlyAnswered("Net", {"outputs": [ROW]})]
+    editor.engine.events = [BEGUN, PartlyAnswered("Net", answer(DiffPiece, {"outputs": [ROW]}))]
     asked = asked_for(editor, partialResultToken=7)
     await editor.messages.first(lambda message: message.get("method") == "$/progress")
     editor.notify("$/cancelRequest", {"id": asked})
@@ -138,7 +144,7 @@ async def test_a_comparison_that_is_cancelled_at_once_is_only_cancelled(
     editor = await make_editor()
     await editor.start()
     editor.engine.check_gate = asyncio.Event()
-    editor.engine.events = [PartlyAnswered("Net", BEGUN)]
+    editor.engine.events = [BEGUN]
     asked = asked_for(editor, partialResultToken=7)
     await editor.messages.first(lambda message: message.get("method") == "$/progress")
     editor.notify("$/cancelRequest", {"id": asked})
@@ -152,7 +158,7 @@ async def test_a_comparison_that_dies_is_answered_with_what_had_come(
     editor = await make_editor()
     await editor.start()
     reached = {"outputs": [ROW], "verdict": "wrong", "why": "far off"}
-    editor.engine.events = [PartlyAnswered("Net", BEGUN), PartlyAnswered("Net", reached)]
+    editor.engine.events = [BEGUN, PartlyAnswered("Net", answer(DiffPiece, reached))]
     editor.engine.performed = Performed(FileReport("/project/model.py", FileStatus.CRASHED), "", broken=True)
     result = (await editor.answer(asked_for(editor)))["result"]
     (short,) = result["comparisons"]

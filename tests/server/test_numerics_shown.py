@@ -13,6 +13,7 @@ from inductor_debug.engine.text.source_facts import source_of
 from inductor_debug.server.features.numerics_text import hover_lines
 from inductor_debug.server.state.known_comparisons import Measured, MeasuredNode
 from inductor_debug_schema import (
+    DiffError,
     Finding,
     Position,
     Range,
@@ -45,11 +46,11 @@ CAPABILITIES = {
 AREA = Range(Position(9, 12), Position(9, 38))
 
 
-def error(relative: float | None, ratio: float | str | None = None, *, invalid: bool = False) -> dict[str, Any]:
-    return {"max_abs": 0.5, "rmse": 0.1, "relative": relative, "anchored_ratio": ratio, "invalid": invalid}
+def error(relative: float | None, ratio: float | str | None = None, *, invalid: bool = False) -> DiffError:
+    return DiffError(0.5, 0.1, relative, ratio, invalid)
 
 
-def node(name: str, *, own: dict[str, Any] | None, growth: float | None = None, blamed: bool = False) -> MeasuredNode:
+def node(name: str, *, own: DiffError | None, growth: float | None = None, blamed: bool = False) -> MeasuredNode:
     return MeasuredNode("/m.py", AREA, f"aten.{name}.default", own, None, growth, blamed)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import answer
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.orders.proving import Proof
 from inductor_debug.engine.results.keeping import Kept
@@ -17,9 +18,11 @@ from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
     ArtifactReference,
+    DiffDocument,
     FileReport,
     FileStatus,
     Progressed,
+    ReproDocument,
     Task,
 )
 from server_harness import Editor, finding
@@ -28,7 +31,7 @@ Make = Callable[..., Awaitable[Editor]]
 SCRIPT = "print('it fails')\n"
 MADE = ArtifactMade(ArtifactKind.REPROS, "repro", ".py", "text/x-python", SCRIPT.encode(), "Model")
 KEPT = ArtifactReference(ArtifactKind.REPROS, "/cache/repros/repro.py", len(SCRIPT), "text/x-python")
-WORKED = {"script": SCRIPT, "nodes_before": 8, "nodes_after": 1, "attempts": 3, "seconds": 0.5, "why": ""}
+WORKED = answer(ReproDocument, {"script": SCRIPT, "nodes_before": 8, "nodes_after": 1, "attempts": 3, "seconds": 0.5})
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +63,7 @@ async def test_the_answer_names_the_file_of_a_verified_script(start_editor: Make
     editor.engine.performed = performed(KEPT)
     result = (await editor.answer(ask(editor, uri=uri, fingerprint=shown.fingerprint)))["result"]
     assert (result["script"], result["verified"], result["nodes_after"]) == (KEPT.path, True, 1)
-    assert "text" not in result
+    assert result["text"] is None
     order = editor.engine.calls[-1][2]
     assert (order.task, order.target, order.options["rule"]) == (Task.REPRO, "Model", "dtype")
 
@@ -73,7 +76,7 @@ async def test_a_script_that_no_file_has_travels_itself(start_editor: Make) -> N
     editor.engine.performed = performed(script="#" * LARGEST_MESSAGE)
     result = (await editor.answer(ask(editor, uri="file:///project/model.py", rule="dtype")))["result"]
     assert result["script"] is None
-    assert "text" not in result
+    assert result["text"] is None
 
 
 async def test_what_stands_in_a_module_is_looked_for_where_it_was_found(start_editor: Make, tmp_path: Path) -> None:
@@ -101,7 +104,7 @@ async def test_a_difference_in_numbers_is_reduced_with_the_backend_that_made_it(
     shown = finding(path, rule="numerics")
     compared = {"backend": "inductor", "reference": "eager", "verdict": "wrong", "blame": [], "nodes": []}
     report = FileReport(str(path), FileStatus.FINDINGS)
-    comparison = Performed(report, "x = 1\n", [Answered("Model", compared)], found=[shown])
+    comparison = Performed(report, "x = 1\n", [Answered("Model", answer(DiffDocument, compared))], found=[shown])
     editor.server.numerics.take(str(path), comparison)
     place = {"start": {"line": 3, "character": 5}, "end": {"line": 3, "character": 5}}
     params = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": []}}

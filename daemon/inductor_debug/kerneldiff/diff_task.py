@@ -25,6 +25,7 @@ from inductor_debug_schema import (
     Progressed,
     Severity,
     Stage,
+    to_wire,
 )
 
 from inductor_debug.accelerators.document import ProfileError
@@ -102,7 +103,7 @@ def _comparison(opened: OpenFile, candidate: Candidate, target: BuiltTarget) -> 
     file = opened.loaded.module
     reference, test = (resolve(str(options.get(name) or default), profile, file) for name, default in _SIDES)
 
-    stream = Stream(lambda document: opened.emit(PartlyAnswered(candidate.name, document)))
+    stream = Stream(lambda piece: opened.emit(PartlyAnswered(candidate.name, piece)))
 
     def progress(message: str) -> None:
         stream.flush()
@@ -151,9 +152,9 @@ def _failed(candidate: Candidate, options: dict[str, Any], why: str) -> DiffRepo
 
 
 def _answer(opened: OpenFile, candidate: Candidate, report: DiffReport) -> None:
-    document = report.to_dict()
+    document = report.document()
     emit, name = opened.emit, candidate.name
-    content = json.dumps(document, indent=1).encode()
+    content = json.dumps(to_wire(document), indent=1).encode()
     emit(
         ArtifactMade(
             ArtifactKind.REPORTS, f"KernelDiff, {report.backend}", ".json", "application/json", content, target=name

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from inductor_debug_schema import Answered, Event, Finding, Finished, JobRequest
+from inductor_debug_schema import Answered, Event, Finding, Finished, JobRequest, SameResults
 
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.targets.candidates import Candidate
@@ -111,10 +111,7 @@ class _Witness:
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
-    """Compares every target that is meant; answers with `{"same", "why", "runs", "ran", "ways"}`.
-
-    `same` is None where nothing could be compared. `ran` says whether the witnessed expression ran, `ways` what it came
-    to as a condition.
+    """Compares every target that is meant; answers with `SameResults`.
 
     Options of the request: `edited` (the text after the edit), `witness` (the function that an expression of the text
     before may be wrapped in, and that gives back what it is given), `condition` (whether that expression is one).
@@ -128,7 +125,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
         seed_everything(_SEED)
         target = opened.real(candidate)
         if isinstance(target, str):
-            opened.emit(Answered(candidate.name, _unknown(target)))
+            opened.emit(Answered(candidate.name, SameResults(None, target)))
         else:
             before[candidate.name] = _Side(target, opened.builder)
         return []
@@ -139,7 +136,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
         seed_everything(_SEED)
         target = opened.real(candidate)
         if isinstance(target, str):
-            opened.emit(Answered(candidate.name, _unknown(target)))
+            opened.emit(Answered(candidate.name, SameResults(None, target)))
             return []
         both = before[candidate.name], _Side(target, opened.builder)
         with witness.watching():
@@ -156,10 +153,6 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     emit(ends[-1])
 
 
-def _unknown(why: str) -> dict[str, Any]:
-    return {"same": None, "why": why, "runs": 0, "ran": False, "ways": []}
-
-
 class _Pairing:
     """A target before and after the edit."""
 
@@ -170,7 +163,7 @@ class _Pairing:
         module = before.target.module
         self._drawn = drawn_dtype([*tensors, *([] if module is None else module.parameters())])
 
-    def compared(self, seen: _Witness) -> dict[str, Any]:
+    def compared(self, seen: _Witness) -> SameResults:
         """Runs both until they differ, or everything has been tried that there is time for."""
         started = time.monotonic()
         runs, raised = 0, ""
@@ -181,11 +174,11 @@ class _Pairing:
                 why, complaint = self._differ(change, training)
                 raised = raised or complaint
                 if why:
-                    return {"same": False, "why": why, "runs": runs + 1, "ran": seen.ran, "ways": sorted(seen.ways)}
+                    return SameResults(False, why, runs + 1, seen.ran, sorted(seen.ways))
                 runs += not complaint
         if not runs:
-            return _unknown(f"the text before the edit raises: {raised}")
-        return {"same": True, "why": "", "runs": runs, "ran": seen.ran, "ways": sorted(seen.ways)}
+            return SameResults(None, f"the text before the edit raises: {raised}")
+        return SameResults(True, "", runs, seen.ran, sorted(seen.ways))
 
     def _modes(self) -> list[bool]:
         """The target's own mode first; the other one too, where there is a module that can have it."""

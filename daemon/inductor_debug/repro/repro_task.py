@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import torch
 from inductor_debug_schema import (
@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     Position,
     Progressed,
     Range,
+    ReproDocument,
     Stage,
 )
 
@@ -105,20 +106,23 @@ class _Task:
     def _progress(self, message: str, done: int = 0, total: int = 0) -> None:
         self._emit(Progressed(message, done, total))
 
-    def _document(self, made: Reproducer | None, why: str) -> dict[str, Any]:
+    def _document(self, made: Reproducer | None, why: str) -> ReproDocument:
         """The contract's `repro` document, as far as a worker can tell: `script` is the text, nothing is verified."""
-        return {
-            "schema": 1,
-            "script": made.script if made is not None else None,
-            "verified": False,
-            "why": why,
-            "fingerprint": str(self._request.options.get("fingerprint") or ""),
-            "nodes_before": made.nodes_before if made is not None else 0,
-            "nodes_after": made.nodes_after if made is not None else 0,
-            "attempts": made.attempts if made is not None else 0,
-            "seconds": round(time.perf_counter() - self._started, 3),
-            "neighbour": made.neighbour if made is not None else "",
-        }
+        document = ReproDocument.without_script(
+            why,
+            fingerprint=str(self._request.options.get("fingerprint") or ""),
+            seconds=round(time.perf_counter() - self._started, 3),
+        )
+        if made is None:
+            return document
+        return replace(
+            document,
+            script=made.script,
+            nodes_before=made.nodes_before,
+            nodes_after=made.nodes_after,
+            attempts=made.attempts,
+            neighbour=made.neighbour,
+        )
 
 
 def _artifact(target: str, title: str, suffix: str, media_type: str, content: bytes) -> ArtifactMade:

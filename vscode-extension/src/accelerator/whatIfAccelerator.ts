@@ -3,17 +3,16 @@
 import type { PagesContext } from "../pages/orderPages.js";
 import * as vscode from "vscode";
 
-import type { AcceleratorComparison, Location } from "../../../shared_schema/generated/wire.js";
+import type { AcceleratorComparison, Location, OrderOutcome } from "../../../shared_schema/generated/wire.js";
 import { NO_ACCELERATOR, profilesOf, titleOfNone } from "./accelerator.js";
 import { acceleratorTable } from "./acceleratorTable.js";
-import type { Outcome } from "../server/protocol.js";
 import { SECTION } from "../common/settings.js";
 import { targetOf } from "../orders/subjects.js";
 
 const { t } = vscode.l10n;
 
 /** What the daemon answers (`server/commands/accelerator_commands.py`). */
-interface Answer extends Outcome {
+interface Answer extends OrderOutcome {
   readonly place: Location | null;
   readonly comparison: AcceleratorComparison | null;
 }

@@ -8,8 +8,8 @@ import { copyFile, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 
+import type { ReportAnswer } from "../../../shared_schema/generated/wire.js";
 import { messageOf } from "../orders/orders.js";
-import type { Outcome } from "../server/protocol.js";
 import { withLinks } from "../pages/reportHtml.js";
 import { fileOf } from "../orders/subjects.js";
 
@@ -26,7 +26,7 @@ async function report(context: PagesContext, given: unknown): Promise<void> {
   if (!source) return;
   const name = basename(source.fsPath);
   const title = t("Report: {0}", name);
-  const answer = await context.pages.carryOut<Outcome & { readonly root: string }>({
+  const answer = await context.pages.carryOut<ReportAnswer>({
     key: `${source.toString()}\n${title}`,
     title,
     order: { title, command: "inductorDebug.report", argument: { uri: source.toString() } },

@@ -6,24 +6,12 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
+import type { GraphAnswer } from "../../../shared_schema/generated/wire.js";
 import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
 import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
 const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
-
-/** What the daemon answers. */
-interface Answer {
-  readonly status: string;
-  readonly reason: string | null;
-  readonly notes: readonly string[];
-  readonly artifacts: readonly ArtifactReference[];
-  readonly targets: readonly {
-    readonly name: string;
-    readonly stages: readonly { readonly stage: string; readonly state: string; readonly notes: readonly string[] }[];
-  }[];
-}
 
 /** The files of one capture. */
 export interface Capture {
@@ -47,7 +35,7 @@ export async function capture(
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
   const stages = ["mock", "aot", "inductor"].slice(0, DEPTHS.indexOf(depth) + 1);
-  const answer = await context.session.perform<Answer>("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
+  const answer = await context.session.perform<GraphAnswer>("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
   if (!answer) throw new CaptureError(t("The daemon is not running."));
   const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
   const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];

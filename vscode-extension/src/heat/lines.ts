@@ -1,7 +1,7 @@
 /** How hot each line is, as levels of the scale that the graph and the comparison have, and where the lines are after edits. Pure. */
 
 import { errorLevel, type Level } from "../../webview/shared/heat.js";
-import type { DiffDocument } from "../../webview/kerneldiff/document.js";
+import type { DiffDocument } from "../../../shared_schema/generated/wire.js";
 import { multipleOf } from "../../webview/kerneldiff/model.js";
 
 /** One line and the largest error on it. */

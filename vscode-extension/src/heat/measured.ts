@@ -1,7 +1,7 @@
 /** What a comparison has measured, as the graph draws it. Pure. */
 
+import type { DiffDocument } from "../../../shared_schema/generated/wire.js";
 import type { Measured } from "../../webview/graph/looks/overlay.js";
-import type { DiffDocument } from "../../webview/kerneldiff/document.js";
 import { multipleOf, placeOf } from "../../webview/kerneldiff/model.js";
 
 export function measuredIn({ backend, verdict, nodes }: DiffDocument): Measured {

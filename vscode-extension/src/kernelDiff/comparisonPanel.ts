@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { GrowingDocument, Piece } from "../../webview/kerneldiff/document.js";
+import type { DiffDocument, DiffPiece } from "../../../shared_schema/generated/wire.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import type { ToHost, ToPage } from "../../webview/kerneldiff/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
@@ -18,7 +18,7 @@ type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
 export class KernelDiffPanel extends PageTab<Heard, ToPage> {
   private shown: Comparison | undefined;
   /** What has come of a comparison that goes on, or of one that did not come to an end. */
-  private growing: GrowingDocument | undefined;
+  private growing: DiffDocument | undefined;
   private stopped = false;
   private state: PageState = { kind: "shown", note: "" };
   private running: vscode.CancellationTokenSource | undefined;
@@ -45,7 +45,7 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
   }
 
   /** Adds what has come of a comparison that goes on; `first` begins it. */
-  grow(piece: Piece, first: boolean): void {
+  grow(piece: DiffPiece, first: boolean): void {
     this.growing = grown(first ? undefined : this.growing, piece);
     this.stopped = false;
     void this.send({ type: "piece", piece, first });
@@ -84,7 +84,7 @@ export class KernelDiffPanel extends PageTab<Heard, ToPage> {
     if (!this.ready) return;
     const { shown, growing } = this;
     if (growing) {
-      await this.send({ type: "piece", piece: growing, first: true });
+      await this.send({ type: "piece", piece: { begun: growing }, first: true });
       if (this.stopped) await this.send({ type: "stopped" });
     } else if (shown) {
       const { subject, options, report, maps } = shown;

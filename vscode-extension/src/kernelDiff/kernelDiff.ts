@@ -5,13 +5,13 @@
 
 import * as vscode from "vscode";
 
+import type { DiffAnswer } from "../../../shared_schema/generated/wire.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import { chooseBackend } from "./backends.js";
 import { CompareError, type CompareOptions, type Comparison, type Kept, keyOf } from "../services/comparisons.js";
 import { KernelDiffPanel } from "./comparisonPanel.js";
 import { carryOutIn } from "../orders/orders.js";
-import type { Outcome } from "../server/protocol.js";
 import { targetOf } from "../orders/subjects.js";
 
 const { t } = vscode.l10n;
@@ -28,7 +28,7 @@ export function activate(context: Context): void {
     const tell = (state: PageState): void => { if (!token.isCancellationRequested || state.kind === "cancelled") page.tell(state); };
     try {
       const made = await context.comparisons.compare(subject, options, (command, argument, piece) =>
-        carryOutIn<Outcome>(context, tell, { title, command, argument, piece }, token));
+        carryOutIn<DiffAnswer>(context, tell, { title, command, argument, piece }, token));
       if (!made) return;
       tell({ kind: "shown", note: "" });
       await show(made);

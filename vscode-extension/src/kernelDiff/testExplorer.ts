@@ -5,12 +5,12 @@
 
 import * as vscode from "vscode";
 
+import type { DiffAnswer } from "../../../shared_schema/generated/wire.js";
 import { readyTargets } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { chooseBackend, rememberedBackend, USUAL } from "./backends.js";
 import { CompareError, type Comparison } from "../services/comparisons.js";
 import { messageOf } from "../orders/orders.js";
-import type { Outcome } from "../server/protocol.js";
 
 const { t } = vscode.l10n;
 
@@ -68,7 +68,7 @@ async function compare(context: Context, going: vscode.TestRun, item: vscode.Tes
   const began = performance.now();
   try {
     const made = await context.comparisons.compare({ uri, target }, { backend }, (command, argument, piece) =>
-      context.session.perform<Outcome>(command, argument, token, (message) => { say(message); }, piece));
+      context.session.perform<DiffAnswer>(command, argument, token, (message) => { say(message); }, piece));
     if (made && token.isCancellationRequested) going.skipped(item);
     else if (made) finish(going, item, made, performance.now() - began, say);
     else going.errored(item, new vscode.TestMessage(t("The daemon is not running.")));
@@ -84,7 +84,7 @@ async function compare(context: Context, going: vscode.TestRun, item: vscode.Tes
 
 /** Passed, failed with a message at each blamed line, or (where there was nothing to compare, or it did not end) errored. */
 function finish(going: vscode.TestRun, item: vscode.TestItem, { document }: Comparison, duration: number, say: (text: string) => void): void {
-  const { verdict, why, backend, reference, blame, partial = false, notes } = document;
+  const { verdict, why, backend, reference, blame, partial, notes } = document;
   say(t("{0} against {1}: {2}", backend, reference, `${verdict}. ${why}`));
   if (partial) going.errored(item, messageAt(item, [why, notes.at(-1) ?? ""].join("\n")), duration);
   else if (verdict === "pass") going.passed(item, duration);

@@ -5,10 +5,10 @@
 
 import * as vscode from "vscode";
 
+import type { OrderOutcome } from "../../../shared_schema/generated/wire.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import type { PieceListener } from "../server/connection.js";
-import type { Outcome } from "../server/protocol.js";
 import { SessionState } from "../server/state.js";
 
 const { t } = vscode.l10n;
@@ -73,7 +73,7 @@ export async function carryOutIn<T>(
 }
 
 /** Why an order that was carried out brought nothing. */
-export function reasonOf({ reason, notes }: Outcome): string {
+export function reasonOf({ reason, notes }: OrderOutcome): string {
   return reason ?? notes[0] ?? t("the run brought nothing");
 }
 

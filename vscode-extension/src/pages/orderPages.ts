@@ -6,13 +6,12 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { Location, OrderOutcome } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/order/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
 import type { ResultPiece } from "../server/connection.js";
-import type { Outcome } from "../server/protocol.js";
 import { revealPlace } from "../common/places.js";
 import { GO_TO_PLACE, type Place, USE_ACCELERATOR, withLinks } from "./reportHtml.js";
 import type { About } from "../services/activePages.js";
@@ -25,7 +24,7 @@ const HTML = "text/html";
 export type Content = { readonly html: string } | { readonly document: string } | { readonly nothing: string; readonly place?: Location | undefined };
 
 /** What an order answers whose page the daemon writes (`server/commands/order_pages.py`); links in it start at `root`. */
-export interface PagedOutcome extends Outcome {
+export interface PagedOutcome extends OrderOutcome {
   /** The page; null where it is the last of the artifacts, or where nothing came of the order. */
   readonly page: string | null;
   readonly root: string;
@@ -62,7 +61,7 @@ export class OrderPages implements vscode.Disposable {
   constructor(private readonly context: Context) {}
 
   /** Carries an order out in its tab; undefined where nothing came of it, which the tab says. */
-  async carryOut<T extends Outcome>(order: PageOrder<T>): Promise<T | undefined> {
+  async carryOut<T extends OrderOutcome>(order: PageOrder<T>): Promise<T | undefined> {
     const page = this.open.get(order.key) ?? this.made(order);
     page.show(order.title);
     return page.carryOut(order);
@@ -100,7 +99,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
     this.panel.reveal(undefined, true);
   }
 
-  async carryOut<T extends Outcome>(wanted: PageOrder<T>): Promise<T | undefined> {
+  async carryOut<T extends OrderOutcome>(wanted: PageOrder<T>): Promise<T | undefined> {
     const { order, content } = wanted;
     this.running?.cancel();
     const running = new vscode.CancellationTokenSource();

@@ -7,28 +7,14 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as vscode from "vscode";
 
+import type { ReproAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { carryOut, messageOf } from "../orders/orders.js";
-import type { Outcome } from "../server/protocol.js";
 import { Reproducers } from "./reproDocuments.js";
 import { type FindingSubject, findingOf, findingWith } from "../orders/subjects.js";
 import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
-
-/** What the daemon answers (`server/commands/repro_commands.py`): the contract's document, and the outcome of the order. */
-export interface ReproAnswer extends Outcome {
-  /** The file that holds the script; null where there is none, or it was not kept. */
-  readonly script: string | null;
-  /** The script itself, where it was not kept. */
-  readonly text?: string | null;
-  readonly verified: boolean;
-  readonly why: string | null;
-  readonly nodes_before: number;
-  readonly nodes_after: number;
-  readonly attempts: number;
-  readonly seconds: number;
-}
 
 export function activate(context: Context): void {
   const reproducers = new Reproducers(context);
@@ -82,7 +68,7 @@ async function textOf(context: Context, { script, text }: ReproAnswer): Promise<
 }
 
 function tellNone(context: Context, answer: ReproAnswer): void {
-  const why = [answer.why ?? answer.reason ?? "", ...answer.notes].find((reason) => reason !== "") ?? t("the run brought nothing");
+  const why = [answer.why, answer.reason ?? "", ...answer.notes].find((reason) => reason !== "") ?? t("the run brought nothing");
   const exported = answer.artifacts.find(({ path }) => path.endsWith(".pt2"))?.path;
   const reveal = { title: t("Reveal the Exported Graph"), run: () => vscode.commands.executeCommand("revealFileInOS", vscode.Uri.file(exported ?? "")) };
   context.notifications.answer(t("There is no reproducer: {0}", why), ...(exported === undefined ? [] : [reveal]));
@@ -96,7 +82,7 @@ export function nameOf({ uri, rule }: Pick<FindingSubject, "uri" | "rule">): str
 }
 
 /** The files with values or graphs that the script reads: it looks for them by a mark in their names. */
-export function besideIn({ artifacts }: Pick<Outcome, "artifacts">, text: string): string[] {
+export function besideIn({ artifacts }: Pick<ReproAnswer, "artifacts">, text: string): string[] {
   const marks = [...text.matchAll(/glob\("\*(\w+)\*\.(?:safetensors|pt2)"\)/gu)].map((match) => match[1] ?? "");
   return artifacts.map(({ path }) => path).filter((path) => /\.(?:safetensors|pt2)$/u.test(path) && marks.some((mark) => basename(path).includes(mark)));
 }
@@ -104,7 +90,7 @@ export function besideIn({ artifacts }: Pick<Outcome, "artifacts">, text: string
 /** `Verified: …`, or why it is not. */
 export function statusOf({ status, verified, why }: Pick<ReproAnswer, "status" | "verified" | "why">): { verified: boolean; text: string } {
   if (verified) return { verified, text: t("Verified: it fails by itself in a clean process") };
-  const reason = status === "cancelled" ? t("you cancelled; this is the smallest until then") : (why ?? "");
+  const reason = status === "cancelled" ? t("you cancelled; this is the smallest until then") : why;
   return { verified, text: t("Not verified: {0}", reason === "" ? t("it was not run") : reason) };
 }
 

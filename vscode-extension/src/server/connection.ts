@@ -20,7 +20,7 @@ import {
   WorkDoneProgress,
 } from "vscode-languageclient/node";
 
-import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
+import type { AnalysisNotification, PartlyAnswered } from "../../../shared_schema/generated/wire.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import { type DiagnosticsListener, middlewareFor, settingsFor } from "./middleware.js";
 import type { Exit, ServerProcess } from "./process.js";
@@ -45,7 +45,7 @@ export type Report = (message: string, percentage: number | undefined) => void;
 /** What has been added to the answer about one target. */
 export interface ResultPiece {
   readonly target: string;
-  readonly document: object;
+  readonly document: PartlyAnswered["piece"];
   /** The page of all pieces so far, for who has asked for one (`server/commands/order_pages.py`). */
   readonly page?: string;
 }

@@ -4,8 +4,6 @@
 
 import type { InitializeResult } from "vscode-languageclient/node";
 
-import type { ArtifactReference } from "../../../shared_schema/generated/wire.js";
-
 /** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. */
 export const PROTOCOL_VERSION = 1;
 
@@ -19,16 +17,6 @@ export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebu
 export interface Subject {
   readonly uri: string;
   readonly target: string;
-}
-
-/** What every order's answer says (`server/commands/ordering.py: outcome`). */
-export interface Outcome {
-  readonly uri: string;
-  readonly status: string;
-  /** Why nothing came of it. */
-  readonly reason: string | null;
-  readonly notes: readonly string[];
-  readonly artifacts: readonly ArtifactReference[];
 }
 
 /** Who answered `initialize`. */

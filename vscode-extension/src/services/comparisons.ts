@@ -6,24 +6,18 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { DiffDocument, Piece } from "../../webview/kerneldiff/document.js";
+import type { DiffAnswer, DiffDocument, DiffOptions, DiffPiece } from "../../../shared_schema/generated/wire.js";
 import type { Subject } from "../server/protocol.js";
-import type { Outcome } from "../server/protocol.js";
 import type { PieceListener } from "../server/connection.js";
 
 const { t } = vscode.l10n;
 const REPORT = "application/json";
+/** What documents of older daemons do not have; a tab may have kept one. */
+const ADDED_LATER = { segments: [], faults: [], partial: false } as const;
 const MAPS = "application/vnd.inductor-debug.diff-maps+msgpack";
 
-/** What may be said about a comparison (`server/commands/diff_commands.py`). */
-export interface CompareOptions {
-  readonly backend: string;
-  readonly reference?: string;
-  readonly gradients?: boolean;
-  readonly runs?: number;
-  readonly seed?: number;
-  readonly inject?: readonly string[];
-}
+/** What is said about a comparison: always what is compared. */
+export type CompareOptions = Omit<DiffOptions, "backend"> & { readonly backend: string };
 
 export interface Comparison {
   readonly subject: Subject;
@@ -42,12 +36,12 @@ export class CompareError extends Error {}
 
 /** Something has come of a comparison that goes on. `first` begins it. */
 export interface Growth extends Pick<Comparison, "subject" | "options"> {
-  readonly piece: Piece;
+  readonly piece: DiffPiece;
   readonly first: boolean;
 }
 
 /** Asks the daemon; undefined where there is no answer, and the user knows. `piece` is told of what comes until then. */
-export type Ask = (command: string, argument: Readonly<Record<string, unknown>>, piece: PieceListener) => Promise<Outcome | undefined>;
+export type Ask = (command: string, argument: Readonly<Record<string, unknown>>, piece: PieceListener) => Promise<DiffAnswer | undefined>;
 
 export class Comparisons implements vscode.Disposable {
   private readonly known = new Map<string, Comparison>();
@@ -78,7 +72,7 @@ export class Comparisons implements vscode.Disposable {
     const isNewest = (): boolean => this.turns.get(key) === turn;
     let pieces = 0;
     const piece: PieceListener = ({ document }) => {
-      if (isNewest()) this.grew.fire({ subject, options, piece: document, first: (pieces += 1) === 1 });
+      if (isNewest()) this.grew.fire({ subject, options, piece: document as DiffPiece, first: (pieces += 1) === 1 });
     };
     let comparison: Comparison | undefined;
     try {
@@ -116,7 +110,8 @@ export class Comparisons implements vscode.Disposable {
 
 async function load(kept: Omit<Comparison, "document">): Promise<Comparison | undefined> {
   try {
-    return { ...kept, document: JSON.parse(await readFile(kept.report, "utf8")) as DiffDocument };
+    const document = JSON.parse(await readFile(kept.report, "utf8")) as DiffDocument;
+    return { ...kept, document: { ...ADDED_LATER, ...document } };
   } catch {
     return undefined;
   }

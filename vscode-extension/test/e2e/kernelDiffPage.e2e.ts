@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import type { DiffDocument, NodeRow, OutputResult } from "../../webview/kerneldiff/document.js";
+import type { DiffDocument, DiffNode, DiffTensor } from "../../../shared_schema/generated/wire.js";
 import { EVIL, launched, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
 
@@ -46,23 +46,23 @@ async function open(shown: DiffDocument, maps: Uint8Array | undefined, { theme =
 
 const RANGE = { start: { line: 11, character: 4 }, end: { line: 11, character: 20 } };
 
-function output(name: string, more: Partial<OutputResult> = {}): OutputResult {
+function output(name: string, more: Partial<DiffTensor> = {}): DiffTensor {
   const metrics = {
-    elements: 8, max_abs: 0.01, mean_abs: 0.001, max_rel: 0.2, rmse: 0.002, mismatch_percent: 12.5, cosine: 0.999, snr_db: 40, max_ulp: 12,
+    elements: 8, max_abs: 0.01, mean_abs: 0.001, max_rel: 0.2, mean_rel: 0.1, mismatches: 1, nan_reference: 0, nan_actual: 0, inf_reference: 0, inf_actual: 0, norm_reference: 1, rmse: 0.002, mismatch_percent: 12.5, cosine: 0.999, snr_db: 40, max_ulp: 12,
     nonfinite_mismatches: 0, anchored_ratio: 3,
   };
-  return { name, verdict: "wrong", why: "", shape: [8], dtype: "float32", metrics, worst: [], passes_with: { atol: 0.01, rtol: null }, ...more };
+  return { name, verdict: "wrong", why: "", shape: [8], dtype: "float32", passed: false, metrics, worst: [], passes_with: { atol: 0.01, rtol: null }, ...more };
 }
 
-function node(index: number, more: Partial<NodeRow> = {}): NodeRow {
+function node(index: number, more: Partial<DiffNode> = {}): DiffNode {
   const error = { max_abs: 0.1, rmse: 0.1, relative: 10 ** -(3 + (index % 5)), anchored_ratio: index % 7, invalid: false };
   return { node: `mm_${index}`, graph: "0", op: "aten.mm.default", module: `layers.${index}`, isolated: error, accumulated: error, growth: 1.5, replaced: null, path: "/work/model.py", range: RANGE, ...more };
 }
 
-function diff(outputs: readonly OutputResult[], nodes: readonly NodeRow[] = [], more: Partial<DiffDocument> = {}): DiffDocument {
+function diff(outputs: readonly DiffTensor[], nodes: readonly DiffNode[] = [], more: Partial<DiffDocument> = {}): DiffDocument {
   return {
-    schema: 1, target: "Net", reference: "eager", backend: "spyre", verdict: "wrong", why: "output['x'] is wrong.", outputs, gradients: [], nodes, blame: [], first_divergent: null,
-    largest_growth: null, deterministic: true, seed: 0, runs: 1, weights: "", notes: [], seconds: { total: 1.5 }, ...more,
+    schema: 1, target: "Net", reference: "eager", backend: "spyre", verdict: "wrong", why: "output['x'] is wrong.", outputs, gradients: [], nodes, segments: [], blame: [], faults: [], first_divergent: null,
+    largest_growth: null, deterministic: true, seed: 0, runs: 1, weights: "", notes: [], seconds: { total: 1.5 }, partial: false, ...more,
   };
 }
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { afterEdit, type HeatLine, heatOf } from "../../src/heat/lines.js";
+import type { DiffBlame, DiffDocument, DiffError, DiffNode, DiffPiece, DiffTensor } from "../../../shared_schema/generated/wire.js";
 import { type Ask, Comparisons } from "../../src/services/comparisons.js";
 import { optionsIn } from "../../src/kernelDiff/kernelDiff.js";
-import type { BlameRow, DiffDocument, NodeError, NodeRow, OutputResult, Piece } from "../../webview/kerneldiff/document.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";
 import { blameGroups, placeOf, placeText, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
@@ -53,30 +53,30 @@ test.each([
 
 const PATH = "/work/model.py";
 
-function error(relative: number | null, ratio: number | string | null = null, invalid = false): NodeError {
+function error(relative: number | null, ratio: number | string | null = null, invalid = false): DiffError {
   return { max_abs: 1, rmse: 1, relative, anchored_ratio: ratio, invalid };
 }
 
-function node(name: string, line: number | null, more: Partial<NodeRow> = {}): NodeRow {
+function node(name: string, line: number | null, more: Partial<DiffNode> = {}): DiffNode {
   const range = line === null ? null : { start: { line, character: 4 }, end: { line, character: 9 } };
   return { node: name, graph: "0", op: `aten.${name}.default`, module: "", isolated: null, accumulated: null, growth: null, replaced: null, path: line === null ? null : PATH, range, ...more };
 }
 
-function blame(row: NodeRow, module: string): BlameRow {
+function blame(row: DiffNode, module: string): DiffBlame {
   return { op: row.op, node: row.node, graph: row.graph, module, nodes: [row.node], why: "because", path: row.path, range: row.range };
 }
 
-function diff(nodes: readonly NodeRow[], blames: readonly BlameRow[] = []): DiffDocument {
+function diff(nodes: readonly DiffNode[], blames: readonly DiffBlame[] = []): DiffDocument {
   return {
-    schema: 1, target: "Net", reference: "eager", backend: "spyre", verdict: "wrong", why: "", outputs: [], gradients: [], nodes, blame: blames,
-    first_divergent: null, largest_growth: null, deterministic: true, seed: 0, runs: 1, weights: "", notes: [], seconds: {},
+    schema: 1, target: "Net", reference: "eager", backend: "spyre", verdict: "wrong", why: "", outputs: [], gradients: [], nodes, segments: [], blame: blames, faults: [],
+    first_divergent: null, largest_growth: null, deterministic: true, seed: 0, runs: 1, weights: "", notes: [], seconds: {}, partial: false,
   };
 }
 
 test("nodes come by blame: the blamed, then what is worse than to be expected, then the larger error", () => {
   const nodes = [
     node("small", 1, { isolated: error(0.1) }), node("large", 2, { isolated: error(0.2) }), node("odd", 3, { isolated: error(0.01, 90) }),
-    node("guilty", 4, { isolated: error(0.001, 5) }), node("broken", 5, { isolated: error(null, "inf", true) }), node("none", 6),
+    node("guilty", 4, { isolated: error(0.001, 5) }), node("broken", 5, { isolated: error(null, "Infinity", true) }), node("none", 6),
   ];
   const ranked = rankedNodes(diff(nodes, [blame(nodes[3]!, "")]));
   const names = (...how: Parameters<typeof sorted> extends [unknown, ...infer Rest] ? Rest : never): string[] => sorted(ranked, ...how).map(({ row }) => row.node);
@@ -86,21 +86,33 @@ test("nodes come by blame: the blamed, then what is worse than to be expected, t
   expect(names("op", false)[0]).toBe("broken");
 });
 
-const output = (name: string, why = ""): OutputResult => ({ name, why, verdict: "pass", shape: [2], dtype: "float32", metrics: {} as OutputResult["metrics"], worst: [], passes_with: { atol: null, rtol: null } });
+const output = (name: string, why = ""): DiffTensor => ({
+  name, why, verdict: "pass", shape: [2], dtype: "float32", passed: true, metrics: {} as DiffTensor["metrics"], worst: [], passes_with: { atol: null, rtol: null },
+});
+const BEGUN: DiffPiece = { begun: { ...diff([]), verdict: null, partial: true } };
+const piece = (said: Omit<DiffPiece, "begun">): DiffPiece => ({ begun: null, ...said });
+const grownFrom = (...pieces: readonly DiffPiece[]): DiffDocument | undefined => pieces.reduce<DiffDocument | undefined>(grown, undefined);
 
-test.each<[string, readonly Piece[], readonly (readonly unknown[])[]]>([
-  ["results are added", [{ outputs: [output("a")] }, { outputs: [output("b")] }], [["a", ""], ["b", ""]]],
-  ["a worse run replaces a result", [{ outputs: [output("a"), output("b")] }, { outputs: [output("a", "worse")] }], [["a", "worse"], ["b", ""]]],
-  ["other pieces leave them", [{ outputs: [output("a")] }, { nodes: [node("mm", 1)], why: "because" }], [["a", ""]]],
+test.each<[string, readonly DiffPiece[], readonly (readonly unknown[])[]]>([
+  ["results are added", [piece({ outputs: [output("a")] }), piece({ outputs: [output("b")] })], [["a", ""], ["b", ""]]],
+  ["a worse run replaces a result", [piece({ outputs: [output("a"), output("b")] }), piece({ outputs: [output("a", "worse")] })], [["a", "worse"], ["b", ""]]],
+  ["other pieces leave them", [piece({ outputs: [output("a")] }), piece({ nodes: [node("mm", 1)], why: "because" })], [["a", ""]]],
+  ["what is null has not changed", [piece({ outputs: [output("a")] }), piece({ verdict: null, why: null, notes: null })], [["a", ""]]],
 ])("a comparison that goes on: %s", (_what, pieces, expected) => {
-  const shown = pieces.reduce<ReturnType<typeof grown> | undefined>(grown, undefined)!;
+  const shown = grownFrom(BEGUN, ...pieces)!;
   expect(shown.outputs.map(({ name, why }) => [name, why])).toEqual(expected);
-  expect(shown).toMatchObject({ verdict: null, partial: true });
+  expect(shown).toMatchObject({ target: "Net", verdict: null, partial: true, notes: [] });
+});
+
+test("of a newer daemon's pieces, what is not known does no harm; a piece without a beginning is nothing", () => {
+  const newer = { ...piece({ outputs: [output("a")] }), forecast: ["rain"], colour: null } as DiffPiece;
+  expect(grownFrom(BEGUN, newer)?.outputs).toHaveLength(1);
+  expect(grownFrom(newer)).toBeUndefined();
 });
 
 test("operations of a comparison that goes on are sorted by what is known of them", () => {
-  const first = grown(undefined, { target: "Net", nodes: [node("right", 1, { isolated: error(0.1) })] });
-  const shown = grown(first, { verdict: "wrong", nodes: [node("odd", 2, { isolated: error(0.01, 90) }), node("odd", 2)] });
+  const first = piece({ nodes: [node("right", 1, { isolated: error(0.1) })] });
+  const shown = grownFrom(BEGUN, first, piece({ verdict: "wrong", nodes: [node("odd", 2, { isolated: error(0.01, 90) }), node("odd", 2)] }))!;
   expect(sorted(rankedNodes(shown), "blame", true).map(({ row, order }) => [row.node, order])).toEqual([["odd", 1], ["right", 0], ["odd", 2]]);
   expect(shown).toMatchObject({ target: "Net", verdict: "wrong" });
 });
@@ -112,7 +124,7 @@ test("a layer that is repeated is blamed once, with all its modules", () => {
 });
 
 test.each([
-  [null, "–"], [undefined, "–"], ["inf", "∞"], [Infinity, "∞"], [0, "0"], [40, "40"], [0.123456, "0.123"], [1234.5, "1230"], [2054637019, "2.1e9"], [-3e-7, "-3.0e-7"], ["nan", "nan"],
+  [null, "–"], [undefined, "–"], ["Infinity", "∞"], [Infinity, "∞"], [0, "0"], [40, "40"], [0.123456, "0.123"], [1234.5, "1230"], [2054637019, "2.1e9"], [-3e-7, "-3.0e-7"], ["NaN", "NaN"],
 ])("%s is written %s", (value, text) => {
   expect(short(value)).toBe(text);
 });
@@ -127,7 +139,7 @@ test("places and types in words", () => {
 test("lines are as hot as their error is a multiple of the one to expect", () => {
   const nodes = [
     node("a", 1, { isolated: error(1e-6, 0.8) }), node("b", 2, { isolated: error(1e-3, 20) }), node("c", 2, { isolated: error(1e-5, 2) }),
-    node("d", 3, { isolated: error(1, "inf") }), node("e", 4, { isolated: error(null, null, true) }), node("f", 5, { isolated: error(0.5) }), node("g", null, { isolated: error(1, 9) }),
+    node("d", 3, { isolated: error(1, "Infinity") }), node("e", 4, { isolated: error(null, null, true) }), node("f", 5, { isolated: error(0.5) }), node("g", null, { isolated: error(1, 9) }),
   ];
   const heat = heatOf(diff(nodes), PATH);
   expect(heat.map(({ line, level, op, amount }) => [line, level, op, amount])).toEqual([[1, 0, "aten.a", "0.8×"], [2, 3, "aten.b", "20×"], [3, 4, "aten.d", "∞"], [4, 4, "aten.e", "∞"]]);
@@ -162,11 +174,11 @@ test("of two comparisons of one target that go on, the later one counts, whichev
     const path = join(folder, `${backend}.json`);
     writeFileSync(path, JSON.stringify(diff([])));
     const ended = comparisons.compare(subject, { backend }, (_command, _argument, listener) => {
-      piece = () => { listener({ target: "Net", document: {} }); };
+      piece = () => { listener({ target: "Net", document: BEGUN }); };
       return new Promise((resolve) => { answer = resolve; });
     });
     const artifacts = [{ kind: "reports" as const, path, bytes: 2, media_type: "application/json" }];
-    return { piece: () => { piece(); }, end: () => (answer({ uri: subject.uri, status: "clean", reason: null, notes: [], artifacts }), ended) };
+    return { piece: () => { piece(); }, end: () => (answer({ uri: subject.uri, status: "clean", reason: null, notes: [], artifacts, comparisons: [] }), ended) };
   };
   const [older, newer] = [begin("inductor"), begin("spyre")];
   newer.piece();

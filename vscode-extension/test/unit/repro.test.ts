@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 
+import type { ReproAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../../src/services/context.js";
 import { Notifications } from "../../src/common/notifications.js";
 import { carryOut } from "../../src/orders/orders.js";
-import { besideIn, nameOf, type ReproAnswer, statusOf, summaryOf } from "../../src/repro/repro.js";
+import { besideIn, nameOf, statusOf, summaryOf } from "../../src/repro/repro.js";
 import { saveNew } from "../../src/repro/reproFiles.js";
 import { CancellationError, state } from "./vscode.js";
 
@@ -16,7 +17,7 @@ beforeEach(() => { state.reset(); });
 
 const ANSWER: ReproAnswer = {
   uri: "file:///work/model.py", status: "clean", reason: null, notes: [], artifacts: [],
-  script: "/cache/repro.py", verified: true, why: "", nodes_before: 46, nodes_after: 1, attempts: 3, seconds: 2.44,
+  schema: 1, fingerprint: "", neighbour: "", script: "/cache/repro.py", verified: true, why: "", nodes_before: 46, nodes_after: 1, attempts: 3, seconds: 2.44,
 };
 
 describe("what is said of a reproducer", () => {
@@ -24,7 +25,7 @@ describe("what is said of a reproducer", () => {
     [{}, "Verified: it fails by itself in a clean process. 46 ops became 1 (3 attempts, 2.4 s)."],
     [{ attempts: 1 }, "Verified: it fails by itself in a clean process. 46 ops became 1 (1 attempt, 2.4 s)."],
     [{ verified: false, why: "the failure does not reproduce in a clean process", nodes_before: 0 }, "Not verified: the failure does not reproduce in a clean process."],
-    [{ verified: false, why: null, nodes_before: 0 }, "Not verified: it was not run."],
+    [{ verified: false, why: "", nodes_before: 0 }, "Not verified: it was not run."],
     [{ verified: false, status: "cancelled", why: "the search was cancelled", nodes_before: 0 }, "Not verified: you cancelled; this is the smallest until then."],
   ])("%o", (change, text) => {
     expect(summaryOf({ ...ANSWER, ...change })).toBe(text);

@@ -1,26 +1,23 @@
 /** The page: what was compared and what came of it, its outputs, one output in detail, and the graph's operations. */
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { DiffDocument, DiffNode, DiffSegment, DiffTensor, DiffVerdict, Location } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
 import { ERROR_RANGES, errorLevel, type Level } from "../shared/heat.js";
 import { levelSign } from "../shared/heatView.js";
 import { StateView } from "../shared/stateView.js";
 import { t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
-import type { DiffDocument, GrowingDocument, NodeRow, OutputResult, Placed, SegmentRow, Verdict } from "./document.js";
 import { grown } from "./growing.js";
 import { heatmap } from "./heatmap.js";
 import { keepingPlaces } from "./keepingPlaces.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
-import { blameGroups, type Column, multipleOf, opText, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { blameGroups, type Column, INFINITE, multipleOf, opText, type Placed, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { facts, worst } from "./parts.js";
 import { type Header, table } from "./table.js";
 
 /** Milliseconds between two drawings of a comparison that goes on. */
 const PACE = 250;
-
-type Shown = DiffDocument | GrowingDocument;
 
 export class App {
   private readonly state: StateView;
@@ -29,8 +26,8 @@ export class App {
   private readonly head = element("header");
   private readonly nodes = element("div");
   private results: HTMLElement | undefined;
-  private document: Shown | undefined;
-  private growing: GrowingDocument | undefined;
+  private document: DiffDocument | undefined;
+  private growing: DiffDocument | undefined;
   private pending: ReturnType<typeof setTimeout> | undefined;
   private maps: readonly ErrorMap[] = [];
   private chosen: string | undefined;
@@ -77,7 +74,7 @@ export class App {
     clearTimeout(this.pending);
     this.pending = undefined;
     if (!this.growing) return;
-    if (this.document?.partial !== true) this.maps = [];
+    if (!this.document?.partial) this.maps = [];
     this.document = this.growing;
   }
 
@@ -99,7 +96,7 @@ export class App {
     if (!shown) return;
     const ranked = rankedNodes(shown);
     const results = resultsOf(shown);
-    const { segments = [] } = shown;
+    const { segments } = shown;
     if (!results.some(({ name }) => name === this.chosen)) this.chosen = (results.find(({ verdict }) => verdict !== "pass") ?? results[0])?.name;
     this.drawHead(shown);
     this.main.replaceChildren(this.head);
@@ -117,12 +114,12 @@ export class App {
     this.main.append(section(t("About this comparison"), facts(shown)));
   }
 
-  private drawHead(shown: Shown): void {
+  private drawHead(shown: DiffDocument): void {
     const goesOn = this.growing !== undefined;
     this.head.replaceChildren(
       element(
         "h1", {}, shown.verdict ? badge(shown.verdict) : "", shown.verdict ? " " : "",
-        goesOn ? mark("comparing", t("comparing")) : shown.partial === true ? mark("unfinished", t("unfinished")) : "",
+        goesOn ? mark("comparing", t("comparing")) : shown.partial ? mark("unfinished", t("unfinished")) : "",
         " ", t("{0}: {1} against {2}", shown.target, shown.backend, shown.reference),
       ),
       goesOn ? "" : button(t("Compare Again"), t("Compare again, with the file as it is now"), () => { this.send({ type: "compare" }); }, { class: "primary" }),
@@ -131,7 +128,7 @@ export class App {
   }
 
   /** What an opaque backend was given by itself while the operation at fault was looked for, in that order. */
-  private segments(rows: readonly SegmentRow[]): HTMLElement {
+  private segments(rows: readonly DiffSegment[]): HTMLElement {
     const headers: Header[] = [
       { title: t("Operations"), hint: t("Their places in the graph") },
       { title: t("From … to") },
@@ -150,7 +147,7 @@ export class App {
     })));
   }
 
-  private blame(shown: Shown): HTMLElement {
+  private blame(shown: DiffDocument): HTMLElement {
     return element("ol", { class: "blame" }, ...blameGroups(shown).map(({ first, modules }) =>
       element(
         "li", {},
@@ -159,7 +156,7 @@ export class App {
       )));
   }
 
-  private outputs(shown: Shown): HTMLElement {
+  private outputs(shown: DiffDocument): HTMLElement {
     const headers: Header[] = [
       { title: t("Result") },
       { title: t("Type") },
@@ -168,7 +165,7 @@ export class App {
       ...[t("Max error"), t("Mean error"), t("RMSE"), t("Max relative"), t("SNR dB"), t("Cosine"), t("Max ULP"), t("Outside tolerances")].map((title) => ({ title, numeric: true })),
       { title: t("Not finite"), hint: t("Elements where only one side is a finite number"), numeric: true },
     ];
-    const row = (result: OutputResult): { cells: (string | Node)[] } => {
+    const row = (result: DiffTensor): { cells: (string | Node)[] } => {
       const { metrics } = result;
       const choose = (): void => { this.choose(result.name); };
       const percent = metrics.mismatch_percent === null ? "–" : `${short(metrics.mismatch_percent)} %`;
@@ -253,7 +250,7 @@ export class App {
     return element("button", { type: "button", class: "link", title: place.path, onclick: () => { this.select(place); } }, placeText(place));
   }
 
-  private reveal(row: NodeRow): void {
+  private reveal(row: DiffNode): void {
     const place = placeOf(row);
     if (place) this.select(place);
   }
@@ -263,7 +260,7 @@ export class App {
   }
 }
 
-function resultsOf(shown: Shown): readonly OutputResult[] {
+function resultsOf(shown: DiffDocument): readonly DiffTensor[] {
   return [...shown.outputs, ...shown.gradients];
 }
 
@@ -271,8 +268,8 @@ function section(title: string, ...content: Node[]): HTMLElement {
   return element("section", { "aria-label": title }, element("h2", {}, title), ...content);
 }
 
-function badge(verdict: Verdict): HTMLElement {
-  const words: Readonly<Record<Verdict, string>> = { pass: t("pass"), suspicious: t("suspicious"), wrong: t("wrong"), failed: t("failed") };
+function badge(verdict: DiffVerdict): HTMLElement {
+  const words: Readonly<Record<DiffVerdict, string>> = { pass: t("pass"), suspicious: t("suspicious"), wrong: t("wrong"), failed: t("failed") };
   return mark(verdict, words[verdict]);
 }
 
@@ -280,18 +277,18 @@ function mark(kind: string, text: string): HTMLElement {
   return element("span", { class: `badge ${kind}` }, text);
 }
 
-function errorCell(error: NodeRow["isolated"]): string {
-  return error ? short(error.invalid ? "inf" : (error.relative ?? "inf")) : "–";
+function errorCell(error: DiffNode["isolated"]): string {
+  return error ? short(error.invalid ? INFINITE : (error.relative ?? INFINITE)) : "–";
 }
 
 /** How many times the error to expect, with the sign of its level. */
-function multipleCell(error: NodeRow["isolated"], passes: boolean): string | Node {
+function multipleCell(error: DiffNode["isolated"], passes: boolean): string | Node {
   const multiple = multipleOf(error);
   if (multiple === undefined) return "–";
   return element("span", {}, levelSign(errorLevel(multiple, passes)), ` ${short(multiple)}`);
 }
 
 /** The absolute error that was to be expected of a result; undefined where nobody knows. */
-function expectedOf({ metrics: { max_abs: largest, anchored_ratio: ratio } }: OutputResult): number | undefined {
+function expectedOf({ metrics: { max_abs: largest, anchored_ratio: ratio } }: DiffTensor): number | undefined {
   return typeof ratio === "number" && ratio > 0 && largest !== null && largest > 0 ? largest / ratio : undefined;
 }

@@ -3,7 +3,7 @@
 import { element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
 import type { ErrorMap } from "./maps.js";
-import { opText, type Ranked, relativeOf, short } from "./model.js";
+import { INFINITE, opText, type Ranked, relativeOf, short } from "./model.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [560, 190]; // about as wide as half a window, so that letters have their size
@@ -112,7 +112,7 @@ function legend(): HTMLElement {
 }
 
 function errorText(error: { readonly invalid: boolean; readonly relative: number | null } | null): string {
-  return error ? short(error.invalid ? "inf" : (error.relative ?? "inf")) : "–";
+  return error ? short(error.invalid ? INFINITE : (error.relative ?? INFINITE)) : "–";
 }
 
 function* chunked(values: readonly number[], of: (...some: number[]) => number): Iterable<number> {

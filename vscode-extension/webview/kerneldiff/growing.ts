@@ -1,25 +1,23 @@
-/** A comparison that goes on, put together from the pieces that come (as `engine/orders/partial_comparisons.py` does). Pure. */
+/** A comparison that goes on, put together from the pieces that come, by the daemon's own table of what grows how (`ROWS`). Pure. */
 
-import type { GrowingDocument, OutputResult, Piece } from "./document.js";
+import { ROWS } from "../../../shared_schema/generated/growing.js";
+import type { DiffDocument, DiffPiece } from "../../../shared_schema/generated/wire.js";
 
-const NOTHING: GrowingDocument = {
-  schema: 1, target: "", reference: "", backend: "", verdict: null, why: "", outputs: [], gradients: [], nodes: [], segments: [], blame: [],
-  first_divergent: null, largest_growth: null, deterministic: null, seed: 0, runs: 1, weights: "", notes: [], seconds: {}, partial: true,
-};
-
-/** The document with what a piece adds to it; without a document, that of the first piece. */
-export function grown(document: GrowingDocument | undefined, piece: Piece): GrowingDocument {
-  const before = document ?? NOTHING;
-  return {
-    ...before, ...piece,
-    outputs: byName(before.outputs, piece.outputs),
-    gradients: byName(before.gradients, piece.gradients),
-    nodes: [...before.nodes, ...(piece.nodes ?? [])],
-    segments: [...(before.segments ?? []), ...(piece.segments ?? [])],
-  };
+/** The document with what a piece adds to it; undefined where no piece has begun one. */
+export function grown(document: DiffDocument | undefined, { begun, ...said }: DiffPiece): DiffDocument | undefined {
+  const before = begun ?? document;
+  if (!before) return undefined;
+  const after: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(said)) {
+    if (name in ROWS) after[name] = withRows(after[name] as Rows, value as unknown as Rows, ROWS[name as keyof typeof ROWS]);
+    else if (value !== null) after[name] = value; // what is null has not changed
+  }
+  return after as unknown as DiffDocument;
 }
 
-/** Of several runs, the worst one's row is told again. */
-function byName(rows: readonly OutputResult[], more: readonly OutputResult[] = []): readonly OutputResult[] {
-  return more.length === 0 ? rows : [...new Map([...rows, ...more].map((row) => [row.name, row])).values()];
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+function withRows(rows: Rows, more: Rows, key: string): Rows {
+  const all = [...rows, ...more];
+  return key === "" || more.length === 0 ? all : [...new Map(all.map((row) => [row[key], row])).values()];
 }

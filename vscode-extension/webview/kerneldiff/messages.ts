@@ -1,15 +1,14 @@
 /** What the extension and the KernelDiff page say to each other. Types only. */
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { DiffDocument, DiffPiece, Location } from "../../../shared_schema/generated/wire.js";
 import type { FromState, PageState } from "../shared/state.js";
-import type { DiffDocument, Piece } from "./document.js";
 
 /** From the extension. It sends nothing before the page has said `ready`. */
 export type ToPage =
   /** `maps` is the content of a `.maps` file, where there is one; `subject` is what VS Code shall keep over a restart. */
   | { readonly type: "comparison"; readonly document: DiffDocument; readonly maps: ArrayBuffer | undefined; readonly subject: unknown }
-  /** A comparison goes on: `first` begins a new one, in place of what is shown, others add to it. */
-  | { readonly type: "piece"; readonly piece: Piece; readonly first: boolean }
+  /** A comparison goes on: a piece that is `first` begins a new one, in place of what is shown, others add to it. */
+  | { readonly type: "piece"; readonly piece: DiffPiece; readonly first: boolean }
   /** The comparison that went on did not come to an end; what had come stays. */
   | { readonly type: "stopped" }
   /** What goes on, or why there is nothing. */

@@ -1,20 +1,25 @@
 /** What the page works out of a document before it draws: order, levels and words. Pure. */
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
-import type { BlameRow, GrowingDocument, NodeError, NodeRow, Placed } from "./document.js";
+import type { DiffBlame, DiffDocument, DiffError, DiffNode, Location } from "../../../shared_schema/generated/wire.js";
+
+/** Where something stands; both are null where nobody knows. */
+export type Placed = Pick<DiffNode, "path" | "range">;
+
+/** What the daemon writes for an infinite number, which JSON does not have. */
+export const INFINITE = "Infinity";
 
 export type Column = "order" | "blame" | "op" | "isolated" | "ratio" | "accumulated" | "growth" | "replaced";
 
 /** A node with what its place in the document and the blame say of it. */
 export interface Ranked {
-  readonly row: NodeRow;
+  readonly row: DiffNode;
   /** Its place in the order of the graph. */
   readonly order: number;
   /** 0 for the first that is blamed; undefined where it is not. */
   readonly blame: number | undefined;
 }
 
-export function rankedNodes(document: Pick<GrowingDocument, "nodes" | "blame">): Ranked[] {
+export function rankedNodes(document: Pick<DiffDocument, "nodes" | "blame">): Ranked[] {
   const blamed = new Map<string, number>();
   document.blame.forEach((blame, index) => {
     for (const name of blame.nodes) if (!blamed.has(key(blame.graph, name))) blamed.set(key(blame.graph, name), index);
@@ -26,13 +31,13 @@ const key = (graph: string, node: string): string => `${graph}\n${node}`;
 
 /** Blames of one expression and operation together: a layer that is repeated says the same for each of its copies. */
 export interface BlameGroup {
-  readonly first: BlameRow;
+  readonly first: DiffBlame;
   /** Paths of the modules, the most blamed first. */
   readonly modules: readonly string[];
 }
 
-export function blameGroups(document: Pick<GrowingDocument, "blame">): BlameGroup[] {
-  const groups = new Map<string, BlameRow[]>();
+export function blameGroups(document: Pick<DiffDocument, "blame">): BlameGroup[] {
+  const groups = new Map<string, DiffBlame[]>();
   for (const blame of document.blame) {
     const name = JSON.stringify([blame.op, blame.path, blame.range]);
     const known = groups.get(name);
@@ -86,21 +91,21 @@ function valueOf({ row, order }: Ranked, column: Column): number {
 }
 
 /** The error as a multiple of the one to expect; undefined where nobody knows what was to be expected. */
-export function multipleOf(error: NodeError | null): number | undefined {
+export function multipleOf(error: DiffError | null): number | undefined {
   if (!error) return undefined;
-  if (error.invalid || error.anchored_ratio === "inf") return Infinity;
+  if (error.invalid || error.anchored_ratio === INFINITE) return Infinity;
   return typeof error.anchored_ratio === "number" ? error.anchored_ratio : undefined;
 }
 
 /** -1 for nothing measured, so that it comes last. */
-export function relativeOf(error: NodeError | null): number {
+export function relativeOf(error: DiffError | null): number {
   if (!error) return -1;
   return error.invalid || error.relative === null ? Infinity : error.relative;
 }
 
 function numberOf(value: unknown): number {
   if (typeof value === "number") return value;
-  return value === "inf" ? Infinity : -1;
+  return value === INFINITE ? Infinity : -1;
 }
 
 export function placeOf({ path, range }: Placed): Location | undefined {
@@ -115,7 +120,7 @@ export function placeText({ path, range }: Location): string {
 /** Three digits, whatever the size; a dash where there is nothing. */
 export function short(value: unknown): string {
   if (value === null || value === undefined) return "–";
-  if (value === "inf") return "∞";
+  if (value === INFINITE) return "∞";
   if (typeof value === "string") return value;
   if (typeof value !== "number") return JSON.stringify(value);
   if (value === 0) return "0";

@@ -2,12 +2,12 @@
 
 import { element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
-import type { DiffDocument, GrowingDocument, OutputResult } from "./document.js";
+import type { DiffDocument, DiffTensor } from "../../../shared_schema/generated/wire.js";
 import { short } from "./model.js";
 import { type Header, table } from "./table.js";
 
 /** The elements that differ most, and the tolerances that would pass. */
-export function worst({ worst: found, passes_with: passes }: OutputResult): HTMLElement {
+export function worst({ worst: found, passes_with: passes }: DiffTensor): HTMLElement {
   const headers: Header[] = [{ title: t("Index") }, { title: t("Reference"), numeric: true }, { title: t("Backend"), numeric: true }];
   const rows = found.map(({ index, reference, actual }) => ({ cells: [`[${index.join(", ")}]`, exact(reference), exact(actual)] }));
   const tolerances = [passes.atol === null ? "" : `atol ${short(passes.atol)}`, passes.rtol === null ? "" : `rtol ${short(passes.rtol)}`].filter((text) => text !== "");
@@ -24,7 +24,7 @@ function exact(value: unknown): string {
 }
 
 /** What was compared, and how. */
-export function facts(shown: DiffDocument | GrowingDocument): HTMLElement {
+export function facts(shown: DiffDocument): HTMLElement {
   const { deterministic, seconds } = shown;
   const repeated = deterministic === null ? "" : deterministic ? t("The reference gives the same each time.") : t("The reference itself gives other results each time.");
   const total = seconds["total"];

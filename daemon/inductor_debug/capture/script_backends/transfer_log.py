@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location
+from inductor_debug_schema import Location, to_wire
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
@@ -97,7 +97,7 @@ class _Appender:
             return
         try:
             with open(self._path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(transfer.to_dict()) + "\n")
+                file.write(json.dumps(to_wire(transfer.on_wire())) + "\n")
         except OSError as error:
             print(f"inductor-debug: {VARIABLE}: {self._path} cannot be written: {error}", file=sys.stderr)
             self._path = None

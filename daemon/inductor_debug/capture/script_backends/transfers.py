@@ -11,11 +11,9 @@ import ctypes
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
 
 import torch
-from inductor_debug_schema import Location
+from inductor_debug_schema import Crossing, Location, RoundTrip, TransferExample, TransferLayout, TransferRow
 from torch._subclasses.fake_tensor import FakeTensor
 
 from inductor_debug.accelerators.capabilities import Profile
@@ -23,17 +21,6 @@ from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.sticks import StickLayout
 
 _DIGEST_BYTES = 8
-
-
-class RoundTrip(str, Enum):
-    """What became of a tensor's values on their way to the device and back."""
-
-    SAME = "same"
-    """Every element came back as it was (NaN counts as itself)."""
-    CHANGED = "changed"
-    """Some did not: the device keeps another dtype."""
-    NOT_RUN = "not-run"
-    """The tensor has no values (it is fake), or its kind cannot be laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,39 +50,37 @@ class Transfer:
     place: Location | None = None
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON; `waste` is the share of the device's bytes that is padding, from 0 to 1."""
+    def on_wire(self) -> TransferRow:
+        """For JSON."""
         layout = self.layout
-        return {
-            "graph": self.graph,
-            "direction": "to-device" if self.to_device else "to-host",
-            "role": self.role,
-            "name": self.name,
-            "shape": list(self.shape),
-            "stride": list(self.stride),
-            "dtype": self.dtype,
-            "device_dtype": self.device_dtype,
-            "host_bytes": self.host_bytes,
-            "device_bytes": self.device_bytes,
-            "layout": None
+        return TransferRow(
+            graph=self.graph,
+            direction=Crossing.TO_DEVICE if self.to_device else Crossing.TO_HOST,
+            role=self.role,
+            name=self.name,
+            shape=list(self.shape),
+            stride=list(self.stride),
+            dtype=self.dtype,
+            device_dtype=self.device_dtype,
+            host_bytes=self.host_bytes,
+            device_bytes=self.device_bytes,
+            layout=None
             if layout is None
-            else {
-                "size": list(layout.device_size),
-                "stride": list(layout.device_stride),
-                "dim_map": list(layout.dim_map),
-                "padding": layout.padding,
-                "waste": round(layout.waste, 4),
-            },
-            "digest": self.digest,
-            "round_trip": self.round_trip.value,
-            "changed": self.changed,
-            "example": None
-            if self.example is None
-            else {"index": self.example[0], "before": self.example[1], "after": self.example[2]},
-            "path": self.place.path if self.place is not None else None,
-            "line": self.place.range.start.line if self.place is not None else None,
-            "note": self.note,
-        }
+            else TransferLayout(
+                list(layout.device_size),
+                list(layout.device_stride),
+                list(layout.dim_map),
+                layout.padding,
+                round(layout.waste, 4),
+            ),
+            digest=self.digest,
+            round_trip=self.round_trip,
+            changed=self.changed,
+            example=None if self.example is None else TransferExample(*self.example),
+            path=self.place.path if self.place is not None else None,
+            line=self.place.range.start.line if self.place is not None else None,
+            note=self.note,
+        )
 
     def line(self) -> str:
         """One line for a log."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
 
-from inductor_debug.cli.support.answering import ORDER_FAILURES, Document, add_output_arguments, answer
+from inductor_debug_schema import BisectDocument, BisectOptions, BisectVerdict
+
+from inductor_debug.cli.support.answering import ORDER_FAILURES, add_output_arguments, answer
 from inductor_debug.cli.support.target_arguments import add_subject, said, subject_of
 from inductor_debug.engine.orders.bisecting import bisect_order
 from inductor_debug.engine.orders.orders import Order
@@ -70,26 +71,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Bisects; returns the exit code."""
-    return answer(arguments, _order(arguments), bisect_text, exit_code, page=bisect_page)
+    return answer(arguments, _order(arguments), BisectDocument, bisect_text, exit_code, page=bisect_page)
 
 
-def exit_code(documents: list[Document]) -> int:
+def exit_code(documents: list[BisectDocument]) -> int:
     """2 where the environment is to blame, 1 where a layer goes wrong, else 0."""
-    verdicts = {document["verdict"] for document in documents}
-    return 2 if "environment" in verdicts else 0 if verdicts == {"none"} else 1
+    verdicts = {document.verdict for document in documents}
+    return 2 if BisectVerdict.ENVIRONMENT in verdicts else 0 if verdicts == {BisectVerdict.NONE} else 1
 
 
 def _order(arguments: argparse.Namespace) -> Order:
     path = subject_of(arguments.subject).path
     resolve = SettingsResolver(command_line=said(arguments, path), environ=os.environ)
-    options: dict[str, Any] = {
-        "backends": arguments.backends,
-        "reference": arguments.reference,
-        "gradients": True if arguments.gradients else None,
-        "seed": arguments.seed,
-        "passes": not arguments.no_passes,
-        "inject": arguments.inject,
-    }
+    options = BisectOptions(
+        backends=arguments.backends,
+        reference=arguments.reference,
+        gradients=True if arguments.gradients else None,
+        seed=arguments.seed,
+        passes=not arguments.no_passes,
+        inject=arguments.inject,
+    )
     return bisect_order(options, resolve(path), timeout=arguments.timeout)
 
 

@@ -7,9 +7,10 @@ difference means, the worker decides.
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from inductor_debug.cli.support.answering import ORDER_FAILURES, Document, add_output_arguments, answer
+from inductor_debug_schema import DiffDocument, DiffOptions, DiffVerdict
+
+from inductor_debug.cli.support.answering import ORDER_FAILURES, add_output_arguments, answer
 from inductor_debug.cli.support.target_arguments import add_subject
 from inductor_debug.engine.orders.comparing import diff_order
 from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
@@ -74,28 +75,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Compares; returns the exit code."""
     timeout = arguments.timeout or _DEFAULT_TIMEOUT
     order = diff_order(_options(arguments), timeout=timeout)
-    return answer(arguments, order, diff_text, exit_code, PartialComparisons())
+    return answer(arguments, order, DiffDocument, diff_text, exit_code, PartialComparisons())
 
 
-def exit_code(documents: list[Document]) -> int:
+def exit_code(documents: list[DiffDocument]) -> int:
     """2 where a comparison failed, else 1 where one does not pass, else 0."""
-    verdicts = {document["verdict"] for document in documents}
-    return 2 if "failed" in verdicts else 0 if verdicts <= {"pass"} else 1
+    verdicts = {document.verdict for document in documents}
+    return 2 if DiffVerdict.FAILED in verdicts else 0 if verdicts <= {DiffVerdict.PASS} else 1
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "reference": arguments.reference,
-        "backend": arguments.backend,
-        "gradients": True if arguments.gradients else None,
-        "runs": arguments.runs,
-        "seed": arguments.seed,
-        "inject": arguments.inject,
-        "atol": arguments.atol,
-        "rtol": arguments.rtol,
-        "nodes": not arguments.no_nodes,
-        "plots": arguments.plots or None,
-    }
+def _options(arguments: argparse.Namespace) -> DiffOptions:
+    return DiffOptions(
+        reference=arguments.reference,
+        backend=arguments.backend,
+        gradients=True if arguments.gradients else None,
+        runs=arguments.runs,
+        seed=arguments.seed,
+        inject=arguments.inject,
+        atol=arguments.atol,
+        rtol=arguments.rtol,
+        nodes=not arguments.no_nodes,
+        plots=arguments.plots or None,
+    )
 
 
 def _positive(text: str) -> int:

@@ -10,9 +10,9 @@ import argparse
 import asyncio
 import json
 import os
-from typing import Any
+from dataclasses import replace
 
-from inductor_debug_schema import Event, Finding
+from inductor_debug_schema import Event, Finding, ReproDocument, to_wire
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError
@@ -146,21 +146,21 @@ class _Repro:
 
     def _show(self, found: Reproduction) -> int:
         arguments = self._arguments
-        document: dict[str, Any] = dict(found.document)
+        document = found.document
         if found.script is not None and arguments.output is not None:
             self._write(found.script, found.files)
-            document["script"] = os.path.abspath(arguments.output)
+            document = replace(document, script=os.path.abspath(arguments.output))
         elif arguments.output is not None:
             for path in self._write_files(found.files):
                 console.say(f"the graph that fails is in {path} (torch.export.load reads it)")
         output = Output(None, utf8=arguments.format == "json")
         if arguments.format == "json":
-            output.write(json.dumps(document, indent=2) + "\n")
+            output.write(json.dumps(to_wire(document), indent=2) + "\n")
         elif found.script is not None and arguments.output is None:
             output.write(found.script)
         if arguments.format == "text" and not arguments.quiet:
             console.say(_summary(document, found.script is not None, arguments.output))
-        return 0 if document["verified"] else 1
+        return 0 if document.verified else 1
 
     def _write(self, script: str, files: dict[str, bytes]) -> None:
         write_whole(self._arguments.output, script)
@@ -187,16 +187,16 @@ def _write_beside(path: str, content: bytes) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _summary(document: dict[str, Any], made: bool, path: str | None) -> str:
+def _summary(document: ReproDocument, made: bool, path: str | None) -> str:
     """`verified: repro.py, 46 nodes became 1 (1 attempt, 2.4 s); the failure goes when float64 becomes float32`."""
     if not made:
-        return f"no reproducer: {document['why']}"
-    why = document["why"] or ("" if document["verified"] else "it was not run")
-    said = ("verified" if document["verified"] else "not verified") + (f" ({why})" if why else "")
-    tried = f"{counted(document['attempts'], 'attempt')}, {document['seconds']:.1f} s"
+        return f"no reproducer: {document.why}"
+    why = document.why or ("" if document.verified else "it was not run")
+    said = ("verified" if document.verified else "not verified") + (f" ({why})" if why else "")
+    tried = f"{counted(document.attempts, 'attempt')}, {document.seconds:.1f} s"
     where = f"{path}, " if path else ""
-    text = f"{said}: {where}{document['nodes_before']} nodes became {document['nodes_after']} ({tried})"
-    return text + (f"; the failure goes when {document['neighbour']}" if document["neighbour"] else "")
+    text = f"{said}: {where}{document.nodes_before} nodes became {document.nodes_after} ({tried})"
+    return text + (f"; the failure goes when {document.neighbour}" if document.neighbour else "")
 
 
 def _line(text: str) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from inductor_debug.cli.support.answering import ORDER_FAILURES, Document, add_output_arguments, answer
+from inductor_debug_schema import TransfersDocument
+
+from inductor_debug.cli.support.answering import ORDER_FAILURES, add_output_arguments, answer
 from inductor_debug.cli.support.target_arguments import add_subject
 from inductor_debug.engine.orders.bisecting import transfers_order
 from inductor_debug.report.html.transfers_page import transfers_page
@@ -38,11 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Logs; returns the exit code."""
-    return answer(arguments, transfers_order(timeout=arguments.timeout), transfers_text, exit_code, page=transfers_page)
+    order = transfers_order(timeout=arguments.timeout)
+    return answer(arguments, order, TransfersDocument, transfers_text, exit_code, page=transfers_page)
 
 
-def exit_code(documents: list[Document]) -> int:
+def exit_code(documents: list[TransfersDocument]) -> int:
     """2 where the target raised, 1 where values change on the way, else 0."""
-    if any(document["error"] for document in documents):
+    if any(document.error for document in documents):
         return 2
-    return 1 if any(document["summary"]["changed"] for document in documents) else 0
+    return 1 if any(document.summary.changed for document in documents) else 0

@@ -6,9 +6,9 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from inductor_debug_schema import Answered, Event
+from inductor_debug_schema import Answered, BisectDocument, DiffDocument, Event, TransfersDocument, to_wire
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.cli.support import console
@@ -25,10 +25,10 @@ from inductor_debug.report.styles import Styler
 ORDER_FAILURES = (ConfigurationError, ProfileError)
 """What an order may fail of before it is carried out."""
 
-Document = dict[str, Any]
+Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument)
 Render = Callable[[Document, Places, Sources, Styler], str]
-Page = Callable[[list[Document], Places, Sources], str]
-"""All documents as one HTML page."""
+Page = Callable[[list[dict[str, Any]], Places, Sources], str]
+"""All documents, as they are in JSON, as one HTML page."""
 
 
 def add_output_arguments(
@@ -41,7 +41,7 @@ def add_output_arguments(
     return output
 
 
-class Unfinished(Protocol):
+class Unfinished(Protocol[Document]):
     """What there is of answers that did not come to an end (`engine.orders.partial_comparisons`)."""
 
     def hear(self, event: Event) -> None:
@@ -55,9 +55,10 @@ class Unfinished(Protocol):
 def answer(
     arguments: argparse.Namespace,
     order: Order,
-    render: Render,
+    kind: type[Document],
+    render: Render[Document],
     exit_code: Callable[[list[Document]], int],
-    unfinished: Unfinished | None = None,
+    unfinished: Unfinished[Document] | None = None,
     page: Page | None = None,
 ) -> int:
     """Carries out the order and prints what came of it; returns the exit code, 2 where nothing did.
@@ -65,6 +66,7 @@ def answer(
     Args:
         arguments: those of `add_subject` and `add_output_arguments`.
         order: what to do.
+        kind: what it is answered with.
         render: one document as text for people.
         exit_code: that of a run that was not broken off.
         unfinished: keeps what there is of one that was, which is printed as well.
@@ -78,13 +80,13 @@ def answer(
 
     def put_out(documents: list[Document], text: str) -> None:
         if arguments.format == "json":
-            output.write(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2) + "\n")
+            output.write(json.dumps(to_wire(documents[0] if len(documents) == 1 else documents), indent=2) + "\n")
         else:
             root = repository_root(os.path.dirname(subject.path))
             places = Places(os.getcwd(), root, {subject.path: subject.shown})
             sources = Sources({subject.path: text} if text else {})
             if page is not None and arguments.format == "html":
-                output.write(page(documents, places, sources))
+                output.write(page(to_wire(documents), places, sources))
             else:
                 colours = styler(arguments)
                 output.write("\n".join(render(document, places, sources, colours) for document in documents))
@@ -93,7 +95,7 @@ def answer(
     finished: list[Document] = []
 
     def hear(event: Event) -> None:
-        if isinstance(event, Answered):
+        if isinstance(event, Answered) and isinstance(event.document, kind):
             finished.append(event.document)
         if unfinished is not None:
             unfinished.hear(event)
@@ -101,12 +103,14 @@ def answer(
     try:
         done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet, on_event=hear)
     except InterruptedRunError:
-        left = [] if unfinished is None else [*finished, *unfinished.documents("it was cancelled")]
-        if left:
-            put_out(left, "")
+        if unfinished is not None:
+            left = finished + unfinished.documents("it was cancelled")
+            if left:
+                put_out(left, "")
         raise
     why = failure(done.performed)
-    documents = [answered.document for answered in done.performed.answers]
+    answers = (answered.document for answered in done.performed.answers)
+    documents = [document for document in answers if isinstance(document, kind)]
     if unfinished is not None and done.performed.broken:
         documents += unfinished.documents((why or "its process ended").rstrip("."))
     if not documents:

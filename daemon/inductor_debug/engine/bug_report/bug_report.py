@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, Finding, Stage, to_wire
+from inductor_debug_schema import ArtifactKind, ArtifactMade, BisectDocument, BisectOptions, Finding, Stage, to_wire
 
 from inductor_debug import __version__
 from inductor_debug.engine.bug_report.issue_text import Facts, issue_text
@@ -196,11 +196,11 @@ class _Gathering:
         order = order_for(finding=finding, target=self._wanted.target, backend=backend)
         made = refused(order) or await proved(await self._perform(order), self._settings, tell=self._tell)
         if made.script is None:
-            self._report.missing.append(f"reproducer: {made.document['why'] or 'none was found'}")
+            self._report.missing.append(f"reproducer: {made.document.why or 'none was found'}")
             return
-        self._facts.script, self._facts.verified = made.script, bool(made.document["verified"])
+        self._facts.script, self._facts.verified = made.script, made.document.verified
         if not self._facts.verified:
-            self._report.missing.append(f"proof of the reproducer: {made.document['why']}")
+            self._report.missing.append(f"proof of the reproducer: {made.document.why}")
         self._add("repro/repro.py", made.script, "the smallest script that shows the failure")
         if made.output:
             self._add("repro/output.txt", made.output, "what the script printed in a clean process")
@@ -209,13 +209,13 @@ class _Gathering:
 
     def _guilty_backend(self) -> str:
         """The backend that the bisection blames, where there is no finding that says more."""
-        blamed = (document["guilty"] for document in self._facts.bisections if document["guilty"])
-        return next((str(guilty["backend"]) for guilty in blamed), "")
+        blamed = (document.guilty for document in self._facts.bisections)
+        return next((guilty.backend for guilty in blamed if guilty is not None), "")
 
     async def _bisect(self) -> None:
         self._tell("finding the layer that goes wrong")
         try:
-            order = bisect_order({}, self._settings)
+            order = bisect_order(BisectOptions(), self._settings)
         except ValueError as error:
             self._report.missing.append(f"bisection: {error}")
             return
@@ -223,8 +223,11 @@ class _Gathering:
         if not performed.answers:
             self._report.missing.append(f"bisection: {_reason(performed)}")
         for answered in performed.answers:
-            self._facts.bisections.append(answered.document)
-            self._add(f"reports/{answered.target}-bisection.json", _json(answered.document), "which layer goes wrong")
+            if isinstance(answered.document, BisectDocument):
+                self._facts.bisections.append(answered.document)
+            self._add(
+                f"reports/{answered.target}-bisection.json", _json(to_wire(answered.document)), "which layer goes wrong"
+            )
 
     async def _transfers(self) -> None:
         self._tell("logging transfers")
@@ -233,7 +236,7 @@ class _Gathering:
             self._report.missing.append(f"transfer log: {_reason(performed)}")
         for answered in performed.answers:
             about = "what crosses to the accelerator and back"
-            self._add(f"reports/{answered.target}-transfers.json", _json(answered.document), about)
+            self._add(f"reports/{answered.target}-transfers.json", _json(to_wire(answered.document)), about)
 
     async def _environment(self) -> None:
         self._tell("asking for versions")

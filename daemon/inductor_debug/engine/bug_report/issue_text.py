@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import BisectDocument, Finding, to_wire
 
 from inductor_debug.rules.words.stage_names import stage_name
 
@@ -28,7 +27,7 @@ class Facts:
     targets: list[str] = field(default_factory=list)
     script: str | None = None
     verified: bool = False
-    bisections: list[dict[str, Any]] = field(default_factory=list)
+    bisections: list[BisectDocument] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     files: list[tuple[str, str]] = field(default_factory=list)
@@ -71,17 +70,17 @@ def _reproducer(facts: Facts) -> str:
     return f"{head}\n\n```python\n{facts.script.rstrip()}\n```"
 
 
-def _bisection(document: dict[str, Any]) -> str:
+def _bisection(document: BisectDocument) -> str:
     rows = ["| backend | state | |", "|---|---|---|"]
-    rows += [f"| {rung['backend']} | {rung['state']} | {_cell(rung['why'])} |" for rung in document["ladder"]]
-    lines = [f"## Bisection of {document['target']}: {document['verdict']}", "", *rows]
-    guilty = document["guilty"]
-    if guilty is not None:
+    rows += [f"| {rung.backend} | {rung.state.value} | {_cell(rung.why)} |" for rung in document.ladder]
+    lines = [f"## Bisection of {document.target}: {document.verdict.value}", "", *rows]
+    if document.guilty is not None:
+        guilty = to_wire(document.guilty)
         parts = ("backend", "direction", "graph", "pass", "op", "node")
-        known = [f"{name} `{guilty[name]}`" for name in parts if guilty.get(name)]
+        known = [f"{name} `{guilty[name]}`" for name in parts if guilty[name]]
         lines += ["", f"Guilty: {', '.join(known)}"]
-    if document["commands"]:
-        lines += ["", "```", *document["commands"], "```"]
+    if document.commands:
+        lines += ["", "```", *document.commands, "```"]
     return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from inductor_debug_schema import (
     Finding,
     GraphBreak,
     Range,
+    SameResults,
     Severity,
     Stage,
     StageState,
@@ -71,12 +72,12 @@ def compared(fix: Fix, answers: Sequence[Answered]) -> Proved | None:
 
     Where nothing could be compared, or what the fix is about did not run, it is no more than a fix that runs.
     """
-    documents = [answer.document for answer in answers]
-    if any(document["same"] is False for document in documents):
+    seen = [answer.document for answer in answers if isinstance(answer.document, SameResults)]
+    if any(one.same is False for one in seen):
         return None
-    if not any(document["same"] and document["ran"] for document in documents):
+    if not any(one.same and one.ran for one in seen):
         return Proved(replace(fix, keeps_results=False))
-    ways = frozenset(bool(way) for document in documents for way in document["ways"])
+    ways = frozenset(way for one in seen for way in one.ways)
     return Proved(fix, same_results=True, ways=ways)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inductor_debug_schema import Task
+from inductor_debug_schema import BisectOptions, Task, to_wire
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, built_in_names, load_document
 from inductor_debug.engine.orders.orders import Order
@@ -16,14 +16,13 @@ _SPARE_SECONDS = 30.0
 """Kept back from that for the answer, so that a long search ends with one."""
 
 
-def bisect_order(options: dict[str, Any], settings: Settings, *, timeout: float | None = None) -> Order:
+def bisect_order(options: BisectOptions, settings: Settings, *, timeout: float | None = None) -> Order:
     """The order for a bisection; the accelerator of the settings is climbed last, if one was chosen.
 
     The accelerator `mock` computes as eager does and is left out, unless the options name it.
 
     Args:
-        options: those of the task (`repro.bisect.bisect_task`). Accelerators among `backends` and `reference` are
-        looked up
+        options: what is climbed. Accelerators among `backends` and `reference` are looked up
             here: workers read no TOML.
         settings: the file's.
         timeout: seconds for the whole order.
@@ -31,7 +30,7 @@ def bisect_order(options: dict[str, Any], settings: Settings, *, timeout: float 
     Raises:
         ProfileError: an accelerator's file is missing or wrong.
     """
-    said = {name: value for name, value in options.items() if value is not None}
+    said: dict[str, Any] = {name: value for name, value in to_wire(options).items() if value is not None}
     name = str(settings.profile.get("name") or "")
     profiles = {name: settings.profile}
 

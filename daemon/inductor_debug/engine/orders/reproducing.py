@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from inductor_debug_schema import Answered, ArtifactKind, ArtifactMade, ArtifactReference, Event, Finding, Task
+from inductor_debug_schema import (
+    Answered,
+    ArtifactKind,
+    ArtifactMade,
+    ArtifactReference,
+    Event,
+    Finding,
+    ReproDocument,
+    Task,
+)
 
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.proving import prove
@@ -46,11 +55,11 @@ NOT_CUT_OUT: dict[str, str] = {
 class Reproduction:
     """A reproducer, or why there is none. `document` is the contract's, `script` the text, `files` what stands beside.
 
-    `document["script"]` is the path of the kept script; None where none was kept or there is none. `output` is what the
+    `document.script` is the path of the kept script; None where none was kept or there is none. `output` is what the
     script printed in the clean process.
     """
 
-    document: dict[str, Any]
+    document: ReproDocument
     script: str | None
     files: dict[str, bytes]
     output: str = ""
@@ -96,7 +105,7 @@ def refused(order: Order) -> Reproduction | None:
         return None
     why = f"a finding of {rule} has no reproducer: {reason}"
     fingerprint = str(order.options.get("fingerprint") or "")
-    return Reproduction({**document_of([]), "why": why, "fingerprint": fingerprint}, None, {})
+    return Reproduction(ReproDocument.without_script(why, fingerprint=fingerprint), None, {})
 
 
 async def proved(
@@ -106,38 +115,29 @@ async def proved(
     started = time.perf_counter()
     document = document_of(performed.answers)
     script, files = made_of(performed.artifacts)
-    if performed.broken and script is not None and not document["why"]:
-        document["why"] = "the search broke off before it was done; this is the smallest script until then"
-    document["script"] = script_of(performed.references)
+    why = document.why
+    if performed.broken and script is not None and not why:
+        why = "the search broke off before it was done; this is the smallest script until then"
+    document = replace(document, script=script_of(performed.references))
     if script is None:
-        document["why"] = document["why"] or "there is no reproducer: the run failed"
-        return Reproduction(document, None, files)  # an exported graph, perhaps
+        why = why or "there is no reproducer: the run failed"
+        return Reproduction(replace(document, why=why), None, files)  # an exported graph, perhaps
     if tell is not None:
         tell("running the script in a clean process")
     proof = await prove(script, files, interpreter=settings.interpreter)
-    document["verified"] = proof.verified
-    document["why"] = "; ".join(filter(None, (document["why"], proof.why)))
-    document["seconds"] = round(document["seconds"] + time.perf_counter() - started, 3)
+    document = replace(
+        document,
+        verified=proof.verified,
+        why="; ".join(filter(None, (why, proof.why))),
+        seconds=round(document.seconds + time.perf_counter() - started, 3),
+    )
     return Reproduction(document, script, files, proof.output)
 
 
-def document_of(answers: Iterable[Answered]) -> dict[str, Any]:
-    """The worker's document; an empty one where it could not answer."""
-    empty: dict[str, Any] = {
-        "schema": 1,
-        "script": None,
-        "verified": False,
-        "why": "",
-        "fingerprint": "",
-        "nodes_before": 0,
-        "nodes_after": 0,
-        "attempts": 0,
-        "seconds": 0.0,
-        "neighbour": "",
-    }
-    for answer in answers:
-        empty |= answer.document
-    return {**empty, "script": None}
+def document_of(answers: Iterable[Answered]) -> ReproDocument:
+    """The worker's document without its text; an empty one where it could not answer."""
+    said = [answer.document for answer in answers if isinstance(answer.document, ReproDocument)]
+    return replace(said[-1], script=None) if said else ReproDocument.without_script("")
 
 
 def script_of(references: Sequence[ArtifactReference]) -> str | None:

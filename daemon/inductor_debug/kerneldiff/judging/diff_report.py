@@ -8,35 +8,35 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from inductor_debug_schema import Location, place_fields
+from inductor_debug_schema import (
+    DiffBlame,
+    DiffDocument,
+    DiffElement,
+    DiffError,
+    DiffFault,
+    DiffNode,
+    DiffSegment,
+    DiffSpread,
+    DiffTensor,
+    DiffTolerances,
+    DiffVerdict,
+    Location,
+    to_wire,
+)
+from inductor_debug_schema.answers.diff_document import Value
 
 from inductor_debug.kerneldiff.metrics.comparison_config import number_for_json
-from inductor_debug.kerneldiff.metrics.metrics import Metrics, TensorComparison, value_for_json
+from inductor_debug.kerneldiff.metrics.metrics import Metrics, PassesWith, TensorComparison, value_for_json
 
 SCHEMA = 1
 _MOST_NAMES = 12
 
 
-class Verdict(str, Enum):
-    """What a comparison comes to."""
-
-    PASS = "pass"
-    """The backend's error is what its precision makes anyway."""
-    SUSPICIOUS = "suspicious"
-    """Larger than to be expected, or not to be told from noise."""
-    WRONG = "wrong"
-    """Far larger than rounding can explain, or of another shape, type or structure."""
-    FAILED = "failed"
-    """There is nothing to compare: a side raised, or the comparison itself could not be made."""
-
-    @property
-    def rank(self) -> int:
-        """0 for a pass, more for worse."""
-        return list(Verdict).index(self)
+Verdict: TypeAlias = DiffVerdict
+"""What a comparison comes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +58,54 @@ class TensorResult:
     spread: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's T."""
-        document = self.comparison.to_dict() if self.comparison is not None else self._plain()
-        document["metrics"]["anchored_ratio"] = _ratio_for_json(self.ratio)
-        document = {"name": self.name, "verdict": self.verdict.value, "why": self.why, **document}
-        if len(self.spread) > 1:
-            mean = sum(self.spread) / len(self.spread)
-            variance = sum((ratio - mean) ** 2 for ratio in self.spread) / len(self.spread)
-            document["runs"] = {
-                "ratios": [_ratio_for_json(ratio) for ratio in self.spread],
-                "mean": _ratio_for_json(mean),
-                "variance": _ratio_for_json(variance),
-            }
-        return document
+        """The same as in the `diff` document: plain dicts, lists and numbers."""
+        return dict(to_wire(self.on_wire()))
 
-    def _plain(self) -> dict[str, Any]:
+    def on_wire(self) -> DiffTensor:
+        """The contract's T."""
+        compared = self.comparison
+        if compared is None:
+            return self._plain()
+        return DiffTensor(
+            name=self.name,
+            verdict=self.verdict,
+            why=self.why,
+            shape=list(compared.shape),
+            dtype=compared.dtype,
+            passed=compared.passed,
+            metrics=compared.metrics.on_wire(_ratio_for_json(self.ratio)),
+            worst=[element.on_wire() for element in compared.worst],
+            passes_with=(compared.passes_with or PassesWith(None, None)).on_wire(),
+            tolerances=DiffTolerances(
+                number_for_json(compared.tolerances.atol), number_for_json(compared.tolerances.rtol)
+            ),
+            problem=compared.problem,
+            runs=self._runs(),
+        )
+
+    def _plain(self) -> DiffTensor:
+        """A row without a pair of tensors."""
         passed = self.verdict is Verdict.PASS
-        worst = [] if passed else [{"index": [], "reference": self.reference, "actual": self.actual}]
-        return {
-            "shape": None,
-            "dtype": self.dtype,
-            "passed": passed,
-            "metrics": Metrics().to_dict(),
-            "worst": worst,
-            "passes_with": {"atol": None, "rtol": None},
-        }
+        return DiffTensor(
+            name=self.name,
+            verdict=self.verdict,
+            why=self.why,
+            shape=None,
+            dtype=self.dtype,
+            passed=passed,
+            metrics=Metrics().on_wire(_ratio_for_json(self.ratio)),
+            worst=[] if passed else [DiffElement([], self.reference, self.actual)],
+            passes_with=DiffTolerances(None, None),
+            runs=self._runs(),
+        )
+
+    def _runs(self) -> DiffSpread | None:
+        if len(self.spread) < 2:
+            return None
+        mean = sum(self.spread) / len(self.spread)
+        variance = sum((ratio - mean) ** 2 for ratio in self.spread) / len(self.spread)
+        ratios = [_ratio_for_json(ratio) for ratio in self.spread]
+        return DiffSpread(ratios, _ratio_for_json(mean), _ratio_for_json(variance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +124,18 @@ class NodeError:
     unheld: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        """The same as in the `diff` document: plain dicts, lists and numbers."""
+        return dict(to_wire(self.on_wire()))
+
+    def on_wire(self) -> DiffError:
         """For JSON."""
-        return {
-            "max_abs": number_for_json(self.max_abs),
-            "rmse": number_for_json(self.rmse),
-            "relative": number_for_json(self.relative),
-            "anchored_ratio": _ratio_for_json(self.ratio),
-            "invalid": self.invalid,
-        }
+        return DiffError(
+            max_abs=number_for_json(self.max_abs),
+            rmse=number_for_json(self.rmse),
+            relative=number_for_json(self.relative),
+            anchored_ratio=_ratio_for_json(self.ratio),
+            invalid=self.invalid,
+        )
 
 
 @dataclass(slots=True)
@@ -131,18 +158,23 @@ class NodeResult:
     replaced: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """The same as in the `diff` document: plain dicts, lists and numbers."""
+        return dict(to_wire(self.on_wire()))
+
+    def on_wire(self) -> DiffNode:
         """The contract's N."""
-        return {
-            "node": self.node,
-            "graph": self.graph,
-            "op": self.op,
-            **place_fields(self.place),
-            "module": self.module,
-            "isolated": self.isolated.to_dict() if self.isolated else None,
-            "accumulated": self.accumulated.to_dict() if self.accumulated else None,
-            "growth": _ratio_for_json(self.growth),
-            "replaced": _ratio_for_json(self.replaced),
-        }
+        return DiffNode(
+            node=self.node,
+            graph=self.graph,
+            op=self.op,
+            path=self.place.path if self.place is not None else None,
+            range=self.place.range if self.place is not None else None,
+            module=self.module,
+            isolated=self.isolated.on_wire() if self.isolated else None,
+            accumulated=self.accumulated.on_wire() if self.accumulated else None,
+            growth=_ratio_for_json(self.growth),
+            replaced=_ratio_for_json(self.replaced),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,18 +196,23 @@ class SegmentResult:
     place: Location | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """The same as in the `diff` document: plain dicts, lists and numbers."""
+        return dict(to_wire(self.on_wire()))
+
+    def on_wire(self) -> DiffSegment:
         """For JSON; of long pieces the first and the last operations only."""
-        return {
-            "graph": self.graph,
-            "start": self.start,
-            "end": self.end,
-            "ops": _ends(self.ops),
-            "nodes": _ends(self.nodes),
-            **place_fields(self.place),
-            "isolated": self.error.to_dict() if self.error else None,
-            "wrong": self.wrong,
-            "why": self.why,
-        }
+        return DiffSegment(
+            graph=self.graph,
+            start=self.start,
+            end=self.end,
+            ops=_ends(self.ops),
+            nodes=_ends(self.nodes),
+            path=self.place.path if self.place is not None else None,
+            range=self.place.range if self.place is not None else None,
+            isolated=self.error.on_wire() if self.error else None,
+            wrong=self.wrong,
+            why=self.why,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,33 +229,25 @@ class Blame:
     """All nodes that are meant, where they cannot be told apart."""
 
     def to_dict(self) -> dict[str, Any]:
+        """The same as in the `diff` document: plain dicts, lists and numbers."""
+        return dict(to_wire(self.on_wire()))
+
+    def on_wire(self) -> DiffBlame:
         """For JSON."""
-        return {
-            **place_fields(self.place),
-            "op": self.op,
-            "node": self.node,
-            "graph": self.graph,
-            "module": self.module,
-            "nodes": list(self.nodes or (self.node,)),
-            "why": self.why,
-        }
+        return DiffBlame(
+            path=self.place.path if self.place is not None else None,
+            range=self.place.range if self.place is not None else None,
+            op=self.op,
+            node=self.node,
+            graph=self.graph,
+            module=self.module,
+            nodes=list(self.nodes or (self.node,)),
+            why=self.why,
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class InjectedFault:
-    """A fault that was put in on purpose: into how many operations, how many results it changed, whether it was found.
-
-    One that changed nothing cannot be found.
-    """
-
-    fault: str
-    operations: int
-    changed: int
-    found: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"fault": self.fault, "operations": self.operations, "changed": self.changed, "found": self.found}
+InjectedFault: TypeAlias = DiffFault
+"""A fault that was put in on purpose. One that changed nothing cannot be found."""
 
 
 @dataclass
@@ -246,31 +275,36 @@ class DiffReport:
     seconds: dict[str, float] = field(default_factory=dict)
     pictures: list[str] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> DiffDocument:
         """The `diff` document."""
-        return {
-            "schema": SCHEMA,
-            "target": self.target,
-            "reference": self.reference,
-            "backend": self.backend,
-            "verdict": self.verdict.value,
-            "why": self.why,
-            "outputs": [result.to_dict() for result in self.outputs],
-            "gradients": [result.to_dict() for result in self.gradients],
-            "nodes": [node.to_dict() for node in self.nodes],
-            "segments": [segment.to_dict() for segment in self.segments],
-            "blame": [blame.to_dict() for blame in self.blame],
-            "faults": [fault.to_dict() for fault in self.faults],
-            "first_divergent": self.first_divergent or None,
-            "largest_growth": self.largest_growth or None,
-            "deterministic": self.deterministic,
-            "seed": self.seed,
-            "runs": self.runs,
-            "weights": self.weights,
-            "notes": list(self.notes),
-            "seconds": {name: round(value, 4) for name, value in self.seconds.items()},
-            "partial": False,
-        }
+        return DiffDocument(
+            schema=SCHEMA,
+            target=self.target,
+            reference=self.reference,
+            backend=self.backend,
+            verdict=self.verdict,
+            why=self.why,
+            outputs=[result.on_wire() for result in self.outputs],
+            gradients=[result.on_wire() for result in self.gradients],
+            nodes=[node.on_wire() for node in self.nodes],
+            segments=[segment.on_wire() for segment in self.segments],
+            blame=[blame.on_wire() for blame in self.blame],
+            faults=list(self.faults),
+            first_divergent=self.first_divergent or None,
+            largest_growth=self.largest_growth or None,
+            deterministic=self.deterministic,
+            seed=self.seed,
+            runs=self.runs,
+            weights=self.weights,
+            notes=list(self.notes),
+            seconds={name: round(value, 4) for name, value in self.seconds.items()},
+            partial=False,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `diff` document as plain dicts and lists."""
+        document: dict[str, Any] = to_wire(self.document())
+        return document
 
     def to_json(self, indent: int | None = None) -> str:
         """The document as JSON text, in lines that are indented by `indent` spaces, or in one line."""
@@ -316,6 +350,6 @@ def _where(place: Location) -> str:
     return f"{place.path}:{place.range.start.line + 1}"
 
 
-def _ratio_for_json(ratio: float | None) -> Any:
+def _ratio_for_json(ratio: float | None) -> Value:
     """Infinite ratios are told as a string: they mean NaNs or infinities where there should be numbers."""
     return None if ratio is None else value_for_json(ratio)

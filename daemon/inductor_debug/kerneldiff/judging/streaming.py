@@ -1,18 +1,21 @@
 """Sends what a comparison has found so far while it goes on: results and operations, in batches, a few times a second.
 
-A batch is a piece of the `diff` document: rows to add, other values as they are by now. Whoever listens puts the pieces
-together, and has what had come where the end never does. Nothing here is kept or judged.
+A batch is a `DiffPiece`. Whoever listens puts the pieces together (`inductor_debug_schema.grown`), and has what had
+come where the end never does. Nothing here is kept or judged.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+from inductor_debug_schema import DiffPiece
 
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, NodeResult, SegmentResult, TensorResult
 
-Listener = Callable[[dict[str, Any]], None]
+Listener = Callable[[DiffPiece], None]
 _INTERVAL = 0.25
 
 
@@ -28,8 +31,8 @@ class Stream:
     def begin(self, report: DiffReport) -> None:
         """A comparison begins."""
         self._waiting, self._worst = {}, {}
-        names = ("target", "reference", "backend", "seed", "runs")
-        self._send({name: getattr(report, name) for name in names})
+        empty = DiffReport(report.target, report.reference, report.backend, seed=report.seed, runs=report.runs)
+        self._send(DiffPiece(begun=replace(empty.document(), verdict=None, partial=True)))
 
     def result(self, table: str, result: TensorResult) -> None:
         """A row of `outputs` or `gradients`; of several runs only what is worse than before."""
@@ -49,14 +52,30 @@ class Stream:
     def verdict(self, report: DiffReport) -> None:
         """All results are there; what follows looks for the operation at fault."""
         self.flush()
-        names = ("deterministic", "why", "notes")
-        self._send({"verdict": report.verdict.value, **{name: getattr(report, name) for name in names}})
+        self._send(
+            DiffPiece(
+                begun=None,
+                verdict=report.verdict,
+                why=report.why,
+                deterministic=report.deterministic,
+                notes=list(report.notes),
+            )
+        )
 
     def flush(self) -> None:
         """Sends what waits: something begins that takes its time."""
         waiting, self._waiting = self._waiting, {}
         if waiting:
-            self._send({table: [row.to_dict() for row in rows] for table, rows in waiting.items()})
+            rows = {table: [row.on_wire() for row in found] for table, found in waiting.items()}
+            self._send(
+                DiffPiece(
+                    begun=None,
+                    outputs=rows.get("outputs", []),
+                    gradients=rows.get("gradients", []),
+                    nodes=rows.get("nodes", []),
+                    segments=rows.get("segments", []),
+                )
+            )
 
     def _add(self, table: str, row: Any) -> None:
         if self._listener is None:
@@ -65,7 +84,7 @@ class Stream:
         if time.monotonic() - self._last >= self._interval:
             self.flush()
 
-    def _send(self, document: dict[str, Any]) -> None:
+    def _send(self, piece: DiffPiece) -> None:
         if self._listener is not None:
             self._last = time.monotonic()
-            self._listener(document)
+            self._listener(piece)

@@ -10,6 +10,9 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Union
 
+from inductor_debug_schema import DiffElement, DiffMetrics, DiffTolerances, to_wire
+from inductor_debug_schema.answers.diff_document import Value
+
 from inductor_debug.kerneldiff.metrics.comparison_config import Tolerances, number_for_json
 
 Number = Union[bool, int, float, complex]
@@ -49,6 +52,14 @@ class Metrics:
         """The metrics by name; numbers that JSON does not know are None."""
         return {name: number_for_json(value) for name, value in asdict(self).items()}
 
+    def on_wire(self, anchored_ratio: Value = None) -> DiffMetrics:
+        """The metrics for JSON; numbers that JSON does not know are None.
+
+        Args:
+            anchored_ratio: the error over the error to expect, None where that is not measured.
+        """
+        return DiffMetrics(**self.to_dict(), anchored_ratio=anchored_ratio)
+
 
 @dataclass(frozen=True, slots=True)
 class WorstElement:
@@ -58,13 +69,9 @@ class WorstElement:
     reference: Number
     actual: Number
 
-    def to_dict(self) -> dict[str, Any]:
+    def on_wire(self) -> DiffElement:
         """For JSON: NaN, infinities and complex numbers are strings."""
-        return {
-            "index": list(self.index),
-            "reference": value_for_json(self.reference),
-            "actual": value_for_json(self.actual),
-        }
+        return DiffElement(list(self.index), value_for_json(self.reference), value_for_json(self.actual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,10 @@ class PassesWith:
 
     atol: float | None
     rtol: float | None
+
+    def on_wire(self) -> DiffTolerances:
+        """For JSON."""
+        return DiffTolerances(number_for_json(self.atol), number_for_json(self.rtol))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,24 +112,22 @@ class TensorComparison:
     def to_dict(self) -> dict[str, Any]:
         """The part of the `diff` document that tells of one tensor, without its name."""
         passes = self.passes_with or PassesWith(None, None)
-        document: dict[str, Any] = {
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "passed": self.passed,
-            "metrics": self.metrics.to_dict(),
-            "worst": [element.to_dict() for element in self.worst],
-            "passes_with": {"atol": number_for_json(passes.atol), "rtol": number_for_json(passes.rtol)},
-            "tolerances": {
-                "atol": number_for_json(self.tolerances.atol),
-                "rtol": number_for_json(self.tolerances.rtol),
-            },
-        }
-        if self.problem:
-            document["problem"] = self.problem
+        document: dict[str, Any] = to_wire(
+            {
+                "shape": self.shape,
+                "dtype": self.dtype,
+                "passed": self.passed,
+                "metrics": self.metrics.on_wire(),
+                "worst": [element.on_wire() for element in self.worst],
+                "passes_with": passes.on_wire(),
+                "tolerances": PassesWith(self.tolerances.atol, self.tolerances.rtol).on_wire(),
+                "problem": self.problem,
+            }
+        )
         return document
 
 
-def value_for_json(value: Number) -> Any:
+def value_for_json(value: Number) -> Value:
     """`value` where JSON knows it, else a string that tells it: `NaN`, `Infinity`, `-Infinity`, `(1+2j)`."""
     if isinstance(value, complex):
         return str(value) if cmath.isfinite(value) else str(value).replace("inf", "Infinity").replace("nan", "NaN")

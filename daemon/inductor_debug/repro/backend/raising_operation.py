@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import Direction, Location
 
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions
 from inductor_debug.capture.expressions.spans import SourceMap
@@ -30,7 +30,7 @@ class RaisingOperation:
     """The operation, by its node in one of Dynamo's graphs, and where in the source it comes from."""
 
     graph: str
-    direction: str
+    direction: Direction
     node: str
     op: str
     place: Location | None
@@ -59,7 +59,7 @@ def raising_operation(
                 continue
             step = _last_step(whole, backend, symptom, manner, seconds, progress)
             if step is not None:
-                direction = "backward" if manner.backward else "forward"
+                direction = Direction.BACKWARD if manner.backward else Direction.FORWARD
                 return RaisingOperation(
                     str(number), direction, step.node, step.target, _place(graph, step, target, sources)
                 )

@@ -10,11 +10,13 @@ from inductor_debug_schema import (
     Answered,
     ArtifactKind,
     ArtifactMade,
+    BisectPiece,
     Event,
     Finding,
     JobRequest,
     PartlyAnswered,
     Progressed,
+    to_wire,
 )
 
 from inductor_debug.capture.targets.candidates import Candidate
@@ -53,14 +55,14 @@ def _bisect(opened: OpenFile, candidate: Candidate) -> list[Finding]:
             str(accelerator) if accelerator else None,
             wanted,
             lambda message: opened.emit(Progressed(f"{candidate.name}: {message}")),
-            lambda tried: opened.emit(PartlyAnswered(candidate.name, {"ladder": [tried.to_dict()]})),
+            lambda tried: opened.emit(PartlyAnswered(candidate.name, BisectPiece(ladder=[tried.on_wire()]))),
             opened.loaded.module,
         )
-        opened.emit(PartlyAnswered(candidate.name, {"planned": climb.planned}))
+        opened.emit(PartlyAnswered(candidate.name, BisectPiece(ladder=[], planned=climb.planned)))
         with opened.builder.traced():
             result = climb.run()
-    document = result.to_dict()
-    content = json.dumps(document, indent=1).encode()
+    document = result.document()
+    content = json.dumps(to_wire(document), indent=1).encode()
     opened.emit(
         ArtifactMade(ArtifactKind.REPORTS, "bisection", ".json", "application/json", content, target=candidate.name)
     )

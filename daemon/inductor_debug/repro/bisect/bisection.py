@@ -14,12 +14,12 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from inductor_debug_schema import place_fields
+from inductor_debug_schema import BisectGuilty, BisectStep, Direction, Location, RoundTrip
 
 from inductor_debug.accelerators.profile import Profile, ProfileError
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.script_backends.transfers import RoundTrip, Transfer
+from inductor_debug.capture.script_backends.transfers import Transfer
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import DYNAMO, Backend, UnknownBackendError, resolve
 from inductor_debug.kerneldiff.execution.node_graphs import SharedGraphs
@@ -72,9 +72,9 @@ class Bisector:
         self._gradients = target.training if wanted.gradients is None else wanted.gradients
 
     @property
-    def planned(self) -> list[dict[str, str]]:
-        """All rungs, `{backend, adds}` each, in the order in which they are climbed."""
-        return [{"backend": rung.backend, "adds": rung.adds} for rung in self._rungs]
+    def planned(self) -> list[BisectStep]:
+        """All rungs in the order in which they are climbed."""
+        return [BisectStep(rung.backend, rung.adds) for rung in self._rungs]
 
     def run(self) -> Bisection:
         """Climbs every rung, then looks into the first that went wrong."""
@@ -182,48 +182,41 @@ class Bisector:
         result.commands = self._commands(before[-1] if before else None, guilty)
         result.guilty = self._look_into(guilty, result.notes)
 
-    def _look_into(self, guilty: TriedRung, notes: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "backend": guilty.rung.backend,
-            "graph": None,
-            "direction": None,
-            "pass": None,
-            "node": guilty.subject or None,
-            "op": None,
-            **place_fields(guilty.place),
-        }
+    def _look_into(self, guilty: TriedRung, notes: list[str]) -> BisectGuilty:
+        found = BisectGuilty(backend=guilty.rung.backend, node=guilty.subject or None, **_placed(guilty.place))
         if guilty.report is None:
             return found
         if guilty.state is State.FAILED:
-            return found | self._raised(guilty, notes)
-        found["direction"] = _direction(guilty.report)
+            return self._raised(found, guilty, notes)
+        direction = _direction(guilty.report)
+        found = replace(found, direction=direction)
         self._progress(f"{guilty.rung.backend}: looking for the operation at fault")
         torch._dynamo.reset()
         again = self._compared(guilty.rung, nodes=True, yardstick=guilty.reference).report
         if again is not None and again.blame:
             # What is wrong in the forward is not to be blamed on an operation of the backward, where there is another.
-            own = (blamed for blamed in again.blame if _is_backward(blamed) == (found["direction"] == "backward"))
+            own = (blamed for blamed in again.blame if _is_backward(blamed) == (direction is Direction.BACKWARD))
             first = next(own, again.blame[0])
-            found |= {"graph": first.graph or None, "node": first.node, "op": first.op, **place_fields(first.place)}
-        if guilty.rung.backend == DYNAMO and not found["op"]:
-            return found | self._departure(notes)
-        return found | self._pass(guilty, notes)
+            found = replace(found, graph=first.graph or None, node=first.node, op=first.op, **_placed(first.place))
+        if guilty.rung.backend == DYNAMO and not found.op:
+            return self._departure(found, notes)
+        return replace(found, pass_=self._pass(guilty, notes))
 
-    def _departure(self, notes: list[str]) -> dict[str, Any]:
+    def _departure(self, known: BisectGuilty, notes: list[str]) -> BisectGuilty:
         """The line at which Dynamo's graphs leave the user's code."""
         self._progress("dynamo: looking for the line that runs something else")
         torch._dynamo.reset()
         found = departure(self._target, self._sources)
         if found is None:
-            return {}
+            return known
         notes.append(found.words)
-        return {"op": found.op, **place_fields(found.place)}
+        return replace(known, op=found.op, **_placed(found.place))
 
-    def _raised(self, guilty: TriedRung, notes: list[str]) -> dict[str, Any]:
+    def _raised(self, known: BisectGuilty, guilty: TriedRung, notes: list[str]) -> BisectGuilty:
         """The operation that a backend raises at, and the pass or lowering of Inductor that does."""
         backend = self._backend(guilty.rung.backend).graph_compiler
         if backend is None or guilty.rung.backend == DYNAMO or is_about_the_environment(guilty.why):
-            return {}
+            return known
         name = guilty.rung.backend
         self._progress(f"{name}: looking for the operation that it raises at")
         operation = raising_operation(
@@ -236,15 +229,22 @@ class Bisector:
         )
         if operation is None:
             notes.append(f"{name} raises at no graph by itself.")
-            return {}
-        found = {"graph": operation.graph, "direction": operation.direction, "node": operation.node}
-        return {**found, "op": operation.op, **place_fields(operation.place), **self._pass(guilty, notes)}
+            return known
+        return replace(
+            known,
+            graph=operation.graph,
+            direction=operation.direction,
+            node=operation.node,
+            op=operation.op,
+            pass_=self._pass(guilty, notes),
+            **_placed(operation.place),
+        )
 
-    def _pass(self, guilty: TriedRung, notes: list[str]) -> dict[str, Any]:
+    def _pass(self, guilty: TriedRung, notes: list[str]) -> str | None:
         """The pass or lowering, where the backend is one that torch's bisector knows."""
         if guilty.rung.backend not in ("inductor", "aot_eager_decomp_partition") or not self._wanted.passes:
-            return {}
-        return {"pass": self._guilty_pass(notes)}
+            return None
+        return self._guilty_pass(notes)
 
     def _guilty_pass(self, notes: list[str]) -> str | None:
         self._progress("looking for the pass or lowering at fault")
@@ -299,6 +299,10 @@ def _is_backward(blamed: Blame) -> bool:
     return blamed.graph.endswith("backward")
 
 
-def _direction(report: DiffReport) -> str:
+def _placed(place: Location | None) -> dict[str, Any]:
+    return {"path": None, "range": None} if place is None else {"path": place.path, "range": place.range}
+
+
+def _direction(report: DiffReport) -> Direction:
     wrong = any(result.verdict is Verdict.WRONG for result in report.outputs)
-    return "backward" if report.gradients and not wrong else "forward"
+    return Direction.BACKWARD if report.gradients and not wrong else Direction.FORWARD

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import BisectDocument, BisectGuilty, BisectRung, Location
 
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport
 from inductor_debug.repro.bisect.ladder import EAGER, Layer, Rung, State
@@ -37,15 +36,9 @@ class TriedRung:
     subject: str = ""
     reference: str = EAGER.backend
 
-    def to_dict(self) -> dict[str, Any]:
+    def on_wire(self) -> BisectRung:
         """A rung of the contract's `bisect` document."""
-        return {
-            "backend": self.rung.backend,
-            "adds": self.rung.adds,
-            "state": self.state.value,
-            "why": self.why,
-            "seconds": round(self.seconds, 3),
-        }
+        return BisectRung(self.rung.backend, self.rung.adds, self.state, self.why, round(self.seconds, 3))
 
 
 @dataclass
@@ -55,18 +48,18 @@ class Bisection:
     target: str
     ladder: list[TriedRung] = field(default_factory=list)
     verdict: Layer = Layer.NONE
-    guilty: dict[str, Any] | None = None
+    guilty: BisectGuilty | None = None
     commands: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> BisectDocument:
         """The contract's `bisect` document."""
-        return {
-            "schema": 1,
-            "target": self.target,
-            "ladder": [tried.to_dict() for tried in self.ladder],
-            "verdict": self.verdict.value,
-            "guilty": self.guilty,
-            "commands": self.commands,
-            "notes": self.notes,
-        }
+        return BisectDocument(
+            schema=1,
+            target=self.target,
+            ladder=[tried.on_wire() for tried in self.ladder],
+            verdict=self.verdict,
+            guilty=self.guilty,
+            commands=self.commands,
+            notes=self.notes,
+        )

@@ -7,35 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
+from typing import TypeAlias
+
+from inductor_debug_schema import BisectVerdict, RungState
 
 from inductor_debug.kerneldiff.emulation.backends import DYNAMO
 
-
-class Layer(str, Enum):
-    """Who is to blame when a rung is the first that goes wrong; the values are the contract's verdicts."""
-
-    NONE = "none"
-    """No rung goes wrong."""
-    FRONT_END = "front-end"
-    """What captures and rewrites graphs: Dynamo, AOTAutograd, decompositions and the partitioner."""
-    BACK_END = "back-end"
-    """What generates and runs code: Inductor, or an accelerator's compiler and arithmetic."""
-    ENVIRONMENT = "environment"
-    """The model itself, or what is installed: it fails without any compiler, or a tool is missing."""
-    DATA_TRANSFER = "data-transfer"
-    """Values change on their way to the accelerator or back, before anything is computed."""
-
-
-class State(str, Enum):
-    """How a rung ended."""
-
-    OK = "ok"
-    """As exact as eager."""
-    WRONG = "wrong"
-    """Numbers that rounding does not explain."""
-    FAILED = "failed"
-    """It raised."""
+Layer: TypeAlias = BisectVerdict
+State: TypeAlias = RungState
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ from inductor_debug_schema import (
     Location,
     NodeRole,
     Progressed,
+    RoundTrip,
+    TransfersDocument,
+    TransferSummary,
+    to_wire,
 )
 from torch.fx import GraphModule
 
@@ -28,7 +32,7 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.graphs.graph_arguments import Argument
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.script_backends.transfer_log import TransferLog
-from inductor_debug.capture.script_backends.transfers import RoundTrip, Transfer
+from inductor_debug.capture.script_backends.transfers import Transfer
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile, on_targets
 
@@ -49,7 +53,7 @@ def _log(opened: OpenFile, candidate: Candidate) -> list[Finding]:
     profile = _accelerator(opened)
     error = run_logged(subject, profile, transfers.append)
     opened.emit(Answered(candidate.name, document_of(candidate.name, profile.name, transfers, problem, error)))
-    lines = "".join(json.dumps(transfer.to_dict()) + "\n" for transfer in transfers)
+    lines = "".join(json.dumps(to_wire(transfer.on_wire())) + "\n" for transfer in transfers)
     opened.emit(
         ArtifactMade(
             ArtifactKind.REPORTS, "transfers", ".jsonl", "application/jsonl", lines.encode(), target=candidate.name
@@ -87,22 +91,24 @@ def _declared(target: BuiltTarget, argument: Argument) -> Location | None:
     return next((frame.location for frame in target.declarations.get(argument.name, given) if frame.in_project), None)
 
 
-def document_of(target: str, accelerator: str, transfers: list[Transfer], problem: str, error: str) -> dict[str, Any]:
+def document_of(
+    target: str, accelerator: str, transfers: list[Transfer], problem: str, error: str
+) -> TransfersDocument:
     """The `transfers` document. Bytes count every crossing; `changed` are tensors that do not come back as they were.
 
     `problem` says why values are missing, `error` what the target raised.
     """
-    return {
-        "schema": 1,
-        "target": target,
-        "accelerator": accelerator,
-        "transfers": [transfer.to_dict() for transfer in transfers],
-        "summary": {
-            "transfers": len(transfers),
-            "host_bytes": sum(transfer.host_bytes for transfer in transfers),
-            "device_bytes": sum(transfer.device_bytes for transfer in transfers),
-            "changed": sum(transfer.round_trip is RoundTrip.CHANGED for transfer in transfers),
-        },
-        "problem": problem or None,
-        "error": error or None,
-    }
+    return TransfersDocument(
+        schema=1,
+        target=target,
+        accelerator=accelerator,
+        transfers=[transfer.on_wire() for transfer in transfers],
+        summary=TransferSummary(
+            transfers=len(transfers),
+            host_bytes=sum(transfer.host_bytes for transfer in transfers),
+            device_bytes=sum(transfer.device_bytes for transfer in transfers),
+            changed=sum(transfer.round_trip is RoundTrip.CHANGED for transfer in transfers),
+        ),
+        problem=problem or None,
+        error=error or None,
+    )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inductor_debug_schema import AcceleratorComparison, to_wire
 
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.server.commands.bisect_commands import target_of
-from inductor_debug.server.commands.ordering import Bar, Token, options_of
+from inductor_debug.server.commands.ordering import Bar, Token, options_of, target_of
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 

@@ -7,6 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from inductor_debug_schema import (
+    BisectAnswer,
+    BisectDocument,
+    BisectOptions,
+    TransfersAnswer,
+    TransfersDocument,
+    TransfersOverview,
+    to_wire,
+)
+
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order
 from inductor_debug.engine.settings.settings import ConfigurationError
@@ -14,7 +24,16 @@ from inductor_debug.report.bisect_words import verdict_sentence
 from inductor_debug.report.html.bisect_page import Climb, bisect_page
 from inductor_debug.report.html.transfers_page import transfers_page
 from inductor_debug.server.commands import order_pages
-from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform
+from inductor_debug.server.commands.ordering import (
+    Token,
+    extended,
+    names_of,
+    options_from,
+    options_of,
+    outcome,
+    perform,
+    target_of,
+)
 from inductor_debug.server.commands.partial_results import PartialResults
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
@@ -24,16 +43,7 @@ if TYPE_CHECKING:
 
 _ROWS_THAT_FIT = 40
 """Rows of a page that is sent whole, whatever they say."""
-_TYPES: dict[str, type] = {
-    "reference": str,
-    "backends": list,
-    "accelerator": str,
-    "seed": int,
-    "gradients": bool,
-    "passes": bool,
-    "inject": list,
-}
-OPTIONS = ("uri", "target", order_pages.OPTION, *_TYPES)
+OPTIONS = ("uri", "target", order_pages.OPTION, *names_of(BisectOptions))
 TRANSFER_OPTIONS = ("uri", "target", order_pages.OPTION)
 
 
@@ -46,10 +56,7 @@ async def bisect(server: Server, arguments: Sequence[Any], token: Token | None =
     climbed.
     """
     options = options_of(arguments)
-    said = {name: options[name] for name in _TYPES if options.get(name) is not None}
-    for name, value in said.items():
-        if not isinstance(value, _TYPES[name]) or (_TYPES[name] is int and isinstance(value, bool)):
-            raise RequestError(f"`{name}` must be of type {_TYPES[name].__name__}.", INVALID_PARAMS)
+    said = options_from(BisectOptions, options)
     try:
         order = bisect_order(said, server.configuration.settings_for(path_of(options["uri"])))
     except (ProfileError, ConfigurationError) as error:
@@ -58,11 +65,10 @@ async def bisect(server: Server, arguments: Sequence[Any], token: Token | None =
     paged = order_pages.wants_page(options)
     told = PartialResults(server, options, Climb().hear if paged else None)
     performed = await perform(server, arguments, order, token=token, title="Bisecting", on_event=told.hear)
-    answer = {
-        **outcome(options, performed.report, performed),
-        "bisections": [answered.document for answered in performed.answers],
-        "said": [verdict_sentence(answered.document) for answered in performed.answers],
-    }
+    answers = (answered.document for answered in performed.answers)
+    bisections = [document for document in answers if isinstance(document, BisectDocument)]
+    sentences = [verdict_sentence(to_wire(document)) for document in bisections]
+    answer = extended(BisectAnswer, outcome(options, performed), bisections=bisections, said=sentences)
     return order_pages.with_page(server, answer, performed, bisect_page, bisect_page) if paged else answer
 
 
@@ -72,24 +78,19 @@ async def transfers(server: Server, arguments: Sequence[Any], token: Token | Non
     paged = order_pages.wants_page(options)
     order = replace(transfers_order(), target=target_of(options))
     performed = await perform(server, arguments, order, token=token, title="Logging transfers")
-    names = ("target", "accelerator", "summary", "problem", "error")
-    answer = {
-        **outcome(options, performed.report, performed),
-        "transfers": [{name: answered.document[name] for name in names} for answered in performed.answers],
-    }
+    overviews = [
+        TransfersOverview(
+            target=document.target,
+            accelerator=document.accelerator,
+            summary=document.summary,
+            problem=document.problem,
+            error=document.error,
+        )
+        for document in (answered.document for answered in performed.answers)
+        if isinstance(document, TransfersDocument)
+    ]
+    answer = extended(TransfersAnswer, outcome(options, performed), transfers=overviews)
     log = next((kept.path for kept in performed.references if kept.path.endswith(".jsonl")), None)
     whole = partial(transfers_page, log=log)
     shorter = partial(whole, most_rows=_ROWS_THAT_FIT)
     return order_pages.with_page(server, answer, performed, whole, shorter) if paged else answer
-
-
-def target_of(options: dict[str, Any]) -> str:
-    """The target that is meant, "" for all.
-
-    Raises:
-        RequestError: it is no name.
-    """
-    target = options.get("target") or ""
-    if not isinstance(target, str):
-        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
-    return target

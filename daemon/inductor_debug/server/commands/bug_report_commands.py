@@ -15,8 +15,7 @@ from weakref import WeakKeyDictionary
 from inductor_debug.engine.bug_report.bug_report import BugReport, Wanted, gather, write
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.server.commands.bisect_commands import target_of
-from inductor_debug.server.commands.ordering import Bar, Token, options_of
+from inductor_debug.server.commands.ordering import Bar, Token, options_of, target_of
 from inductor_debug.server.commands.repro_commands import shown_finding
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of

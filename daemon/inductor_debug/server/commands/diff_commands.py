@@ -6,13 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import ArtifactMade, Event
+from inductor_debug_schema import DiffAnswer, DiffDocument, DiffOptions, DiffSummary, Event, OrderOutcome
 
 from inductor_debug.accelerators.document import ProfileError
-from inductor_debug.engine.orders.comparing import OPTIONS as COMPARISON
 from inductor_debug.engine.orders.comparing import diff_order
 from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
-from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform, references
+from inductor_debug.server.commands.ordering import (
+    Token,
+    extended,
+    names_of,
+    options_from,
+    options_of,
+    outcome,
+    perform,
+    target_of,
+)
 from inductor_debug.server.commands.partial_results import PartialResults
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
@@ -20,7 +28,7 @@ from inductor_debug.server.state.synchronisation import path_of
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
 
-OPTIONS = ("uri", "target", *COMPARISON)
+OPTIONS = ("uri", "target", *names_of(DiffOptions))
 _MOST_BLAMED = 10
 
 
@@ -35,17 +43,8 @@ async def diff(server: Server, arguments: Sequence[Any], token: Token | None = N
     worker dies, is answered with what had come, as a document with `partial` true.
     """
     options = options_of(arguments)
-    target = options.get("target") or ""
-    if not isinstance(target, str):
-        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
-    for name, types in COMPARISON.items():
-        value = options.get(name)
-        if value is not None and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
-            raise RequestError(
-                f"`{name}` must be of type {' or '.join(kind.__name__ for kind in types)}.", INVALID_PARAMS
-            )
     try:
-        order = diff_order(options, target=target)
+        order = diff_order(options_from(DiffOptions, options), target=target_of(options))
     except ProfileError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
     partial, results = PartialComparisons(), PartialResults(server, options)
@@ -60,34 +59,39 @@ async def diff(server: Server, arguments: Sequence[Any], token: Token | None = N
         unfinished = partial.documents("it was cancelled")
         if not unfinished:
             raise
-        return {
-            "uri": options["uri"],
-            "status": "cancelled",
-            "reason": None,
-            **_kept(server, path_of(options["uri"]), partial.artifacts(unfinished)),
-            "comparisons": [_short(document) for document in unfinished],
-        }
+        cancelled = OrderOutcome(uri=options["uri"], status="cancelled", reason=None, notes=[], artifacts=[])
+        return _answer(server, cancelled, [], unfinished, partial)
     server.numerics.take(performed.report.path, performed)
-    answer = outcome(options, performed.report, performed)
-    unfinished = partial.documents(answer["reason"] or "its process ended") if performed.broken else []
-    more = _kept(server, performed.report.path, partial.artifacts(unfinished))
-    return {
-        **answer,
-        "notes": [*answer["notes"], *more["notes"]],
-        "artifacts": [*answer["artifacts"], *more["artifacts"]],
-        "comparisons": [*map(_short, [answered.document for answered in performed.answers]), *map(_short, unfinished)],
-    }
+    known = outcome(options, performed)
+    unfinished = partial.documents(known.reason or "its process ended") if performed.broken else []
+    answers = (answered.document for answered in performed.answers)
+    finished = [document for document in answers if isinstance(document, DiffDocument)]
+    return _answer(server, known, finished, unfinished, partial)
 
 
-def _kept(server: Server, path: str, artifacts: Sequence[ArtifactMade]) -> dict[str, Any]:
-    """What there is of comparisons that did not end, as files."""
-    if not artifacts:
-        return {"notes": [], "artifacts": []}
-    kept = server.engine.keep(path, artifacts)
-    return {"notes": kept.notes, "artifacts": references(kept.references)}
+def _answer(
+    server: Server,
+    known: OrderOutcome,
+    finished: list[DiffDocument],
+    unfinished: list[DiffDocument],
+    partial: PartialComparisons,
+) -> dict[str, Any]:
+    """The result, with what there is of comparisons that did not end as files."""
+    notes, artifacts = known.notes, known.artifacts
+    if unfinished:
+        kept = server.engine.keep(path_of(known.uri), partial.artifacts(unfinished))
+        notes, artifacts = [*notes, *kept.notes], [*artifacts, *kept.references]
+    comparisons = [_summary(document) for document in (*finished, *unfinished)]
+    return extended(DiffAnswer, known, notes=notes, artifacts=artifacts, comparisons=comparisons)
 
 
-def _short(document: dict[str, Any]) -> dict[str, Any]:
-    names = ("target", "reference", "backend", "verdict", "why")
-    short = {**{name: document[name] for name in names}, "blame": document["blame"][:_MOST_BLAMED]}
-    return {**short, "partial": document.get("partial", False)}
+def _summary(document: DiffDocument) -> DiffSummary:
+    return DiffSummary(
+        target=document.target,
+        reference=document.reference,
+        backend=document.backend,
+        verdict=document.verdict,
+        why=document.why,
+        blame=document.blame[:_MOST_BLAMED],
+        partial=document.partial,
+    )

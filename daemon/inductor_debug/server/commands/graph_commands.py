@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import Stage
+from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, Stage
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform
+from inductor_debug.server.commands.ordering import Token, extended, options_of, outcome, perform
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
@@ -38,17 +38,14 @@ async def graph(server: Server, arguments: Sequence[Any], token: Token | None = 
     if performed is None:
         performed = await perform(server, arguments, order, token=token, title="Capturing graphs")
     targets = [
-        {
-            "name": found.name,
-            "line": found.line,
-            "stages": [
-                {"stage": report.stage.value, "state": report.state.value, "notes": report.notes}
-                for report in found.stages
-            ],
-        }
+        GraphTarget(
+            found.name,
+            found.line,
+            [GraphStage(report.stage, report.state, report.notes) for report in found.stages],
+        )
         for found in performed.report.targets
     ]
-    return {**outcome(options, performed.report, performed), "targets": targets}
+    return extended(GraphAnswer, outcome(options, performed), targets=targets)
 
 
 async def _held(server: Server, uri: str, order: Order) -> Performed | None:

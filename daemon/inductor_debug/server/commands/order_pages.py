@@ -9,12 +9,11 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade
+from inductor_debug_schema import ArtifactKind, ArtifactMade, to_wire
 
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.report.file_names import Places
 from inductor_debug.report.source_characters import Sources
-from inductor_debug.server.commands.ordering import references
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, LARGEST_MESSAGE, RequestError
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def with_page(server: Server, answer: Document, performed: Performed, render: Re
     """
     path = performed.report.path
     root = server.configuration.settings_for(path).project_root
-    documents = [answered.document for answered in performed.answers]
+    documents: list[Document] = [to_wire(answered.document) for answered in performed.answers]
     answer = {**answer, "page": None, "root": root}
     if not documents:
         return answer
@@ -63,7 +62,7 @@ def with_page(server: Server, answer: Document, performed: Performed, render: Re
     made = ArtifactMade(ArtifactKind.REPORTS, "page", ".html", "text/html", text.encode())
     kept = server.engine.keep(path, [made])
     if kept.references:
-        return {**answer, "artifacts": [*answer["artifacts"], *references(kept.references)]}
+        return {**answer, "artifacts": [*answer["artifacts"], *to_wire(kept.references)]}
     return {**answer, "notes": [*answer["notes"], *kept.notes], "page": shorter(documents, *about)}
 
 

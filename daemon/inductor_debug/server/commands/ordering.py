@@ -7,10 +7,11 @@ the answer names files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Union
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from inductor_debug_schema import ArtifactReference, Event, FileReport, Progressed, StageStarted, to_wire
+from inductor_debug_schema import Event, OrderOutcome, Progressed, StageStarted, WireError, from_wire, to_wire
 from lsprotocol import types
 
 from inductor_debug.engine.orders.orders import Listener, Order, Performed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
 
 Token = Union[str, int]
+Options = TypeVar("Options")
+Answer = TypeVar("Answer", bound=OrderOutcome)
 
 
 def options_of(arguments: Sequence[Any]) -> dict[str, Any]:
@@ -79,25 +82,68 @@ async def perform(
         bar.end()
 
 
-def references(found: Iterable[ArtifactReference]) -> list[dict[str, Any]]:
-    """Artifact references as results of commands carry them: `{kind, path, bytes, media_type}`."""
-    return [to_wire(reference) for reference in found]
+def options_from(kind: type[Options], options: Mapping[str, Any]) -> Options:
+    """The options of a command that `kind` names, without those that are null.
+
+    Raises:
+        RequestError: one is of another type.
+    """
+    given: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        value = options.get(name)
+        if value is None:
+            continue
+        members = tuple(get_origin(member) or member for member in get_args(hint) if member is not type(None))
+        known = (*members, int) if float in members else members
+        if not isinstance(value, known) or (isinstance(value, bool) and bool not in known):
+            expected = " or ".join(member.__name__ for member in members)
+            raise RequestError(f"`{name}` must be of type {expected}.", INVALID_PARAMS)
+        given[name] = value
+    try:
+        return from_wire(kind, given)
+    except WireError as error:
+        raise RequestError(f"{error}.", INVALID_PARAMS) from error
 
 
-def outcome(options: dict[str, Any], report: FileReport, performed: Performed) -> dict[str, Any]:
+def names_of(kind: type) -> tuple[str, ...]:
+    """The names of the options that `kind` has."""
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+def target_of(options: Mapping[str, Any]) -> str:
+    """The target that is meant, "" for all.
+
+    Raises:
+        RequestError: it is no name.
+    """
+    target = options.get("target") or ""
+    if not isinstance(target, str):
+        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
+    return target
+
+
+def outcome(options: Mapping[str, Any], performed: Performed) -> OrderOutcome:
     """What every order's result says: the file, its status, why nothing came of it, and the artifacts.
 
-    `reason` is the worst finding of a run that failed, null otherwise; `notes` say which artifacts were not kept.
+    `reason` is the worst finding of a run that failed, None otherwise; `notes` say which artifacts were not kept.
     """
+    report = performed.report
     failed = performed.broken or report.status.value in ("failed", "crashed", "timeout", "no-target")
     worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
-    return {
-        "uri": options["uri"],
-        "status": report.status.value,
-        "reason": worst.message if failed and worst is not None else None,
-        "notes": performed.notes,
-        "artifacts": references(performed.references),
-    }
+    return OrderOutcome(
+        uri=options["uri"],
+        status=report.status.value,
+        reason=worst.message if failed and worst is not None else None,
+        notes=performed.notes,
+        artifacts=performed.references,
+    )
+
+
+def extended(answer: type[Answer], known: OrderOutcome, **more: Any) -> dict[str, Any]:
+    """A command's result: the outcome of the order, and what the command adds to it or says otherwise."""
+    said = {field.name: getattr(known, field.name) for field in dataclasses.fields(known)}
+    document: dict[str, Any] = to_wire(answer(**{**said, **more}))
+    return document
 
 
 class Bar:

@@ -1,9 +1,9 @@
 """What an order has found so far, sent to the editor while it goes on: partial results as LSP has them.
 
 A command that carries `partialResultToken` among its options is told by `$/progress` with that token, in values
-`{target, document}` that are added to what came before, with the `page` as it is then where there is one. Pieces are
-cut so that each fits into a message; a single row that would not is left out, for the answer names the file that has
-it.
+`{target, document}`, where `document` is a `DiffPiece` or a `BisectPiece`, with the `page` as it is then where there is
+one. Pieces are cut so that each fits into a message; a single row that would not is left out, for the answer names the
+file that has it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import Event, PartlyAnswered
+from inductor_debug_schema import Event, PartlyAnswered, to_wire
 from lsprotocol import types
 
 from inductor_debug.server.rpc.protocol import LARGEST_MESSAGE
@@ -40,7 +40,7 @@ class PartialResults:
         """Sends an event that is a piece of an answer."""
         if self._token is None or not isinstance(event, PartlyAnswered):
             return
-        for piece in pieces(event.document, _LARGEST_PIECE):
+        for piece in pieces(to_wire(event.piece), _LARGEST_PIECE):
             value = {"target": event.target, "document": piece}
             if self._page is not None and len(json.dumps(page := self._page(event.target, piece))) < _LARGEST_PAGE:
                 value["page"] = page
@@ -49,21 +49,26 @@ class PartialResults:
 
 def pieces(document: dict[str, Any], largest: int) -> Iterator[dict[str, Any]]:
     """The document in pieces of at most `largest` bytes of JSON: tables are cut between their rows."""
-    piece: dict[str, Any] = {}
+    tables = {name for name, value in document.items() if _is_table(value)}
+    piece: dict[str, Any] = {name: [] for name in tables}
     used = 0
     for name, value in document.items():
-        is_table = isinstance(value, list) and all(isinstance(row, dict) for row in value)
+        is_table = name in tables
         for part in value if is_table else [value]:
             size = len(json.dumps(part)) + len(name) + 8
             if size > largest:
                 continue
             if used + size > largest:
                 yield piece
-                piece, used = {}, 0
+                piece, used = {name: [] for name in tables}, 0
             used += size
             if is_table:
-                piece.setdefault(name, []).append(part)
+                piece[name].append(part)
             else:
                 piece[name] = part
-    if piece:
+    if used:
         yield piece
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, Severity
+from inductor_debug_schema import ArtifactKind, ArtifactMade, ReportAnswer, Severity
 
 from inductor_debug import __version__
 from inductor_debug.engine.orders.orders import Order, Performed
-from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform, references
+from inductor_debug.server.commands.ordering import Token, extended, options_of, outcome, perform
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ async def report(server: Server, arguments: Sequence[Any], token: Token | None =
     made = ArtifactMade(ArtifactKind.REPORTS, "report", f".{form}", _MEDIA_TYPES[form], text.encode())
     kept = server.engine.keep(path, [made])
     root = server.configuration.settings_for(path).project_root
-    answer = outcome(options, performed.report, performed)
-    return {**answer, "notes": [*answer["notes"], *kept.notes], "artifacts": references(kept.references), "root": root}
+    known = outcome(options, performed)
+    return extended(ReportAnswer, known, notes=[*known.notes, *kept.notes], artifacts=kept.references, root=root)
 
 
 def _rendered(server: Server, performed: Performed, form: str, moment: datetime, seconds: float) -> str:

@@ -7,24 +7,25 @@ with its smallest script so far, where it has one.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import ArtifactMade, Event, Finding
+from inductor_debug_schema import (
+    ArtifactMade,
+    Event,
+    Finding,
+    OrderOutcome,
+    ReproAnswer,
+    ReproDocument,
+    ReproOptions,
+)
 from lsprotocol import types
 
-from inductor_debug.engine.orders.reproducing import (
-    NOT_CUT_OUT,
-    document_of,
-    made_of,
-    order_for,
-    proved,
-    refused,
-    script_of,
-)
+from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT, made_of, order_for, proved, refused, script_of
 from inductor_debug.engine.settings.folders import cache_folder
-from inductor_debug.server.commands.ordering import Token, options_of, outcome, perform, references
+from inductor_debug.server.commands.ordering import Token, extended, names_of, options_of, outcome, perform
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.known_comparisons import RULE as NUMERICS
 from inductor_debug.server.state.synchronisation import path_of
@@ -36,7 +37,7 @@ COMMAND = "inductorDebug.repro"
 CLIENT_COMMAND = "inductorDebug.makeReproducer"
 """The command of clients that show progress and open the script themselves."""
 TITLE = "Make a minimal reproducer"
-OPTIONS = ("uri", "target", "rule", "line", "fingerprint", "backend")
+OPTIONS = ("uri", "target", *names_of(ReproOptions))
 _LONGEST_TEXT = 48 << 10
 """Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
 
@@ -62,7 +63,8 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
     )
     refusal = refused(order)
     if refusal is not None:
-        return {"status": "clean", "reason": None, "notes": [], "artifacts": [], **refusal.document}
+        known = OrderOutcome(uri=uri, status="clean", reason=None, notes=[], artifacts=[])
+        return _answer(known, refusal.document, None)
     made: list[ArtifactMade] = []
 
     def note(event: Event) -> None:
@@ -73,13 +75,14 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
         performed = await perform(server, [options], order, token=token, title=TITLE, on_event=note)
         found = await proved(performed, server.configuration.settings_for(path))
     except asyncio.CancelledError:
-        best = _best(server, path, made)
+        best = _best(server, uri, made)
         if best is None:
             raise
-        return {**best, "uri": uri}
-    result = outcome(options, performed.report, performed)
-    document = found.document if performed.answers or found.script else {**document_of([]), "why": result["reason"]}
-    return {**result, **document, **_text(document, found.script)}
+        return best
+    known = outcome(options, performed)
+    answered = bool(performed.answers or found.script)
+    document = found.document if answered else ReproDocument.without_script(known.reason or "")
+    return _answer(known, document, found.script)
 
 
 def _compared(server: Server, path: str, finding: Finding | None) -> str:
@@ -88,22 +91,23 @@ def _compared(server: Server, path: str, finding: Finding | None) -> str:
     return measured.backend if measured is not None else ""
 
 
-def _best(server: Server, path: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
+def _best(server: Server, uri: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
     """The answer of a search that was cancelled: the smallest script until then; None where there was none yet."""
     script, _ = made_of(made)
     if script is None:
         return None
-    kept = server.engine.keep(path, made)
-    document = {**document_of([]), "script": script_of(kept.references), "why": "the search was cancelled"}
-    about = {"status": "cancelled", "reason": None, "notes": kept.notes, "artifacts": references(kept.references)}
-    return {**about, **document, **_text(document, script)}
+    kept = server.engine.keep(path_of(uri), made)
+    nothing = ReproDocument.without_script("the search was cancelled")
+    document = dataclasses.replace(nothing, script=script_of(kept.references))
+    known = OrderOutcome(uri=uri, status="cancelled", reason=None, notes=kept.notes, artifacts=kept.references)
+    return _answer(known, document, script)
 
 
-def _text(document: dict[str, Any], script: str | None) -> dict[str, str]:
-    """The script itself where no file has it, unless a message could not carry it."""
-    if script is None or document["script"] is not None or len(json.dumps(script)) > _LONGEST_TEXT:
-        return {}
-    return {"text": script}
+def _answer(known: OrderOutcome, document: ReproDocument, script: str | None) -> dict[str, Any]:
+    """The result, with the script itself where no file has it, unless a message could not carry it."""
+    fits = script is not None and document.script is None and len(json.dumps(script)) <= _LONGEST_TEXT
+    said = {field.name: getattr(document, field.name) for field in dataclasses.fields(document)}
+    return extended(ReproAnswer, known, **said, text=script if fits else None)
 
 
 def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[tuple[types.Command, Finding]]:

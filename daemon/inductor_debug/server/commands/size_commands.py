@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import to_wire
 
-from inductor_debug.server.commands.bisect_commands import target_of
-from inductor_debug.server.commands.ordering import Token, options_of
+from inductor_debug.server.commands.ordering import Token, options_of, target_of
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:

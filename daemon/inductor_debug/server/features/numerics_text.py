@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from inductor_debug_schema import DiffError
 
 from inductor_debug.server.state.known_comparisons import Measured, MeasuredNode
 
@@ -36,17 +37,17 @@ def _node(node: MeasuredNode, markdown: bool) -> str:
     return f"{f'`{name}`' if markdown else name}: {' · '.join(parts) or 'not measured'}"
 
 
-def _error(error: dict[str, Any]) -> str:
+def _error(error: DiffError) -> str:
     """`2.1e-03 (max 0.04, 900 times what is to be expected)`."""
-    if error["invalid"]:
+    if error.invalid:
         return "not a number, or of another shape"
-    if error["relative"] == 0 or error["max_abs"] == 0:
+    if error.relative == 0 or error.max_abs == 0:
         return "none"
-    parts = [] if error["max_abs"] is None else [f"max {error['max_abs']:.3g}"]
-    ratio = error["anchored_ratio"]
+    parts = [] if error.max_abs is None else [f"max {error.max_abs:.3g}"]
+    ratio = error.anchored_ratio
     if isinstance(ratio, (int, float)):
         parts.append(f"{ratio:.3g} times what is to be expected")
-    relative = "infinite" if error["relative"] is None else f"{error['relative']:.2g}"
+    relative = "infinite" if error.relative is None else f"{error.relative:.2g}"
     return f"{relative} ({', '.join(parts)})" if parts else relative
 
 
@@ -54,5 +55,4 @@ def _badness(node: MeasuredNode) -> tuple[bool, bool, float]:
     error = node.isolated or node.accumulated
     if error is None:
         return node.blamed, False, 0.0
-    relative = error["relative"]
-    return node.blamed, bool(error["invalid"]), float("inf") if relative is None else float(relative)
+    return node.blamed, error.invalid, float("inf") if error.relative is None else error.relative

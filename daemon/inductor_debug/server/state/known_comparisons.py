@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import Finding, Position, Range, from_wire
+from inductor_debug_schema import DiffDocument, DiffError, DiffVerdict, Finding, Position, Range
 
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
@@ -36,8 +36,8 @@ class MeasuredNode:
     path: str
     range: Range
     op: str
-    isolated: dict[str, Any] | None
-    accumulated: dict[str, Any] | None
+    isolated: DiffError | None
+    accumulated: DiffError | None
     growth: float | None
     blamed: bool
 
@@ -68,13 +68,16 @@ class Numerics:
         """Keeps what came of a comparison of targets of the file at `path`, in place of older ones."""
         affected: set[str] = set()
         for answer in performed.answers:
+            document = answer.document
+            if not isinstance(document, DiffDocument):
+                continue
             found = [finding for finding in performed.found if (finding.rule, finding.target) == (RULE, answer.target)]
-            nodes = nodes_of(answer.document)
+            nodes = nodes_of(document)
             paths = {path, *(finding.path for finding in found), *(node.path for node in nodes)}
             texts = {other: text for other in paths if (text := self._text_to_keep(other)) is not None}
             texts[path] = performed.text
-            backend, reference, verdict = (str(answer.document[name]) for name in ("backend", "reference", "verdict"))
-            measured = Measured(answer.target, backend, reference, verdict, texts, found, nodes)
+            verdict = document.verdict or DiffVerdict.FAILED
+            measured = Measured(answer.target, document.backend, document.reference, verdict.value, texts, found, nodes)
             before = self._known.get((path, answer.target))
             self._known[path, answer.target] = measured
             affected.update(paths, before.texts if before is not None else ())
@@ -149,21 +152,21 @@ class Numerics:
             listener(paths)
 
 
-def nodes_of(document: dict[str, Any]) -> list[MeasuredNode]:
+def nodes_of(document: DiffDocument) -> list[MeasuredNode]:
     """The node table of a `diff` document, without nodes that come from no source."""
-    blamed = {(blame["graph"], node) for blame in document["blame"] for node in blame["nodes"]}
+    blamed = {(blame.graph, node) for blame in document.blame for node in blame.nodes}
     return [
         MeasuredNode(
-            node["path"],
-            from_wire(Range, node["range"]),
-            node["op"],
-            node["isolated"],
-            node["accumulated"],
-            node["growth"] if isinstance(node["growth"], (int, float)) else None,
-            (node["graph"], node["node"]) in blamed,
+            node.path,
+            node.range,
+            node.op,
+            node.isolated,
+            node.accumulated,
+            node.growth if isinstance(node.growth, (int, float)) else None,
+            (node.graph, node.node) in blamed,
         )
-        for node in document["nodes"]
-        if node["path"] is not None
+        for node in document.nodes
+        if node.path is not None and node.range is not None
     ]
 
 

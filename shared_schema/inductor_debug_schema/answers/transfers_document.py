@@ -1,0 +1,96 @@
+"""The `transfers` document: what crosses between the host and an accelerator, and what does not come back as it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Union
+
+
+class RoundTrip(str, Enum):
+    """What became of a tensor's values on their way to the device and back."""
+
+    SAME = "same"
+    """Every element came back as it was (NaN counts as itself)."""
+    CHANGED = "changed"
+    """Some did not: the device keeps another dtype."""
+    NOT_RUN = "not-run"
+    """The tensor has no values (it is fake), or its kind cannot be laid out."""
+
+
+class Crossing(str, Enum):
+    """Which way a tensor goes."""
+
+    TO_DEVICE = "to-device"
+    TO_HOST = "to-host"
+
+
+@dataclass(frozen=True, slots=True)
+class TransferLayout:
+    """How a tensor lies in the accelerator's memory, in elements; `waste` is the share that is padding, 0 to 1."""
+
+    size: list[int]
+    stride: list[int]
+    dim_map: list[int]
+    padding: int
+    waste: float
+
+
+@dataclass(frozen=True, slots=True)
+class TransferExample:
+    """An element that a round trip changes, with its values as text."""
+
+    index: list[int]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferRow:
+    """One tensor at a graph's border; a line of the log that is kept.
+
+    `shape` and `stride` are in elements. `digest` is of the values in row-major order, "" where there are none.
+    `changed` counts elements that a round trip changes, of which `example` is the first. `line` counts from zero.
+    """
+
+    graph: str
+    direction: Crossing
+    role: str
+    name: str
+    shape: list[int]
+    stride: list[int]
+    dtype: str
+    device_dtype: str
+    host_bytes: int
+    device_bytes: int
+    layout: Union[TransferLayout, None]
+    digest: str
+    round_trip: RoundTrip
+    changed: int
+    example: Union[TransferExample, None]
+    path: Union[str, None]
+    line: Union[int, None]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransferSummary:
+    """All crossings together; `changed` counts tensors that do not come back as they were."""
+
+    transfers: int
+    host_bytes: int
+    device_bytes: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransfersDocument:
+    """The transfers of one target. `problem` says why values are missing, `error` what the target raised."""
+
+    schema: int
+    target: str
+    accelerator: str
+    transfers: list[TransferRow]
+    summary: TransferSummary
+    problem: Union[str, None]
+    error: Union[str, None]
