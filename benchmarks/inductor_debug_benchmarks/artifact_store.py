@@ -27,7 +27,7 @@ from inductor_debug_schema import (
     Stage,
 )
 
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 NODES = 20_000
 ENTRIES = 10_000
@@ -37,7 +37,7 @@ _LAYERS = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredStore:
     """Best times in seconds, and the file's size in bytes."""
 
     encode: float
@@ -47,14 +47,14 @@ class Measured:
     listing: float
 
 
-def run() -> Outcome:
+def run() -> BenchmarkOutcome:
     """Measures everything once."""
     measured = measure()
     told = f"decoding in Python: {measured.decode * 1e3:.0f} ms; keeping one: {measured.put * 1e6:.0f} µs"
-    return Outcome(asdict(measured), _promises(measured), [told])
+    return BenchmarkOutcome(asdict(measured), _promises(measured), [told])
 
 
-def measure() -> Measured:
+def measure() -> MeasuredStore:
     """Runs everything once."""
     document = large_document(NODES)
     content = encode(document)
@@ -62,7 +62,7 @@ def measure() -> Measured:
         store = ArtifactStore(Path(folder))
         put = _seconds(lambda: _fill(store), times=1) / ENTRIES
         listing = _seconds(store.entries, times=5)
-    return Measured(
+    return MeasuredStore(
         encode=_seconds(lambda: encode(document), times=40),
         decode=_seconds(lambda: decode(content), times=3),
         bytes=len(content),
@@ -71,7 +71,7 @@ def measure() -> Measured:
     )
 
 
-def _promises(measured: Measured) -> list[Promise]:
+def _promises(measured: MeasuredStore) -> list[Promise]:
     return [
         (
             measured.encode <= ENCODE_SECONDS,

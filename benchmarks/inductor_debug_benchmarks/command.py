@@ -17,7 +17,7 @@ from inductor_debug_benchmarks import (
     stage_cost,
 )
 from inductor_debug_benchmarks.bugs import mutant_runs as bugs
-from inductor_debug_benchmarks.outcome import Outcome
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Benchmark:
     """What a benchmark measures, and what runs it."""
 
     summary: str
-    run: Callable[[argparse.Namespace], Outcome]
+    run: Callable[[argparse.Namespace], BenchmarkOutcome]
 
 
 def _models(arguments: argparse.Namespace) -> list[str]:

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CorpusCase:
     """One class, the text that has it, and how it is really built and called (`processes.true_runs.Call`)."""
 
     group: str
@@ -72,7 +72,7 @@ def architectures(folder: Path, scratch: Path) -> tuple[dict[str, str], Truth]:
     return files, truth
 
 
-def written_cases(folder: Path) -> list[Case]:
+def written_cases(folder: Path) -> list[CorpusCase]:
     """The classes written for the corpus with their real calls."""
     files, truth = written(folder)
     module = load(folder / "calls.py")
@@ -80,11 +80,11 @@ def written_cases(folder: Path) -> list[Case]:
     for (path, name), tensors in truth.items():
         build, call = module.calls(Path(path).stem).get(name, (f"{name}()", "*t"))
         real = [item for item in tensors if item != "_"]
-        cases.append(Case("written", name, path, files[path], name, build, call, real))
+        cases.append(CorpusCase("written", name, path, files[path], name, build, call, real))
     return cases
 
 
-def architecture_cases(folder: Path, scratch: Path) -> list[Case]:
+def architecture_cases(folder: Path, scratch: Path) -> list[CorpusCase]:
     """Transformers' own source of each architecture as a user's file, small; none where it is not installed."""
     models = _models("transformers")
     if models is None:
@@ -100,7 +100,7 @@ def architecture_cases(folder: Path, scratch: Path) -> list[Case]:
     return cases
 
 
-def torchvision_cases(folder: Path, scratch: Path) -> list[Case]:
+def torchvision_cases(folder: Path, scratch: Path) -> list[CorpusCase]:
     """The same for torchvision's models."""
     models = _models("torchvision")
     if models is None:
@@ -113,15 +113,15 @@ def torchvision_cases(folder: Path, scratch: Path) -> list[Case]:
 
 def _library_case(
     library: str, name: str, source: Path, own: str, scratch: Path, call: str, tensors: list[str]
-) -> Case:
+) -> CorpusCase:
     """A file of a library with a class `Small` of ours at its end."""
     path = scratch / f"{name}.py"
     whole = f"{_standing_alone(source, library)}\n\n{own}"
     path.write_text(whole, encoding="utf-8")
-    return Case(library, name, str(path.resolve()), whole, "Small", "Small()", call, tensors)
+    return CorpusCase(library, name, str(path.resolve()), whole, "Small", "Small()", call, tensors)
 
 
-def folder_cases(folder: Path) -> list[Case]:
+def folder_cases(folder: Path) -> list[CorpusCase]:
     """The class of each file that has `get_inputs`, which is cut out of what the tool sees."""
     found = (_folder_case(folder.name, path) for path in sorted(folder.rglob("*.py")))
     return [case for case in found if case is not None]
@@ -167,7 +167,7 @@ def _standing_alone(source: Path, library: str) -> str:
     return _RELATIVE.sub(absolute, _REGISTERS.sub("", source.read_text(encoding="utf-8")))
 
 
-def _folder_case(group: str, path: Path) -> Case | None:
+def _folder_case(group: str, path: Path) -> CorpusCase | None:
     try:
         with tokenize.open(path) as stream:
             text = stream.read()
@@ -187,4 +187,6 @@ def _folder_case(group: str, path: Path) -> Case | None:
     name = "Model" if "Model" in classes else classes[-1]
     build = f"{name}(*get_init_inputs())" if len(hidden) == len(_CONVENTION) else f"{name}()"
     label = f"{path.stem}.{name}"
-    return Case(group, label, str(path.resolve()), "\n".join(lines), name, build, "*get_inputs()", [], "\n".join(setup))
+    return CorpusCase(
+        group, label, str(path.resolve()), "\n".join(lines), name, build, "*get_inputs()", [], "\n".join(setup)
+    )

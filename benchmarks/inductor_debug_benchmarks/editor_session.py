@@ -18,7 +18,7 @@ TROUBLE = "x = x.double().float()  # toggle"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TimedAnswer:
     """Seconds from an edit to the first diagnostics that know of it, and to the last."""
 
     first: float
@@ -46,7 +46,7 @@ class Typist:
         await self._settled()
         return time.perf_counter() - started
 
-    async def edit(self, number: int) -> Answer:
+    async def edit(self, number: int) -> TimedAnswer:
         """Types something new that brings a finding, then takes it back; returns how long the first took."""
         trouble = self._text.replace(TOGGLE, f"{TROUBLE} {number}")
         answer = await self._type(trouble, expects_trouble=True)
@@ -58,7 +58,7 @@ class Typist:
         answer = await self._type(self._text, expects_trouble=False)
         return answer.done
 
-    async def _type(self, text: str, *, expects_trouble: bool) -> Answer:
+    async def _type(self, text: str, *, expects_trouble: bool) -> TimedAnswer:
         while not self._codes.empty():
             self._codes.get_nowait()
         self._version += 1
@@ -69,7 +69,9 @@ class Typist:
         done = time.perf_counter() - started
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(first, 1)
-        return Answer((first.result() if first.done() and not first.cancelled() else started + done) - started, done)
+        return TimedAnswer(
+            (first.result() if first.done() and not first.cancelled() else started + done) - started, done
+        )
 
     async def _first(self, expects_trouble: bool) -> float:
         while True:

@@ -16,14 +16,14 @@ from inductor_debug.cli.support.console import CommandError
 
 from inductor_debug_benchmarks.corpus import Key, architectures, evenly, is_corpus, written
 from inductor_debug_benchmarks.measuring import rows_by
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 _STRICT = {"MOCK_ALIGNMENT": "64", "MOCK_MAX_MEMORY": "1000000"}
 """An accelerator that finds fault with almost every size, so that made-up sizes show."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InferenceRow:
     """One class: what was inferred and what is true.
 
     `seconds` are by the clock, `work` of the processor alone; `building` is the part of `work` that calls the
@@ -58,7 +58,7 @@ def _kind(tensor: str) -> tuple[str, int]:
     return dtype, len([dim for dim in dims.rstrip("]").split(",") if dim.strip()])
 
 
-def run(corpus: str, sample: int) -> Outcome:
+def run(corpus: str, sample: int) -> BenchmarkOutcome:
     """Measures the whole corpus, or `sample` classes of each part.
 
     Raises:
@@ -68,12 +68,12 @@ def run(corpus: str, sample: int) -> Outcome:
     if not is_corpus(folder):
         raise CommandError(f"there is no corpus in {folder}; --corpus names its folder")
     rows = measure(folder, sample=sample)
-    return Outcome({"rows": [asdict(row) for row in rows]}, promises(rows), _wrong(rows))
+    return BenchmarkOutcome({"rows": [asdict(row) for row in rows]}, promises(rows), _wrong(rows))
 
 
-def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers"), sample: int = 0) -> list[Row]:
+def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers"), sample: int = 0) -> list[InferenceRow]:
     """Infers for the whole corpus, or for some of its groups, or for `sample` classes of each, evenly taken."""
-    rows: list[Row] = []
+    rows: list[InferenceRow] = []
     with tempfile.TemporaryDirectory() as name:
         for group in groups:
             texts, truth = written(folder) if group == "written" else architectures(folder, Path(name))
@@ -83,12 +83,12 @@ def measure(folder: Path, groups: tuple[str, ...] = ("written", "transformers"),
     return rows
 
 
-def _row(group: str, key: Key, truth: list[str], found: dict[str, Any] | None) -> Row:
+def _row(group: str, key: Key, truth: list[str], found: dict[str, Any] | None) -> InferenceRow:
     label = Path(key[0]).stem if group == "transformers" else key[1]
     true = [item for item in truth if item != "_"]
     if found is None:
-        return Row(group, label, 0.0, 0.0, 0.0, [], true, "no offer", [], 0)
-    return Row(
+        return InferenceRow(group, label, 0.0, 0.0, 0.0, [], true, "no offer", [], 0)
+    return InferenceRow(
         group,
         label,
         found["seconds"],
@@ -109,7 +109,7 @@ def _infer(texts: dict[str, str], wanted: list[Key]) -> list[dict[str, Any]]:
     return list(rows_by("inductor_debug_benchmarks.processes.infer_corpus", "files", files, {"profile": profile}))
 
 
-def _wrong(rows: list[Row]) -> list[str]:
+def _wrong(rows: list[InferenceRow]) -> list[str]:
     """What went wrong, row by row."""
     lines = []
     for row in rows:
@@ -122,7 +122,7 @@ def _wrong(rows: list[Row]) -> list[str]:
     return lines
 
 
-def promises(rows: list[Row]) -> list[Promise]:
+def promises(rows: list[InferenceRow]) -> list[Promise]:
     """What we promise, each with whether this run kept it."""
     said: list[Promise] = []
     for group in dict.fromkeys(row.group for row in rows):
@@ -142,6 +142,6 @@ def promises(rows: list[Row]) -> list[Promise]:
     return said
 
 
-def _median(rows: list[Row], group: str = "") -> float:
+def _median(rows: list[InferenceRow], group: str = "") -> float:
     """Milliseconds of work, without the constructor's."""
     return statistics.median(row.work - row.building for row in rows if group in ("", row.group)) * 1000

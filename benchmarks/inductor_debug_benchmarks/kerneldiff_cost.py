@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from inductor_debug_benchmarks.measuring import MODELS, measured_by
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 MOST = 3.0
 """Times a plain interpretation that an isolated comparison of every operation may take."""
 
 
-def run() -> Outcome:
+def run() -> BenchmarkOutcome:
     """Measures in a process that holds torch."""
     result = measured_by("inductor_debug_benchmarks.processes.node_speed", str(MODELS / "bert.py"))
     lines = [f"{result['model']}: {result['nodes']} operations, {result['threads']} threads"]
     lines += [f"  {name}: {value * 1000:.0f} ms" for name, value in result["seconds"].items()]
-    return Outcome(result, promises(result), lines)
+    return BenchmarkOutcome(result, promises(result), lines)
 
 
 def promises(result: dict[str, Any]) -> list[Promise]:

@@ -19,9 +19,9 @@ from pathlib import Path
 from inductor_debug.cli.support.console import CommandError
 from inductor_debug.server.rpc.headless_client import HeadlessEditor
 
-from inductor_debug_benchmarks.editor_session import Answer, Typist
+from inductor_debug_benchmarks.editor_session import TimedAnswer, Typist
 from inductor_debug_benchmarks.measuring import MODELS, progress, stopwatch
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 from inductor_debug_benchmarks.process_usage import peak_resident, resident_bytes
 
 SMALL = ("mlp", "cnn", "attention", "autoencoder", "mixer")
@@ -41,7 +41,7 @@ torch.compile(module.Model(), backend=mock_backend)(*module.get_inputs())
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LatencyRow:
     """The medians for one model in seconds; `cold` is None where no cold script was run, `peak` is in bytes."""
 
     model: str
@@ -54,15 +54,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LatencyResult:
     """A whole run; `initialize` in seconds from spawning the server, `server` its resident bytes at the end."""
 
     initialize: float
     server: int | None
-    rows: list[Row]
+    rows: list[LatencyRow]
 
 
-def run(models: list[str], repeat: int) -> Outcome:
+def run(models: list[str], repeat: int) -> BenchmarkOutcome:
     """Runs the benchmark for the named models, `repeat` edits each; large models take fewer.
 
     Raises:
@@ -72,10 +72,10 @@ def run(models: list[str], repeat: int) -> Outcome:
     if unknown:
         raise CommandError(f"unknown model {unknown[0]!r}; there are: {', '.join(SMALL + LARGE)}")
     result = asyncio.run(_measure(models, max(1, repeat)))
-    return Outcome(asdict(result), promises(result), _table(result.rows))
+    return BenchmarkOutcome(asdict(result), promises(result), _table(result.rows))
 
 
-async def _measure(models: list[str], repeat: int) -> Result:
+async def _measure(models: list[str], repeat: int) -> LatencyResult:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         started = time.perf_counter()
@@ -84,10 +84,10 @@ async def _measure(models: list[str], repeat: int) -> Result:
             initialize = time.perf_counter() - started
             rows = [await _row(editor, root, name, repeat) for name in models]
             server = resident_bytes(editor.process_id)
-    return Result(initialize, server, rows)
+    return LatencyResult(initialize, server, rows)
 
 
-async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Row:
+async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> LatencyRow:
     path = root / f"{name}.py"
     path.write_bytes((MODELS / path.name).read_bytes())
     large = name in LARGE
@@ -98,7 +98,7 @@ async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Ro
     peak = asyncio.create_task(peak_resident(editor.process_id, over))
     await typist.open()
     await typist.edit(-1)  # The first edit after `open` still teaches the fork server what the file imports.
-    answers: list[Answer] = []
+    answers: list[TimedAnswer] = []
     bare: list[float] = []
     with stopwatch("inductor_debug_benchmarks.processes.bare_trace", path) as trace:
         await asyncio.to_thread(trace, "bare")
@@ -114,7 +114,7 @@ async def _row(editor: HeadlessEditor, root: Path, name: str, repeat: int) -> Ro
         cold = await asyncio.to_thread(_cold, path)
     first = statistics.median(answer.first for answer in answers)
     done = statistics.median(answer.done for answer in answers)
-    return Row(name, first, done, statistics.median(bare), again, cold, await peak)
+    return LatencyRow(name, first, done, statistics.median(bare), again, cold, await peak)
 
 
 def _cold(path: Path) -> float:
@@ -123,7 +123,7 @@ def _cold(path: Path) -> float:
     return time.perf_counter() - started
 
 
-def _table(rows: list[Row]) -> list[str]:
+def _table(rows: list[LatencyRow]) -> list[str]:
     lines = [
         f"{'model':<12}{'first':>9}{'done':>9}{'bare':>9}{'done/bare':>11}{'cold':>9}{'cold/first':>12}{'peak':>9}"
     ]
@@ -137,11 +137,11 @@ def _table(rows: list[Row]) -> list[str]:
     return [*lines, "", "done/bare leaves 50 ms of the daemon's time out, as the promise does."]
 
 
-def _over_bare(row: Row) -> float:
+def _over_bare(row: LatencyRow) -> float:
     return max(row.done - 0.05, 0.0) / row.bare
 
 
-def promises(result: Result) -> list[Promise]:
+def promises(result: LatencyResult) -> list[Promise]:
     """What we promise, each with whether this run kept it. Only the ratios hold on any machine."""
     said: list[Promise] = []
     small = [row for row in result.rows if row.model in SMALL]

@@ -25,7 +25,7 @@ from inductor_debug_schema import Event
 
 from inductor_debug_benchmarks.editor_session import TOGGLE, TROUBLE
 from inductor_debug_benchmarks.measuring import MODELS, measured_by
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 CLICK_SECONDS = 5.0
 MOST_LINES = 5
@@ -34,13 +34,13 @@ FEWEST_CASES = 20
 _GIVE_UP_SECONDS = 5.0
 
 
-def run(examples: str = "examples") -> Outcome:
+def run(examples: str = "examples") -> BenchmarkOutcome:
     """The cases of both minimisers, and the seconds of a click and of a cancel in a warm daemon."""
     found = {
         **measured_by("inductor_debug_benchmarks.processes.minimiser_speed", examples),
         "click": asyncio.run(_clicks()),
     }
-    return Outcome(found, promises(found), _table(found["cases"]))
+    return BenchmarkOutcome(found, promises(found), _table(found["cases"]))
 
 
 async def _clicks() -> dict[str, Any]:

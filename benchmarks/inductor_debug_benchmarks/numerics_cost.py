@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inductor_debug_benchmarks.measuring import measured_by
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 ELEMENTS = 1 << 28
 """A pair of float32 tensors of 1 GB each."""
@@ -13,7 +13,7 @@ ELEMENTS = 1 << 28
 _MIB = 1 << 20
 
 
-def run(elements: int = ELEMENTS) -> Outcome:
+def run(elements: int = ELEMENTS) -> BenchmarkOutcome:
     """Measures in a process that holds torch."""
     result = measured_by("inductor_debug_benchmarks.processes.tensor_speed", str(elements))
     size, threads = result["elements"] * 4 / 1e9, result["threads"]
@@ -23,7 +23,7 @@ def run(elements: int = ELEMENTS) -> Outcome:
         f"  rounding to {name}: {speed / 1e6:.0f} million elements a second"
         for name, speed in result["rounded_per_second"].items()
     ]
-    return Outcome(result, promises(result), lines)
+    return BenchmarkOutcome(result, promises(result), lines)
 
 
 def promises(result: dict[str, Any]) -> list[Promise]:

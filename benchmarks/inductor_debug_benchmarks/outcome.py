@@ -11,7 +11,7 @@ Promise = tuple[bool, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BenchmarkOutcome:
     """`figures` go into the JSON document, `lines` to people, `promises` to both."""
 
     figures: dict[str, Any]

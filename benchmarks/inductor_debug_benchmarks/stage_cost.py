@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from inductor_debug_benchmarks.measuring import COMPILED, medians_in_turns
-from inductor_debug_benchmarks.outcome import Outcome, Promise
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 _ROUNDS = 5
 _LARGE = "bert"
@@ -15,7 +15,7 @@ _PROMISED_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StageRow:
     """Medians in seconds for one model: AOTAutograd alone, the stage with its judgement, and the same stored."""
 
     model: str
@@ -29,15 +29,17 @@ class Row:
         return self.stage / self.bare
 
 
-def run(models: list[str]) -> Outcome:
+def run(models: list[str]) -> BenchmarkOutcome:
     """Measures those of the models that the stage is measured with."""
     rows = [measure(name) for name in models if name in COMPILED]
-    return Outcome({"rows": [asdict(row) for row in rows]}, [promise for row in rows for promise in promises_of(row)])
+    return BenchmarkOutcome(
+        {"rows": [asdict(row) for row in rows]}, [promise for row in rows for promise in promises_of(row)]
+    )
 
 
-def measure(name: str) -> Row:
+def measure(name: str) -> StageRow:
     """All runs of one model."""
-    return Row(
+    return StageRow(
         name,
         *medians_in_turns(
             "inductor_debug_benchmarks.processes.bare_autograd", name, ("bare", "stage", "stored"), _ROUNDS
@@ -45,7 +47,7 @@ def measure(name: str) -> Row:
     )
 
 
-def promises_of(row: Row) -> list[Promise]:
+def promises_of(row: StageRow) -> list[Promise]:
     """What we promise of one model, each with whether this run kept it."""
     text = f"{row.model}: aot stage {row.stage:.2f} s, {row.ratio:.2f} x bare AOTAutograd ({row.bare:.2f} s)"
     said = [(row.ratio <= _PROMISED_RATIO, f"{text} (at most {_PROMISED_RATIO} x)")]

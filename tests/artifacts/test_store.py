@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from inductor_debug.artifacts.entries import Entry, Selection
+from inductor_debug.artifacts.entries import ArtifactEntry, Selection
 from inductor_debug.artifacts.store import ArtifactStore
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Stage
 
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> ArtifactStore:
     return ArtifactStore(tmp_path / "artifacts")
 
 
-def names(entries: list[Entry]) -> list[str]:
+def names(entries: list[ArtifactEntry]) -> list[str]:
     return [Path(entry.path).name for entry in entries]
 
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from forked import Job, analyze
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
-from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
+from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
 from inductor_debug_schema import LineTensors, TensorRow, TensorsSeen
 
 pytestmark = pytest.mark.torch
@@ -76,8 +76,8 @@ def told(
 ) -> LineTensors:
     seen = {event.target: event.timeline for event in job.events if isinstance(event, TensorsSeen)}
     profile: Profile | None = read_profile(load_document(accelerator)) if accelerator else None
-    known = Known(
-        {target: Ran(timeline, job.path, job.text) for target, timeline in seen.items()},
+    known = KnownTimeline(
+        {target: RanTimeline(timeline, job.path, job.text) for target, timeline in seen.items()},
         text,
         lambda path: None,
         profile,
@@ -239,5 +239,5 @@ def test_rows_come_in_pages(job: Job) -> None:
 
 
 def test_a_file_that_was_not_run_says_so(tmp_path: Path) -> None:
-    document = line_tensors(Question(str(tmp_path / "model.py"), 3), Known({}, "", lambda path: None))
+    document = line_tensors(Question(str(tmp_path / "model.py"), 3), KnownTimeline({}, "", lambda path: None))
     assert document.why == "Nothing in this file was run, so nothing is known of its tensors."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, encode
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import (
@@ -71,16 +71,16 @@ class FakePool:
         if "wait" in text:
             await asyncio.Event().wait()
         if "crash" in text:
-            return JobEnd(Outcome.CRASHED, "killed by SIGSEGV", "the last words\n", line=0)
+            return JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", "the last words\n", line=0)
         if "timeout" in text:
-            return JobEnd(Outcome.TIMEOUT)
+            return JobEnd(JobOutcome.TIMEOUT)
         found = [] if "no target" in text else [TargetFound("Model", 0, "directive")]
         on_event(Loaded(found, [], [], 0.01))
         if "no inputs" in text:
             report = StageReport(Stage.PREVIEW, StageState.SKIPPED, 0.0)
             on_event(StageFinished("Model", report, [], Inferred(reason="Inputs could not be inferred")))
             on_event(Finished(FileStatus.NO_TARGET))
-            return JobEnd(Outcome.FINISHED)
+            return JobEnd(JobOutcome.FINISHED)
         failed = "raise" in text
         if found:
             findings = [_raised(request.path)] if failed else _findings(request.path, text)
@@ -92,10 +92,10 @@ class FakePool:
                 for made in kept_of(request, text):
                     on_event(made)
         if "cut short" in text:
-            return JobEnd(Outcome.TIMEOUT)
+            return JobEnd(JobOutcome.TIMEOUT)
         helper = str(Path(request.path).with_name("helper.py"))
         on_event(Finished(_status(found, failed, text), looked_at=[helper]))
-        return JobEnd(Outcome.FINISHED)
+        return JobEnd(JobOutcome.FINISHED)
 
 
 def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:

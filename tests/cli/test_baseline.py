@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from inductor_debug.cli.support.baseline import Baseline, BaselineError, Entry, build, dump, read
+from inductor_debug.cli.support.baseline import Baseline, BaselineEntry, BaselineError, build, dump, read
 from inductor_debug.report.run_report import CheckedFile
 from inductor_debug_schema import FileReport, FileStatus, Finding, Position, Range, Severity, Stage
 
@@ -31,7 +31,7 @@ def model(tmp_path: Path) -> Path:
 
 def known(tmp_path: Path, *entries: tuple[str, str]) -> Baseline:
     return Baseline(
-        str(tmp_path / "known.json"), tuple(Entry(path, "dtype", name, "message") for path, name in entries)
+        str(tmp_path / "known.json"), tuple(BaselineEntry(path, "dtype", name, "message") for path, name in entries)
     )
 
 
@@ -70,8 +70,8 @@ def test_what_is_written_can_be_read_back(tmp_path: Path, model: Path) -> None:
     path.write_text(dump(baseline), encoding="utf-8")
     assert read(str(path)) == baseline
     assert baseline.entries == (
-        Entry("models/model.py", "dtype", "a", "message a"),
-        Entry("models/model.py", "dtype", "b", "message b"),
+        BaselineEntry("models/model.py", "dtype", "a", "message a"),
+        BaselineEntry("models/model.py", "dtype", "b", "message b"),
     )
 
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 import pytest
-from inductor_debug_benchmarks.mutation.mutated_source import Source
+from inductor_debug_benchmarks.mutation.mutated_source import MutatedSource
 from inductor_debug_benchmarks.mutation.mutation_places import Mistake, one_behind
 from inductor_debug_benchmarks.mutation.planting import in_turns, mutations
 from inductor_debug_schema import Finding, Position, Range, Related, Severity, Stage
@@ -61,7 +61,7 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def edited() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for item in mutations(Source(MODEL), "Attention"):
+    for item in mutations(MutatedSource(MODEL), "Attention"):
         found.setdefault(item.operator, []).append(item.edit.applied(MODEL))
     return found
 
@@ -73,7 +73,7 @@ def test_an_operator_makes_its_mistake(operator: str, piece: str, edited: dict[s
 
 
 def test_every_edit_parses_stays_in_the_class_and_is_where_it_says() -> None:
-    source = Source(MODEL)
+    source = MutatedSource(MODEL)
     for item in mutations(source, "Attention"):
         edited = item.edit.applied(MODEL)
         ast.parse(edited)
@@ -86,7 +86,7 @@ def test_every_edit_parses_stays_in_the_class_and_is_where_it_says() -> None:
 
 
 def test_the_order_is_the_seed_s_and_every_operator_has_its_turn() -> None:
-    found = mutations(Source(MODEL), "Attention")
+    found = mutations(MutatedSource(MODEL), "Attention")
     first, again, other = in_turns(found, "1"), in_turns(found, "1"), in_turns(found, "2")
     assert first == again != other
     kinds = {item.operator for item in found}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from inductor_debug_benchmarks import numerics_cost
-from inductor_debug_benchmarks.outcome import Outcome
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome
 
 RESULT: dict[str, Any] = {
     "elements": 1000,
@@ -22,7 +22,7 @@ RESULT: dict[str, Any] = {
 def test_each_promise_says_whether_it_was_kept() -> None:
     kept = [good for good, _ in numerics_cost.promises(RESULT)]
     assert kept == [True, False, False, True]
-    outcome = Outcome(RESULT, numerics_cost.promises(RESULT), ["figures"])
+    outcome = BenchmarkOutcome(RESULT, numerics_cost.promises(RESULT), ["figures"])
     assert outcome.as_text().splitlines()[:2] == [
         "figures",
         "kept    all metrics of a pair with noise: 0.50 of (a - b).abs().max() (at most 1)",

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from inductor_debug.cli.support.file_arguments import Candidate, PathError, collect
+from inductor_debug.cli.support.file_arguments import FolderFile, PathError, collect
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def nothing(path: str) -> bool:
     return False
 
 
-def shown(candidates: list[Candidate]) -> list[str]:
+def shown(candidates: list[FolderFile]) -> list[str]:
     return [candidate.shown for candidate in candidates]
 
 
 def test_a_folder_means_its_python_files_without_other_peoples(tree: Path) -> None:
     found = collect(["."], nothing)
     assert shown(found) == ["a.py", "b.py", "pkg/z.py", "pkg/deep/y.py", "with space/ü.py"]
-    assert found[0] == Candidate("a.py", str(tree / "a.py"), str(tree))
+    assert found[0] == FolderFile("a.py", str(tree / "a.py"), str(tree))
 
 
 def test_paths_are_shown_as_given(tree: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
@@ -131,7 +131,7 @@ class FakePool:
         text, path = request.text, request.path
         await self._pause()
         if "NOTORCH" in text:
-            return JobEnd(Outcome.START_FAILED, "there is no torch in python3: install torch==2.13.0")
+            return JobEnd(JobOutcome.START_FAILED, "there is no torch in python3: install torch==2.13.0")
         if "RAISES" in text:
             raise RuntimeError("a fault of ours")
         if "IMPORTFAIL" in text:
@@ -144,11 +144,11 @@ class FakePool:
                 Stage.LOAD,
             )
             on_event(Finished(FileStatus.FAILED, [finding]))
-            return JobEnd(Outcome.FINISHED)
+            return JobEnd(JobOutcome.FINISHED)
         if "NOTHING" in text:
             on_event(Loaded([], list(self.dependencies), [], 0.0))
             on_event(Finished(FileStatus.NO_TARGET))
-            return JobEnd(Outcome.FINISHED)
+            return JobEnd(JobOutcome.FINISHED)
         on_event(Loaded([TargetFound(TARGET, 0, "fake")], list(self.dependencies), [], 0.0))
         found = 0
         for stage in request.stages:
@@ -156,11 +156,11 @@ class FakePool:
             on_event(StageStarted(TARGET, stage))
             await self._pause()
             if stage is Stage.MOCK and "CRASH" in text:
-                return JobEnd(Outcome.CRASHED, "killed by SIGSEGV", "first line\nFatal Python error", line=1)
+                return JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", "first line\nFatal Python error", line=1)
             if stage is Stage.MOCK and "HANG" in text:
-                return JobEnd(Outcome.TIMEOUT, "stopped", "")
+                return JobEnd(JobOutcome.TIMEOUT, "stopped", "")
             if stage is Stage.MOCK and "HOG" in text:
-                return JobEnd(Outcome.OUT_OF_MEMORY, "killed", "")
+                return JobEnd(JobOutcome.OUT_OF_MEMORY, "killed", "")
             findings = findings_of(path, text, stage)
             found += len(findings)
             ran, broken, _ = text.partition("BROKEN")
@@ -173,7 +173,7 @@ class FakePool:
                 on_event(ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", "x", content, TARGET, stage))
         await self._pause()
         on_event(Finished(FileStatus.FINDINGS if found else FileStatus.CLEAN))
-        return JobEnd(Outcome.FINISHED)
+        return JobEnd(JobOutcome.FINISHED)
 
     async def _pause(self) -> None:
         await asyncio.sleep(0)

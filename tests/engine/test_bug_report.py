@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from answers import answer
 from inductor_debug.engine.bug_report import bug_report
-from inductor_debug.engine.bug_report.bug_report import BugReport, Part, Wanted, gather, write
+from inductor_debug.engine.bug_report.bug_report import BugReport, Part, WantedReport, gather, write
 from inductor_debug.engine.bug_report.trace_text import resealed
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import Settings
@@ -105,7 +105,7 @@ def settings() -> Settings:
 
 async def test_everything_is_there_once_and_redacted() -> None:
     desk = Desk()
-    report = await gather(Wanted("model.py", "Net"), settings(), desk)
+    report = await gather(WantedReport("model.py", "Net"), settings(), desk)
     names = [part.name for part in report.parts]
     assert names == [
         "ISSUE.md",
@@ -140,7 +140,7 @@ def test_a_trace_keeps_sums_that_fit_after_words_were_taken_out() -> None:
 
 
 async def test_the_issue_can_be_pasted() -> None:
-    report = await gather(Wanted("model.py", "Net"), settings(), Desk())
+    report = await gather(WantedReport("model.py", "Net"), settings(), Desk())
     body = report.body
     assert body.startswith("# [dtype] float64 is not there\n")
     assert "- **where**: `model.py:4:5`" in body
@@ -153,7 +153,7 @@ async def test_the_issue_can_be_pasted() -> None:
 
 @pytest.mark.parametrize("task", [Task.REPRO, Task.BISECT, Task.TRANSFERS])
 async def test_what_cannot_be_had_is_named_as_missing(task: Task) -> None:
-    report = await gather(Wanted("model.py"), settings(), Desk(task))
+    report = await gather(WantedReport("model.py"), settings(), Desk(task))
     assert len(report.missing) == 1
     assert f"not there: {report.missing[0]}" in report.body
     assert "ended as crashed" in report.missing[0] or "run failed" in report.missing[0]
@@ -161,7 +161,7 @@ async def test_what_cannot_be_had_is_named_as_missing(task: Task) -> None:
 
 async def test_a_bisection_that_nobody_asked_for_is_not_made() -> None:
     desk = Desk()
-    report = await gather(Wanted("model.py", bisect=False), settings(), desk)
+    report = await gather(WantedReport("model.py", bisect=False), settings(), desk)
     assert Task.BISECT not in [order.task for order in desk.orders]
     assert report.missing == ["bisection: not asked for"]
     assert "- [ ] the layer that goes wrong was looked for" in report.body

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import torch
-from inductor_debug.engine.pool.job_outcomes import Outcome
+from inductor_debug.engine.pool.job_outcomes import JobOutcome
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, StageFinished
 
@@ -55,7 +55,7 @@ async def findings_of(
         follow_main=follow_main,
     )
     end = await pool.run(request, events.append, timeout=120)
-    assert end.outcome is Outcome.FINISHED, end
+    assert end.outcome is JobOutcome.FINISHED, end
     return [finding for event in events if isinstance(event, Finished | StageFinished) for finding in event.findings]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, body
-from inductor_debug.engine.results.merge import Carried, Results
+from inductor_debug.engine.results.merge import CarriedFindings, Results
 from inductor_debug_schema import (
     Checked,
     Event,
@@ -164,7 +164,7 @@ def test_what_was_left_out_stays_at_its_text_until_a_run_tells_anew() -> None:
     for event in (Loaded([TargetFound("Net", 0, "")], [], [], 0.0), preview(DONE), UntakenSeen("Net", [LEFT_OUT])):
         results.accept(event)
     results.accept(Finished(FileStatus.CLEAN))
-    carried = Carried.of(results).moved_to(new)
+    carried = CarriedFindings.of(results).moved_to(new)
 
     running = Results(PATH, new, (Stage.PREVIEW,))
     running.accept(Loaded([TargetFound("Net", 0, "")], [], [], 0.0))
@@ -172,7 +172,7 @@ def test_what_was_left_out_stays_at_its_text_until_a_run_tells_anew() -> None:
     [target] = running.targets(carried)
     assert [block.range.start.line for block in target.untaken] == [2]
 
-    assert Carried.of(results).moved_to("a\nd\n").targets[0].untaken == []
+    assert CarriedFindings.of(results).moved_to("a\nd\n").targets[0].untaken == []
 
 
 async def test_a_check_and_an_editor_are_told_the_same(desk: Desk, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from desk import DONE, FAILED, Desk, body, brief
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.results.endings import conclude
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.settings.settings import Settings
@@ -55,7 +55,7 @@ LOGS = [
 @pytest.mark.parametrize(("log", "told"), LOGS)
 def test_what_the_log_says_of_the_end_is_related_information(log: str, told: list[str]) -> None:
     results = Results("/p/m.py", "x\n")
-    conclude(results, JobEnd(Outcome.CRASHED, "killed by SIGSEGV", log), Settings("/p"))
+    conclude(results, JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", log), Settings("/p"))
     assert results.reason is not None
     assert [place.message.removeprefix("From the log of its process:\n") for place in results.reason.related] == told
 

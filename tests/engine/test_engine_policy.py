@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from desk import Desk, body, brief
 from fakes import findings_of
-from inductor_debug.engine.results.merge import Carried, Results, unite
+from inductor_debug.engine.results.merge import CarriedFindings, Results, unite
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.settings.settings import Settings
-from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug_schema import (
     FileStatus,
     Finding,
@@ -34,7 +34,7 @@ PATH = "/project/model.py"
 def shown(
     text: str, findings: list[Finding] | None = None, *, complete: bool = True, **settings: object
 ) -> list[Finding]:
-    def source_for(path: str) -> Source | None:
+    def source_for(path: str) -> PolicySource | None:
         return source_of(text) if path == PATH else None
 
     if findings is None:
@@ -205,9 +205,9 @@ def test_findings_of_a_target_that_is_gone_are_not_carried_on() -> None:
     before.accept(StageFinished("Old", report(Stage.PREVIEW), [finding("dtype", target="Old")]))
     before.accept(StageFinished("Kept", report(Stage.PREVIEW), [finding("rank", target="Kept", column=3)]))
     now = Results(PATH, "x\n")
-    assert len(now.findings(Carried.of(before))) == 2
+    assert len(now.findings(CarriedFindings.of(before))) == 2
     now.accept(Loaded([TargetFound("Kept", 0, "")], [], [], 0.0))
-    assert [item.target for item in now.findings(Carried.of(before))] == ["Kept"]
+    assert [item.target for item in now.findings(CarriedFindings.of(before))] == ["Kept"]
 
 
 def test_targets_share_a_finding() -> None:

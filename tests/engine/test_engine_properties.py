@@ -10,7 +10,7 @@ from pathlib import Path
 from desk import DONE, SAVED, Desk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inductor_debug.engine.text.documents import Document, Verdict
+from inductor_debug.engine.text.documents import Document, Runnable
 from inductor_debug.engine.text.top_level import TopLevel
 from inductor_debug.source.parsing import unparsed
 
@@ -161,9 +161,9 @@ def test_function_bodies_are_free_and_everything_else_is_not(old: list[str], new
         return "class A:\n    def f(self):\n" + "".join(f"        {line}\n" for line in lines) + rest
 
     document = Document("u", "/p", 1, text(new, "x = 1\n"), text(old, "x = 1\n"))
-    assert document.verdict() is Verdict.RUN
+    assert document.verdict() is Runnable.RUN
     document.text = text(new, "x = 2\n")
-    assert document.verdict() is Verdict.WAIT
+    assert document.verdict() is Runnable.WAIT
 
 
 @settings(max_examples=300, deadline=None)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.pool.supervisor import Outcome, WorkerPool
+from inductor_debug.engine.pool.supervisor import JobOutcome, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage, StageFinished
 
 pytestmark = pytest.mark.torch
@@ -28,7 +28,7 @@ def get_init_inputs(): return []
 
 async def analyze(
     pool: WorkerPool, folder: Path, body: str, timeout: float = 300
-) -> tuple[Outcome, int | None, list[Event]]:
+) -> tuple[JobOutcome, int | None, list[Event]]:
     text = MODEL.replace("BODY", body)
     events: list[Event] = []
     request = JobRequest(1, str(folder / "model.py"), text, str(folder), [Stage.PREVIEW, Stage.MOCK], PROFILE)
@@ -41,7 +41,7 @@ async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork
     pool = WorkerPool(interpreter=sys.executable, project_root=str(tmp_path), log_path=tmp_path / "log", fork=fork)
     try:
         outcome, _, events = await analyze(pool, tmp_path, "pass")
-        assert outcome is Outcome.FINISHED
+        assert outcome is JobOutcome.FINISHED
         assert isinstance(events[0], Loaded)
         assert isinstance(events[-1], Finished)
         found = {(event.report.stage, finding.rule) for event in events if isinstance(event, StageFinished)
@@ -49,8 +49,8 @@ async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork
         assert found == {(Stage.PREVIEW, "dtype"), (Stage.MOCK, "dtype")}
         assert pool.torch_version is not None
         assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
-        assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (Outcome.CRASHED, 7)
-        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=8))[:2] == (Outcome.TIMEOUT, 7)
-        assert (await analyze(pool, tmp_path, "pass"))[0] is Outcome.FINISHED
+        assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (JobOutcome.CRASHED, 7)
+        assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=8))[:2] == (JobOutcome.TIMEOUT, 7)
+        assert (await analyze(pool, tmp_path, "pass"))[0] is JobOutcome.FINISHED
     finally:
         await pool.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from inductor_debug.engine.bug_report.redaction import Redactor, Surroundings
+from inductor_debug.engine.bug_report.redaction import PrivateWords, Redactor
 
-ALICE = Surroundings(
+ALICE = PrivateWords(
     homes=("/home/alice",),
     users=("alice", "root"),
     hosts=("workhorse",),
@@ -40,14 +40,14 @@ def test_a_text_is_redacted(text: str, redacted: str) -> None:
 
 
 def test_json_stays_json() -> None:
-    windows = Surroundings(homes=("C:\\Users\\carol",), users=("carol",))
+    windows = PrivateWords(homes=("C:\\Users\\carol",), users=("carol",))
     text = json.dumps({"file": "C:\\Users\\carol\\model.py"})
     assert json.loads(Redactor(windows)(text)) == {"file": "~\\model.py"}
 
 
 def test_a_private_key_goes_whole() -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nabc\ndef\n-----END RSA PRIVATE KEY-----"
-    assert Redactor(Surroundings())(f"before {key} after") == "before <key> after"
+    assert Redactor(PrivateWords())(f"before {key} after") == "before <key> after"
 
 
 def test_it_says_what_it_took_out() -> None:
@@ -66,6 +66,6 @@ def test_only_variables_that_matter_and_none_that_tell() -> None:
 
 
 def test_this_machine_is_known() -> None:
-    here = Surroundings.here()
+    here = PrivateWords.here()
     assert here.homes
     assert "PATH" in here.environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.selection.effects import Effect
+from inductor_debug.engine.selection.effects import TopLevelEffect
 from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, tally, words
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug_schema import TargetSetting
@@ -103,35 +103,35 @@ def test_set_up_files_tests_and_migrations_are_passed_over(
 
 
 EFFECTS = {
-    "with open('log.txt', 'w') as file: ...": Effect.WRITES,
-    "from pathlib import Path\nPath('out').mkdir()": Effect.WRITES,
+    "with open('log.txt', 'w') as file: ...": TopLevelEffect.WRITES,
+    "from pathlib import Path\nPath('out').mkdir()": TopLevelEffect.WRITES,
     "open('notes.txt').read()": None,
-    "import os\nif True:\n    os.makedirs('runs')": Effect.WRITES,
-    "import torch\ntorch.save({}, 'a.pt')": Effect.WRITES,
-    "from torch import save as keep\nkeep({}, 'a.pt')": Effect.WRITES,
+    "import os\nif True:\n    os.makedirs('runs')": TopLevelEffect.WRITES,
+    "import torch\ntorch.save({}, 'a.pt')": TopLevelEffect.WRITES,
+    "from torch import save as keep\nkeep({}, 'a.pt')": TopLevelEffect.WRITES,
     "def keep():\n    open('a', 'w')": None,
-    "def main():\n    open('a', 'w')\nmain()": Effect.WRITES,
-    "class Log:\n    def __init__(self): open('a', 'w')\nlog = Log()": Effect.WRITES,
+    "def main():\n    open('a', 'w')\nmain()": TopLevelEffect.WRITES,
+    "class Log:\n    def __init__(self): open('a', 'w')\nlog = Log()": TopLevelEffect.WRITES,
     "if __name__ == '__main__':\n    open('a', 'w')": None,
-    "if __name__ == '__main__':\n    ...\nelse:\n    open('a', 'w')": Effect.WRITES,
+    "if __name__ == '__main__':\n    ...\nelse:\n    open('a', 'w')": TopLevelEffect.WRITES,
     "keep = lambda: open('a', 'w')": None,
     "try:\n    import re\nexcept ImportError:\n    import os\n    os.system('pip install re')": None,
-    "import requests\nrequests.get('http://a')": Effect.NETWORK,
-    "from torchvision.datasets import MNIST\ndata = MNIST('.', download=True)": Effect.NETWORK,
-    "import subprocess as s\nCOMMIT = s.check_output(['git'])": Effect.PROCESS,
-    "import argparse\narguments = argparse.ArgumentParser().parse_args()": Effect.COMMAND_LINE,
-    "import sys\nsys.exit(main())": Effect.EXITS,
-    "import torch\nweights = torch.load('a.pt')": Effect.LOADS,
-    "for step in range(3):\n    loss.backward()": Effect.TRAINS,
+    "import requests\nrequests.get('http://a')": TopLevelEffect.NETWORK,
+    "from torchvision.datasets import MNIST\ndata = MNIST('.', download=True)": TopLevelEffect.NETWORK,
+    "import subprocess as s\nCOMMIT = s.check_output(['git'])": TopLevelEffect.PROCESS,
+    "import argparse\narguments = argparse.ArgumentParser().parse_args()": TopLevelEffect.COMMAND_LINE,
+    "import sys\nsys.exit(main())": TopLevelEffect.EXITS,
+    "import torch\nweights = torch.load('a.pt')": TopLevelEffect.LOADS,
+    "for step in range(3):\n    loss.backward()": TopLevelEffect.TRAINS,
     "loss.backward()": None,
-    "from torch.utils.data import DataLoader\nd = DataLoader([])\nfor i, x in enumerate(d): ...": Effect.TRAINS,
+    "from torch.utils.data import DataLoader\nd = DataLoader([])\nfor i, x in enumerate(d): ...": TopLevelEffect.TRAINS,
     "for width in (1, 2): ...": None,
 }
 
 
 @pytest.mark.parametrize(("code", "effect"), EFFECTS.items(), ids=EFFECTS)
 def test_scripts_that_touch_the_world_when_they_are_loaded_are_passed_over(
-    tmp_path: Path, code: str, effect: Effect | None
+    tmp_path: Path, code: str, effect: TopLevelEffect | None
 ) -> None:
     skip = skip_of(tmp_path, "file.py", MODEL + code + "\n")
     if effect is None:

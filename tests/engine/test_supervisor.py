@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.pool.supervisor import Outcome, WorkerPool
+from inductor_debug.engine.pool.supervisor import JobOutcome, WorkerPool
 from worker_pools import (
     FAKE,
     PATIENCE,
@@ -61,27 +61,27 @@ async def test_a_job_that_dies_is_told_in_plain_words_and_the_next_one_runs(
     pool: WorkerPool, text: str, detail: str
 ) -> None:
     end, _ = await run(pool, text)
-    assert (end.outcome, end.detail) == (Outcome.CRASHED, detail)
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert (end.outcome, end.detail) == (JobOutcome.CRASHED, detail)
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
 
 
 @pytest.mark.parametrize("text", ["spin", "hang-in-c", "sleep"])
 async def test_a_job_that_hangs_is_stopped_and_its_stack_kept(pool: WorkerPool, text: str) -> None:
     end, _ = await run(pool, text, timeout=1.5)
-    assert (end.outcome, end.detail) == (Outcome.TIMEOUT, "stopped after 1.5 s")
+    assert (end.outcome, end.detail) == (JobOutcome.TIMEOUT, "stopped after 1.5 s")
     assert 'fake_jobs.py", line' in end.log_tail
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
 
 
 async def test_a_job_that_hides_its_stack_is_stopped_all_the_same(pool: WorkerPool) -> None:
     end, _ = await run(pool, "faulthandler-off", timeout=0.3)
-    assert end.outcome is Outcome.TIMEOUT
+    assert end.outcome is JobOutcome.TIMEOUT
 
 
 @pytest.mark.parametrize("text", ["hog", "hog-in-children"])
 async def test_a_job_and_its_children_share_one_memory_limit(pool: WorkerPool, text: str) -> None:
     end, _ = await run(pool, text, memory_limit=350 << 20)
-    assert end.outcome is Outcome.OUT_OF_MEMORY
+    assert end.outcome is JobOutcome.OUT_OF_MEMORY
     assert end.detail.endswith("of memory, more than the 350 MiB allowed")
 
 
@@ -94,7 +94,7 @@ async def test_what_user_code_prints_goes_to_the_log(pool: WorkerPool, tmp_path:
 
 async def test_a_flood_of_prints_neither_blocks_nor_fills_the_disk(pool: WorkerPool, tmp_path: Path) -> None:
     end, _ = await run(pool, "flood 30")
-    assert end.outcome is Outcome.FINISHED
+    assert end.outcome is JobOutcome.FINISHED
     assert end.log_tail.endswith("x\nthe end of the flood\n")
     assert (tmp_path / "logs" / "worker.log").stat().st_size < 10 << 20
 
@@ -104,7 +104,7 @@ async def test_stdin_is_empty(pool: WorkerPool) -> None:
 
 
 async def test_closing_the_standard_streams_closes_nothing_of_ours(pool: WorkerPool) -> None:
-    assert (await run(pool, "close"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "close"))[0].outcome is JobOutcome.FINISHED
 
 
 async def test_a_forked_copy_of_the_job_says_nothing(pool: WorkerPool) -> None:
@@ -120,7 +120,7 @@ async def test_programs_that_user_code_starts_inherit_no_descriptor(pool: Worker
 
 
 async def test_threads_left_running_do_not_keep_a_job(pool: WorkerPool) -> None:
-    assert (await run(pool, "threads"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "threads"))[0].outcome is JobOutcome.FINISHED
 
 
 @pytest.mark.parametrize("then", ["", " sleep", " exit"])
@@ -155,7 +155,7 @@ async def test_cancelling_kills_the_job_and_leaves_the_pool_usable(pool: WorkerP
     with pytest.raises(asyncio.CancelledError):
         await job
     assert await all_gone([pid])
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
 
 
 async def test_jobs_run_side_by_side_in_processes_of_their_own(pool: WorkerPool) -> None:
@@ -181,7 +181,7 @@ async def test_a_listener_that_raises_ends_its_job_only(pool: WorkerPool) -> Non
 
     with pytest.raises(LookupError):
         await pool.run(request("sleep"), listen, timeout=60)
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
 
 
 async def test_versions_are_known_after_a_start(pool: WorkerPool) -> None:
@@ -193,7 +193,7 @@ async def test_versions_are_known_after_a_start(pool: WorkerPool) -> None:
 
 async def test_a_closed_pool_runs_nothing(pool: WorkerPool) -> None:
     await pool.close()
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.START_FAILED
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.START_FAILED
 
 
 async def test_a_fork_server_that_dies_is_replaced_by_the_next_job_only(tmp_path: Path) -> None:
@@ -204,10 +204,10 @@ async def test_a_fork_server_that_dies_is_replaced_by_the_next_job_only(tmp_path
         pid = await started.pid()
         server = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         os.kill(server, signal.SIGKILL)
-        assert (await job).outcome is Outcome.CRASHED
+        assert (await job).outcome is JobOutcome.CRASHED
         assert await all_gone([pid, server])
         assert await until(lambda: not processes_of(tmp_path))
-        assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+        assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
     finally:
         await pool.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.pool.launch import WorkerEntry
-from inductor_debug.engine.pool.supervisor import Outcome
+from inductor_debug.engine.pool.supervisor import JobOutcome
 from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, request, run, until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc")
@@ -41,7 +41,7 @@ async def test_no_torch_is_told_with_the_command_that_installs_it(tmp_path: Path
     pool = make_pool(tmp_path, fork=fork, interpreter=bare_interpreter(tmp_path), entry=WorkerEntry())
     end, _ = await run(pool, "")
     await pool.close()
-    assert end.outcome is Outcome.START_FAILED
+    assert end.outcome is JobOutcome.START_FAILED
     assert end.detail.startswith("torch is not installed in ")
     assert "-m pip install torch" in end.detail
     assert pool.start_failure == end.detail
@@ -71,7 +71,7 @@ async def test_an_interpreter_that_breaks_is_told_with_its_last_words(
     pool = make_pool(tmp_path, fork=fork, interpreter=fake_interpreter(tmp_path, shell))
     end, _ = await run(pool, "nothing")
     await pool.close()
-    assert end.outcome is Outcome.START_FAILED
+    assert end.outcome is JobOutcome.START_FAILED
     assert told in end.detail
 
 
@@ -96,7 +96,7 @@ async def test_a_start_that_failed_is_tried_again_by_a_later_job_only(
     assert starts() == 1, "jobs that come in quick succession share one attempt"
     monkeypatch.setattr(supervisor, "BACK_OFF_SECONDS", 0.0)
     (tmp_path / "fake-python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    assert (await run(pool, "nothing"))[0].outcome is Outcome.FINISHED
+    assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
     assert pool.start_failure is None
     await pool.close()
 
@@ -106,7 +106,7 @@ async def test_a_warm_up_that_raises_is_told(tmp_path: Path, fork: bool) -> None
     pool = make_pool(tmp_path, fork=fork, entry=replace(FAKE, warm_up="fake_jobs:broken_warm_up"))
     end, _ = await run(pool, "nothing")
     await pool.close()
-    assert end.outcome is Outcome.START_FAILED
+    assert end.outcome is JobOutcome.START_FAILED
     assert "exited with code 1 while starting" in end.detail
 
 

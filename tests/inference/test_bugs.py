@@ -9,8 +9,8 @@ import pytest
 from inductor_debug.repro.minimiser.attempts import attempt
 from inductor_debug_benchmarks.bugs import figures, mutant_results, mutant_runs
 from inductor_debug_benchmarks.corpus import folder_cases, written_cases
-from inductor_debug_benchmarks.processes.other_inputs import Mutant, sound_with
-from inductor_debug_benchmarks.processes.true_runs import Call
+from inductor_debug_benchmarks.processes.other_inputs import BrokenMutant, sound_with
+from inductor_debug_benchmarks.processes.true_runs import AuthorsCall
 
 pytestmark = pytest.mark.torch
 
@@ -78,7 +78,7 @@ def test_a_folder_of_files_is_measured_without_its_inputs_being_seen(tmp_path: P
 def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
     cases, file = folder_cases(tmp_path), tmp_path / "rows.jsonl"
-    first = mutant_runs.measure(cases, sample=1, kept=mutant_results.Kept(file))
+    first = mutant_runs.measure(cases, sample=1, kept=mutant_results.KeptResults(file))
     asked: list[Any] = []
 
     def nobody(module: str, name: str, items: list[Any], order: dict[str, Any]) -> list[Any]:
@@ -88,16 +88,16 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(mutant_runs, "rows_by", nobody)
     with file.open("a", encoding="utf-8") as stream:
         stream.write('{"key": "cut o')
-    assert mutant_runs.measure(cases, sample=1, kept=mutant_results.Kept(file)) == first
+    assert mutant_runs.measure(cases, sample=1, kept=mutant_results.KeptResults(file)) == first
     assert asked == []
-    mutant_runs.measure(cases, sample=2, kept=mutant_results.Kept(file))
+    mutant_runs.measure(cases, sample=2, kept=mutant_results.KeptResults(file))
     assert len(asked) == 1
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text('{"rows": 1}\n', encoding="utf-8")
     with pytest.raises(ValueError, match="no row of `bench bugs`"):
-        mutant_results.Kept(tmp_path / "rows.jsonl")
+        mutant_results.KeptResults(tmp_path / "rows.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,12 @@ def test_a_mutant_that_is_a_sound_model_of_other_inputs_is_told_apart(
     text: str, old: str, new: str, sound: str, tmp_path: Path
 ) -> None:
     name, tensors = ("Model", ["f32[3, 24]"]) if text is MODEL else ("Attention", ["f32[3, 7, 24]"])
-    call = Call(f"{name}()", "*t", tensors)
+    call = AuthorsCall(f"{name}()", "*t", tensors)
     count = -1 if old.endswith("24") else 1
 
     def work() -> dict[str, Any]:
-        return {"found": sound_with(str(tmp_path / "model.py"), text, call, [Mutant(text.replace(old, new, count))])}
+        return {
+            "found": sound_with(str(tmp_path / "model.py"), text, call, [BrokenMutant(text.replace(old, new, count))])
+        }
 
     assert attempt(work, timeout=120).answer["found"] == [sound]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.judging import variations
-from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import TensorSpec
 from torch import nn
 
@@ -19,7 +19,7 @@ class Model(nn.Module):
     config = SimpleNamespace(is_encoder_decoder=False)
 
 
-def ranks(plan: Plan) -> set[tuple[str, int]]:
+def ranks(plan: CallPlan) -> set[tuple[str, int]]:
     guess = plan.first()
     allowed = filter(plan.allows, (guess, *variations.of_kinds(guess, plan)))
     return {(name, len(spec.dims)) for other in allowed for name, spec in other.tensors()}
@@ -28,7 +28,7 @@ def ranks(plan: Plan) -> set[tuple[str, int]]:
 def test_ids_keep_the_rank_that_models_of_transformers_give_them() -> None:
     ids = Parameter("input_ids", [TensorSpec(("B", "T"), "int64")], keyword=True, required=True)
     weights = Parameter("weights", [TensorSpec(("B", "T"))], keyword=True, required=True)
-    plan = Plan([ids, weights])
+    plan = CallPlan([ids, weights])
     assert {rank for name, rank in ranks(plan) if name == "input_ids"} > {1, 2, 3}
     pretrained.refine(plan, Model())
     weights.required = True

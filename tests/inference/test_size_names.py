@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.capture.inference.specs.size_names import names_of
-from inductor_debug.capture.inference.specs.specs import Argument, Guess, TensorSpec
+from inductor_debug.capture.inference.specs.specs import Guess, SpecArgument, TensorSpec
 
 CALL = (TensorSpec(("B", "T", 8)), TensorSpec(("B", "K")))
 
@@ -53,10 +53,10 @@ def clashing(x: Any, y: Any) -> Any:
     ],
 )
 def test_sizes_are_called_what_their_code_calls_them(function: Callable[..., Any], names: dict[str, str]) -> None:
-    guess = Guess((Argument("x", CALL[0]), Argument("y", CALL[1])), (("B", 2), ("K", 5), ("T", 16)))
+    guess = Guess((SpecArgument("x", CALL[0]), SpecArgument("y", CALL[1])), (("B", 2), ("K", 5), ("T", 16)))
     assert names_of(guess, frozenset("BTK"), guess.size_of(), function) == names
 
 
 def test_sizes_that_are_one_number_have_one_name() -> None:
-    guess = Guess((Argument("x", CALL[0]), Argument("y", CALL[1])), (("B", 2), ("K", 16), ("T", 16)))
+    guess = Guess((SpecArgument("x", CALL[0]), SpecArgument("y", CALL[1])), (("B", 2), ("K", 16), ("T", 16)))
     assert names_of(guess, frozenset("BTK"), guess.size_of(), len) == {"B": "batch", "T": "seq", "K": "seq"}

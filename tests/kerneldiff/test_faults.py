@@ -8,7 +8,12 @@ import pytest
 import torch
 from inductor_debug.accelerators.number_formats import BFLOAT16, SEN169_FP16
 from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
-from inductor_debug.kerneldiff.emulation.injected_faults import Fault, FaultyArithmetic, Injection, read_injection
+from inductor_debug.kerneldiff.emulation.injected_faults import (
+    ArithmeticFault,
+    FaultyArithmetic,
+    Injection,
+    read_injection,
+)
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Eager
 from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
 from torch.fx import Graph, Node
@@ -79,16 +84,16 @@ def test_wrong_rounding_is_several_units_off_and_towards_zero(emulated: bool, un
     assert 6 < off.max() <= 8.5
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-def test_a_line_keeps_a_fault_to_itself(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", list(ArithmeticFault))
+def test_a_line_keeps_a_fault_to_itself(fault: ArithmeticFault) -> None:
     values = torch.rand(4, 70)
     assert torch.equal(run(f"{fault.value}@12", aten.mul.Tensor, values, 3.0, line=10), values * 3.0)
     spoilt = run(f"{fault.value}@12", aten.sum.dim_IntList, values, [1], line=11)
-    assert torch.equal(spoilt, values.sum(1)) == (fault is Fault.DOWNCAST_INT64)
+    assert torch.equal(spoilt, values.sum(1)) == (fault is ArithmeticFault.DOWNCAST_INT64)
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-def test_views_and_the_best_result_are_never_spoilt(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", list(ArithmeticFault))
+def test_views_and_the_best_result_are_never_spoilt(fault: ArithmeticFault) -> None:
     values = torch.rand(4, 70)
     assert torch.equal(run(fault.value, aten.t.default, values), values.t())
     faulty = FaultyArithmetic(EmulatedArithmetic("x", BFLOAT16), [Injection(fault)], lambda found: None)
@@ -112,5 +117,5 @@ def test_faults_that_do_not_exist_are_refused(text: str, words: str) -> None:
 
 
 def test_lines_are_counted_as_editors_show_them() -> None:
-    assert read_injection("zero-output@1") == Injection(Fault.ZERO_OUTPUT, 0)
-    assert read_injection("wrong-rounding") == Injection(Fault.WRONG_ROUNDING, None)
+    assert read_injection("zero-output@1") == Injection(ArithmeticFault.ZERO_OUTPUT, 0)
+    assert read_injection("wrong-rounding") == Injection(ArithmeticFault.WRONG_ROUNDING, None)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from fault_models import MODELS, inputs
 from inductor_debug import KernelDiffHarness
-from inductor_debug.kerneldiff.emulation.injected_faults import Fault
+from inductor_debug.kerneldiff.emulation.injected_faults import ArithmeticFault
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, InjectedFault, Verdict
 from torch import nn
 
@@ -22,7 +22,7 @@ CERTAIN = [
     ("wrong-rounding", "eager", "sum"),
 ]
 """Faults that spoil something in every model."""
-OTHERS = [(fault.value, "spyre", comment) for fault in Fault for comment in ("sum", "result")]
+OTHERS = [(fault.value, "spyre", comment) for fault in ArithmeticFault for comment in ("sum", "result")]
 """Faults that may have nothing to spoil where they are put."""
 
 

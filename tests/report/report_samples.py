@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, Tool
 from inductor_debug_schema import (
     Checked,
@@ -95,5 +95,5 @@ def result(*files: CheckedFile, **values: Any) -> CheckResult:
     return CheckResult(files=files, **{**defaults, **values})
 
 
-def places(folder: Path, *files: CheckedFile) -> Places:
-    return Places(str(folder), str(folder), {file.path: file.shown for file in files})
+def places(folder: Path, *files: CheckedFile) -> FileNames:
+    return FileNames(str(folder), str(folder), {file.path: file.shown for file in files})

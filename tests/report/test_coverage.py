@@ -16,7 +16,7 @@ from inductor_debug.report.formats.json_report import JsonReport
 from inductor_debug.report.formats.junit import JunitReport
 from inductor_debug.report.formats.sarif import SarifReport
 from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
 from inductor_debug_schema import (
@@ -53,7 +53,7 @@ def outcome(model: Path) -> CheckResult:
 
 def text_of(outcome: CheckResult, **values: Any) -> str:
     folder = Path(outcome.files[0].path).parent
-    report = TextReport(places(folder, *outcome.files), Sources(), Styler(False), **values)
+    report = TextReport(places(folder, *outcome.files), ShownTexts(), Styler(False), **values)
     return "".join(map(report.file, outcome.files)) + report.end(outcome)
 
 
@@ -125,7 +125,7 @@ def test_json_has_it_for_each_target(outcome: CheckResult, tmp_path: Path) -> No
 
 
 def test_junit_skips_what_did_not_run(outcome: CheckResult, tmp_path: Path) -> None:
-    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), Sources()).end(outcome))
+    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), ShownTexts()).end(outcome))
     good, without, partly = document.iter("testcase")
     assert list(good) == []
     assert without.find("skipped").get("message") == "not checked: it needs `params`"  # type: ignore[union-attr]
@@ -138,13 +138,13 @@ def test_junit_gives_the_reason_where_a_declared_target_ended_early_without_a_fi
 ) -> None:
     early = target("Good", 0, state=StageState.FAILED, coverage=Checked.PARTLY, why="its run ended early.")
     outcome = result(checked(model, finding(model, span(0, 0, 5), target="Good"), targets=[early]))
-    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), Sources()).end(outcome))
+    document = ElementTree.fromstring(JunitReport(places(tmp_path, *outcome.files), ShownTexts()).end(outcome))
     [error] = document.iter("error")
     assert error.get("message") == "partly checked: its run ended early."
 
 
 def test_sarif_notifies_and_has_no_result(outcome: CheckResult, tmp_path: Path) -> None:
-    log = SarifReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).document(outcome)
+    log = SarifReport(places(tmp_path, *outcome.files), ShownTexts(), lambda rule: None).document(outcome)
     schema = json.loads((DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator(schema).validate(log)
     run = log["runs"][0]
@@ -161,7 +161,7 @@ def test_sarif_notifies_and_has_no_result(outcome: CheckResult, tmp_path: Path) 
 
 def test_github_gets_notices_as_far_as_it_reads_them(outcome: CheckResult, model: Path, tmp_path: Path) -> None:
     step = tmp_path / "step.md"
-    lines = GithubReport(places(tmp_path), Sources(), {"GITHUB_STEP_SUMMARY": str(step)}).end(outcome).splitlines()
+    lines = GithubReport(places(tmp_path), ShownTexts(), {"GITHUB_STEP_SUMMARY": str(step)}).end(outcome).splitlines()
     title = "title=inductor-debug not-checked::"
     assert lines[:2] == [
         f"::notice file=model.py,line=3,{title}Transformer: not checked: it needs `params`",
@@ -172,7 +172,7 @@ def test_github_gets_notices_as_far_as_it_reads_them(outcome: CheckResult, model
     crowded = result(checked(model, *notes, targets=[PARTLY, NOT]))
     notices = [
         line
-        for line in GithubReport(places(tmp_path), Sources(), {}).end(crowded).splitlines()
+        for line in GithubReport(places(tmp_path), ShownTexts(), {}).end(crowded).splitlines()
         if "not-checked" in line
     ]
     assert len(notices) == 1
@@ -180,7 +180,7 @@ def test_github_gets_notices_as_far_as_it_reads_them(outcome: CheckResult, model
 
 
 def test_the_page_says_it_at_the_top_and_with_the_file(outcome: CheckResult, tmp_path: Path) -> None:
-    page = HtmlReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).end(outcome)
+    page = HtmlReport(places(tmp_path, *outcome.files), ShownTexts(), lambda rule: None).end(outcome)
     assert "<p>1 of 3 classes checked; not checked: Transformer (it needs `params`); partly checked: Part" in page
     assert "Transformer: not checked: it needs `params`</p>" in page
 
@@ -191,9 +191,9 @@ def test_hostile_reasons_stay_text(model: Path, tmp_path: Path) -> None:
     outcome = result(hostile)
     assert "\x1b" not in text_of(outcome)
     assert len(text_of(outcome).splitlines()) == 2
-    assert "<script>" not in HtmlReport(places(tmp_path), Sources(), lambda rule: None).end(outcome)
-    ElementTree.fromstring(JunitReport(places(tmp_path), Sources()).end(outcome))
-    lines = GithubReport(places(tmp_path), Sources(), {}).end(outcome).splitlines()
+    assert "<script>" not in HtmlReport(places(tmp_path), ShownTexts(), lambda rule: None).end(outcome)
+    ElementTree.fromstring(JunitReport(places(tmp_path), ShownTexts()).end(outcome))
+    lines = GithubReport(places(tmp_path), ShownTexts(), {}).end(outcome).splitlines()
     assert [line.startswith("::") for line in lines] == [True, False, False]
 
 
@@ -225,7 +225,7 @@ def test_json_and_sarif_say_where_code_was_left_out_and_why(model: Path, tmp_pat
     assert (block["subject"], block["held"], block["parameter"]) == ("mask", "none", True)
     assert block["range"]["start"] == {"line": 1, "character": 4}
 
-    log = SarifReport(places(tmp_path, *outcome.files), Sources(), lambda rule: None).document(outcome)
+    log = SarifReport(places(tmp_path, *outcome.files), ShownTexts(), lambda rule: None).document(outcome)
     schema = json.loads((DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator(schema).validate(log)
     [notification] = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
@@ -236,6 +236,6 @@ def test_json_and_sarif_say_where_code_was_left_out_and_why(model: Path, tmp_pat
 
 def test_github_spends_no_annotation_on_branches(model: Path, tmp_path: Path) -> None:
     outcome = result(checked(model, targets=[IN_PART]))
-    text = GithubReport(places(tmp_path, *outcome.files), Sources(), {}).end(outcome)
+    text = GithubReport(places(tmp_path, *outcome.files), ShownTexts(), {}).end(outcome)
     assert "::notice" not in text
     assert "partly checked: Good" in text

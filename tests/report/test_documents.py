@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from inductor_debug.engine.selection.effects import Deed, Effect
+from inductor_debug.engine.selection.effects import TopLevelDeed, TopLevelEffect
 from inductor_debug.engine.selection.selection import Skip, SkipReason
 from inductor_debug.report.formats.github import GithubReport
 from inductor_debug.report.formats.html_report import HtmlReport
@@ -19,7 +19,7 @@ from inductor_debug.report.formats.json_report import JsonReport
 from inductor_debug.report.formats.junit import JunitReport
 from inductor_debug.report.formats.sarif import SarifReport
 from inductor_debug.report.run_report import BaselineUse, CheckedFile, CheckResult, SkippedFile
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.judging.base import Page
 from inductor_debug_schema import FileStatus, Finding, Severity, StageState
 from report_samples import checked, finding, places, related, result, span, span_of, target
@@ -65,7 +65,7 @@ def page_of(rule: str) -> Page | None:
 
 
 def sarif(outcome: CheckResult, folder: Path) -> dict[str, Any]:
-    report = SarifReport(places(folder, *outcome.files), Sources(), page_of)
+    report = SarifReport(places(folder, *outcome.files), ShownTexts(), page_of)
     assert all(report.file(file) == "" for file in outcome.files)
     document: dict[str, Any] = json.loads(report.end(outcome))
     return document
@@ -165,7 +165,7 @@ def test_sarif_says_what_could_not_be_analysed(outcome: CheckResult, tmp_path: P
 
 
 def github(outcome: CheckResult, folder: Path, environ: dict[str, str] | None = None) -> list[str]:
-    return GithubReport(places(folder, *outcome.files), Sources(), environ or {}).end(outcome).splitlines()
+    return GithubReport(places(folder, *outcome.files), ShownTexts(), environ or {}).end(outcome).splitlines()
 
 
 def test_github_commands_are_escaped_and_sorted(outcome: CheckResult, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_github_without_a_writable_summary_says_so(outcome: CheckResult, tmp_pat
 
 
 def junit(outcome: CheckResult, folder: Path) -> ElementTree.Element:
-    return ElementTree.fromstring(JunitReport(places(folder, *outcome.files), Sources()).end(outcome))
+    return ElementTree.fromstring(JunitReport(places(folder, *outcome.files), ShownTexts()).end(outcome))
 
 
 _ELEMENTS: dict[str, tuple[set[str], list[str]]] = {
@@ -269,7 +269,9 @@ def test_junit_tells_failures_errors_and_skips_apart(outcome: CheckResult, tmp_p
 def test_junit_lists_the_files_that_were_not_opened(outcome: CheckResult, tmp_path: Path) -> None:
     passed_over = [
         SkippedFile("setup.py", str(tmp_path / "setup.py"), Skip(SkipReason.SET_UP)),
-        SkippedFile("train.py", str(tmp_path / "train.py"), Skip(SkipReason.SCRIPT, Deed(Effect.WRITES, 11))),
+        SkippedFile(
+            "train.py", str(tmp_path / "train.py"), Skip(SkipReason.SCRIPT, TopLevelDeed(TopLevelEffect.WRITES, 11))
+        ),
     ]
     suites = junit(replace(outcome, skipped=tuple(passed_over)), tmp_path)
     suite = suites.find("testsuite[@name='(not opened)']")
@@ -301,7 +303,7 @@ def test_no_document_shows_what_a_baseline_hides(model: Path) -> None:
     folder = model.parent
     shown = [json.dumps(sarif(outcome, folder)), "".join(github(outcome, folder))]
     shown.append(JsonReport(places(folder)).end(outcome))
-    shown.append(JunitReport(places(folder), Sources()).end(outcome))
+    shown.append(JunitReport(places(folder), ShownTexts()).end(outcome))
     assert not any("known one" in text for text in shown)
 
 
@@ -329,7 +331,7 @@ class Seen(HTMLParser):
 
 
 def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model: Path) -> None:
-    page = HtmlReport(places(model.parent.parent, *outcome.files), Sources(), page_of).end(outcome)
+    page = HtmlReport(places(model.parent.parent, *outcome.files), ShownTexts(), page_of).end(outcome)
     seen = Seen(page)
     text = " ".join(" ".join(seen.words).split())
     assert seen.open == []
@@ -351,7 +353,7 @@ def test_the_page_tells_every_file_finding_and_rule(outcome: CheckResult, model:
 
 def test_every_place_on_the_page_is_a_link_to_it(outcome: CheckResult, model: Path) -> None:
     shown = places(model.parent.parent, *outcome.files)
-    seen = Seen(HtmlReport(shown, Sources(), page_of).end(outcome))
+    seen = Seen(HtmlReport(shown, ShownTexts(), page_of).end(outcome))
     links = {
         (attributes["href"], attributes["data-range"]) for _, attributes in seen.tags if "data-range" in attributes
     }
@@ -368,7 +370,9 @@ def test_the_page_loads_and_runs_nothing_whatever_names_say(model: Path) -> None
         related=[related(model, span(0, 0, 1), evil)],
     )  # fmt: skip
     outcome = result(checked(model, bad, shown=evil, targets=[target(evil)], problem=evil))
-    page = HtmlReport(places(model.parent, *outcome.files), Sources(), lambda rule: Page(rule, evil, evil)).end(outcome)
+    page = HtmlReport(places(model.parent, *outcome.files), ShownTexts(), lambda rule: Page(rule, evil, evil)).end(
+        outcome
+    )
     seen = Seen(page)
     assert {tag for tag, _ in seen.tags}.isdisjoint({"script", "img", "iframe", "link", "object", "form"})
     assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on") or name == "src"]

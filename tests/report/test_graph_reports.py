@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.graphs import graph_html
 from inductor_debug.report.graphs.graph_dot import graph_dot
 from inductor_debug.report.graphs.graph_html import PageError
 from inductor_debug.report.graphs.graph_json import graph_document
 from inductor_debug.report.graphs.graph_svg import graph_svg
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.graph_text import GraphText
 from inductor_debug_schema import (
@@ -34,7 +34,7 @@ from inductor_debug_schema import (
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared_schema" / "golden" / "GraphColumns.graph"
 SVG = "{http://www.w3.org/2000/svg}"
-PLACES = Places("/project", "/project")
+PLACES = FileNames("/project", "/project")
 
 
 def golden() -> GraphDocument:
@@ -61,7 +61,7 @@ def boxes(svg: str) -> list[tuple[float, float, float]]:
 
 
 def test_text_has_every_graph_node_and_kernel() -> None:
-    text = GraphText(PLACES, Sources({"/project/modèle.py": "\n" * 11 + "        y = relu(x)\n"}), Styler(False))
+    text = GraphText(PLACES, ShownTexts({"/project/modèle.py": "\n" * 11 + "        y = relu(x)\n"}), Styler(False))
     said = text.text(golden())
     assert "modèle.py::Model, stage kernels" in said
     assert "note: Nothing here needs a gradient." in said
@@ -74,7 +74,7 @@ def test_text_has_every_graph_node_and_kernel() -> None:
 
 
 def test_names_with_escape_sequences_reach_no_terminal() -> None:
-    said = GraphText(PLACES, Sources(), Styler(False)).text(document([GraphNode("\x1b[2J", "op\x07")]))
+    said = GraphText(PLACES, ShownTexts(), Styler(False)).text(document([GraphNode("\x1b[2J", "op\x07")]))
     assert "\x1b" not in said
     assert "\x07" not in said
 
@@ -152,4 +152,4 @@ def test_no_renderer_recurses() -> None:
     deep = document(chain(sys.getrecursionlimit() * 2))
     assert graph_dot(deep)
     assert graph_svg(deep)
-    assert GraphText(PLACES, Sources(), Styler(False)).text(deep)
+    assert GraphText(PLACES, ShownTexts(), Styler(False)).text(deep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.rules.recording.guard_facts import (
@@ -41,7 +41,7 @@ REPORT = GuardReport(
 
 def text(report: GuardReport, **keywords: Any) -> str:
     document = {**report.to_dict(**keywords), "path": "/work/model.py"}
-    return GuardsText(Places("/work", "/work"), Styler(False)).text(document)
+    return GuardsText(FileNames("/work", "/work"), Styler(False)).text(document)
 
 
 def test_everything_is_told_with_its_place() -> None:

@@ -7,10 +7,10 @@ import shlex
 from typing import Any
 
 import pytest
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.bisect_page import Climb, bisect_page
 from inductor_debug.report.html.transfers_page import transfers_page
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 
 EVIL = "\"><script>alert('x')</script>&amp;"
 RANGE = {"start": {"line": 5, "character": 11}, "end": {"line": 5, "character": 16}}
@@ -59,7 +59,7 @@ CROSSED: dict[str, Any] = {
     "problem": None,
     "error": None,
 }
-ABOUT = (Places("/work", "/work"), Sources())
+ABOUT = (FileNames("/work", "/work"), ShownTexts())
 
 
 def read(page: str) -> str:

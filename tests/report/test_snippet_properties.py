@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from inductor_debug.report.cells import printable, width_of
 from inductor_debug.report.source_characters import ShownText
 from inductor_debug.report.styles import Role, Styler
-from inductor_debug.report.text.snippet import MAX_WIDTH, Snippet
+from inductor_debug.report.text.snippet import MAX_WIDTH, ShownSnippet
 from inductor_debug_schema import Position, Range
 
 ODD = "\t\r\n\x0b\x0c\x1b\x85\u2028\u202e\u200d\ufe0f\u0301日🙂👍🏽a ()="
 texts = st.text(st.one_of(st.characters(), st.sampled_from(ODD)), max_size=400)
 positions = st.builds(Position, st.integers(0, 12), st.integers(0, 500))
-plain = Snippet(Styler(False), "^", Role.ERROR)
+plain = ShownSnippet(Styler(False), "^", Role.ERROR)
 
 
 def is_harmless(line: str) -> bool:

@@ -6,13 +6,13 @@ import pytest
 from inductor_debug.report.cells import printable, width_of
 from inductor_debug.report.source_characters import ShownText
 from inductor_debug.report.styles import Role, Styler
-from inductor_debug.report.text.snippet import MAX_WIDTH, Snippet, crop
+from inductor_debug.report.text.snippet import MAX_WIDTH, ShownSnippet, crop
 from inductor_debug_schema import Range
 from report_samples import span, span_of
 
 
 def draw(text: str, area: Range, mark: str = "^") -> str:
-    snippet = Snippet(Styler(False), mark, Role.WARNING)
+    snippet = ShownSnippet(Styler(False), mark, Role.WARNING)
     return "\n".join(snippet.render(ShownText(text), area, 3))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.statistics_text import StatisticsText
 from inductor_debug.rules.recording.ops import Recording
@@ -15,7 +15,7 @@ PLACE = Location("/project/model.py", Range(Position(6, 0), Position(6, 9)))
 def text_of(kernels: list[KernelCost] | None) -> str:
     stage = Stage.AOT if kernels is None else Stage.INDUCTOR
     document = statistics_of(Recording(), target="Model", stage=stage, path="/project/model.py", kernels=kernels)
-    return StatisticsText(Places("/project", "/project", {}), Styler(False)).text(document)
+    return StatisticsText(FileNames("/project", "/project", {}), Styler(False)).text(document)
 
 
 def test_the_kernel_that_moves_most_comes_first_with_its_place() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from inductor_debug.report.run_report import BaselineUse, CheckedFile
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
 from inductor_debug_schema import FileStatus, Severity, Stage, StageState
@@ -34,7 +34,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def render(folder: Path, *files: CheckedFile, colour: bool = False, verbose: bool = False) -> str:
-    report = TextReport(places(folder, *files), Sources(), Styler(colour), verbose=verbose)
+    report = TextReport(places(folder, *files), ShownTexts(), Styler(colour), verbose=verbose)
     return "".join(report.file(file) for file in files)
 
 
@@ -149,7 +149,7 @@ def test_messages_cannot_send_escape_sequences(model: Path) -> None:
 def summary_of(*files: CheckedFile, **values: object) -> str:
     folder = Path("/nowhere")
     """The line that counts findings; the one after it is about coverage."""
-    return TextReport(places(folder), Sources(), Styler(False)).end(result(*files, **values)).splitlines()[0]
+    return TextReport(places(folder), ShownTexts(), Styler(False)).end(result(*files, **values)).splitlines()[0]
 
 
 def test_the_summary_counts(model: Path) -> None:
@@ -190,7 +190,7 @@ def test_what_several_files_find_in_one_that_they_import_is_shown_once(model: Pa
     files[2] = checked(files[2].path, dataclasses.replace(shared, message="float16 is not supported by mock"))
 
     def shown(files: list[CheckedFile], *, verbose: bool = False, quiet: bool = True) -> str:
-        report = TextReport(places(model.parent, *files), Sources(), Styler(False), verbose=verbose, quiet=quiet)
+        report = TextReport(places(model.parent, *files), ShownTexts(), Styler(False), verbose=verbose, quiet=quiet)
         return "".join([*map(report.file, files), report.end(result(*files))])
 
     heads = [line for line in shown(files).splitlines() if line.startswith("model.py:5:13: warning[dtype]")]
@@ -213,7 +213,7 @@ def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:
         return checked(path, dataclasses.replace(missing, cause=module), status=FileStatus.FAILED, targets=[])
 
     files = [lacking("a.py", "gym"), lacking("b.py", "gym"), lacking("c.py", "scipy")]
-    report = TextReport(places(tmp_path, *files), Sources(), Styler(False))
+    report = TextReport(places(tmp_path, *files), ShownTexts(), Styler(False))
     text = "".join([*map(report.file, files), report.end(result(*files))])
     assert (text.count("There is no gym."), text.count("There is no scipy.")) == (1, 1)
     assert "again, through 1 more file: b.py" in text

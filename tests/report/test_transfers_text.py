@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from answers import answer
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.bisect_text import transfers_text
 from inductor_debug_schema import TransfersDocument
@@ -31,7 +31,7 @@ TRANSFER = {
 def test_one_of_something_is_told_as_one() -> None:
     summary = {"transfers": 1, "host_bytes": 16, "device_bytes": 128}
     document = {"target": "Net", "accelerator": "spyre", "summary": summary, "transfers": [TRANSFER]}
-    text = transfers_text(answer(TransfersDocument, document), Places("/work", "/work"), Sources(), Styler(False))
+    text = transfers_text(answer(TransfersDocument, document), FileNames("/work", "/work"), ShownTexts(), Styler(False))
     lines = text.splitlines()
     assert lines[0] == "Net: 1 transfer, 16 B on the host, 128 B on spyre"
     assert "x: 1 element changed on the way: int64 is kept as int32; 1099511627776 at [1] becomes 0" in lines

@@ -8,13 +8,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from inductor_debug.repro.script.backend_source import Carried, carried
+from inductor_debug.repro.script.backend_source import BackendSource, carried
 from repro_jobs import reproduce
 
 pytestmark = pytest.mark.torch
 
 
-def _carried(text: str, name: str = "mine", backend: Any = None) -> Carried:
+def _carried(text: str, name: str = "mine", backend: Any = None) -> BackendSource:
     text = "import torch\n" + textwrap.dedent(text)
     module = ModuleType("carried_backend_file")
     exec(compile(text, "file.py", "exec"), vars(module))

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from inductor_debug.repro.minimiser.attempts import Ending, attempt
+from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
 from inductor_debug.repro.minimiser.memo import Memo
 from inductor_debug.repro.minimiser.minimise import Minimiser
 from inductor_debug.repro.minimiser.minimised import GoneError, Minimised
-from inductor_debug.repro.minimiser.oracle import Verdict, shape_of, words_of
-from inductor_debug.repro.program.program import Input, Kind, Program, Ref, Spec, Step
+from inductor_debug.repro.minimiser.oracle import OracleVerdict, shape_of, words_of
+from inductor_debug.repro.program.program import Input, Program, ProgramStep, Ref, Spec, StepKind
 from inductor_debug_benchmarks.processes.predicates import Pattern, PatternOracle, shape_of_program
 
 pytestmark = pytest.mark.torch
@@ -32,7 +32,7 @@ def program(operations: list[tuple[str, tuple[int, ...]]]) -> Program:
     for index, (operation, reads) in enumerate(operations):
         names[index] = f"v{index}"
         args = tuple(Ref(names[read]) for read in reads)
-        steps.append(Step(Kind.FUNCTION, f"torch.{operation}", args, (), (f"v{index}",), (SPEC,)))
+        steps.append(ProgramStep(StepKind.FUNCTION, f"torch.{operation}", args, (), (f"v{index}",), (SPEC,)))
     return Program((Input("x", SPEC),), tuple(steps), (f"v{len(steps) - 1}",))
 
 
@@ -49,9 +49,9 @@ class Judge:
         self.deterministic = deterministic
         self.seen: list[Program] = []
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         self.seen.append(program)
-        return Verdict(self._fails(program))
+        return OracleVerdict(self._fails(program))
 
 
 def targets(found: Minimised) -> list[str]:
@@ -96,7 +96,7 @@ def test_two_transposes_in_a_row_are_taken_out() -> None:
 def test_repeated_layers_go_as_a_whole() -> None:
     whole = chain("relu", *["sin", "tanh"] * 8, "exp")
     steps = tuple(
-        Step(s.kind, s.target, s.args, s.kwargs, s.outputs, s.specs, module=f"layers.{max(0, i - 1) // 4}")
+        ProgramStep(s.kind, s.target, s.args, s.kwargs, s.outputs, s.specs, module=f"layers.{max(0, i - 1) // 4}")
         for i, s in enumerate(whole.steps)
     )
     found = Minimiser(PatternOracle(Pattern(("torch.relu", "torch.exp")))).run(
@@ -107,7 +107,7 @@ def test_repeated_layers_go_as_a_whole() -> None:
 
 def test_sizes_and_dtypes_shrink_as_long_as_it_fails() -> None:
     spec = Spec((8, 768), (768, 1), "float64")
-    step = Step(Kind.FUNCTION, "torch.relu", (Ref("x"),), (), ("y",), (spec,))
+    step = ProgramStep(StepKind.FUNCTION, "torch.relu", (Ref("x"),), (), ("y",), (spec,))
     whole = Program((Input("x", spec),), (step,), ("y",))
 
     def fails(candidate: Program) -> bool:
@@ -199,15 +199,15 @@ def test_every_smaller_program_is_handed_on() -> None:
 @pytest.mark.parametrize(
     ("work", "ending"),
     [
-        (lambda: {"status": 1}, Ending.DONE),
-        (lambda: os.kill(os.getpid(), signal.SIGSEGV) or {}, Ending.CRASHED),
-        (lambda: 1 / 0, Ending.CRASHED),
-        (lambda: os._exit(3), Ending.CRASHED),
-        (lambda: time.sleep(60), Ending.HUNG),
+        (lambda: {"status": 1}, AttemptEnding.DONE),
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV) or {}, AttemptEnding.CRASHED),
+        (lambda: 1 / 0, AttemptEnding.CRASHED),
+        (lambda: os._exit(3), AttemptEnding.CRASHED),
+        (lambda: time.sleep(60), AttemptEnding.HUNG),
     ],
 )
-def test_an_attempt_may_crash_or_hang(work: Callable[[], dict[str, object]], ending: Ending) -> None:
-    assert attempt(work, timeout=0.3 if ending is Ending.HUNG else 120.0).ending is ending
+def test_an_attempt_may_crash_or_hang(work: Callable[[], dict[str, object]], ending: AttemptEnding) -> None:
+    assert attempt(work, timeout=0.3 if ending is AttemptEnding.HUNG else 120.0).ending is ending
 
 
 def test_messages_are_compared_without_what_changes() -> None:

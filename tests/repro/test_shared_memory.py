@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from inductor_debug.repro.minimiser.shrinking import shrinkings
-from inductor_debug.repro.program.program import Input, Program, Values
+from inductor_debug.repro.program.program import Input, Program, ProgramValues
 from inductor_debug.repro.program.program_execution import spec_of, tensors_of
 from inductor_debug.repro.program.sharing import copies_of, linked, text_of, unlinked
 from repro_jobs import reproduce
@@ -20,7 +20,7 @@ def _linked(**tensors: torch.Tensor) -> tuple[Program, dict[str, torch.Tensor]]:
     inputs = tuple(Input(name, spec_of(value), source=name) for name, value in tensors.items())
     program, memories = linked(Program(inputs, (), ()), tensors)
     values = {**tensors, **memories}
-    recorded = tuple(Input(**{**_fields(item), "values": Values.RECORDED}) for item in program.inputs)
+    recorded = tuple(Input(**{**_fields(item), "values": ProgramValues.RECORDED}) for item in program.inputs)
     return Program(recorded, (), ()), {name: value.detach() for name, value in values.items()}
 
 

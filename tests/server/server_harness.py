@@ -22,10 +22,10 @@ from inductor_debug.engine.batch import OnDisk
 from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, ConfigurationError
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.orders.orders import Order, Performed
-from inductor_debug.engine.results.keeping import Kept
+from inductor_debug.engine.results.keeping import KeptArtifact
 from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.server.factory import create_server
-from inductor_debug.server.rpc.framing import FrameReader, frame
+from inductor_debug.server.rpc.framing import LspFrameReader, frame
 from inductor_debug.server.state.server import ServeOptions
 from inductor_debug_schema import (
     AnalysisNotification,
@@ -185,7 +185,7 @@ class FakeEngine:
         self.events: list[Event] = []
         self.performed: Performed | None = None
         self.holds: Performed | None = None
-        self.kept = Kept(notes=["artifacts are switched off"])
+        self.kept = KeptArtifact(notes=["artifacts are switched off"])
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -300,7 +300,7 @@ class FakeEngine:
         ran = self.same is not None
         return [Answered(target, SameResults(self.same, "", 1, ran))]
 
-    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
         return self.kept
 
     async def restart(self) -> None:
@@ -384,7 +384,7 @@ class Editor:
         self._identifiers = itertools.count(1)
         self.server = create_server(ServeOptions())
         self.server.protocol.write_to(self)
-        self._frames = FrameReader()
+        self._frames = LspFrameReader()
 
     @property
     def engine(self) -> FakeEngine:
@@ -552,7 +552,7 @@ class Process:
 
     async def _read(self) -> None:
         assert self.process.stdout is not None
-        frames = FrameReader()
+        frames = LspFrameReader()
         while data := await self.process.stdout.read(1 << 16):
             for body in frames.feed(data):
                 assert isinstance(body, bytes), f"not a message: {body}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from answers import answer, row
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug.engine.results.keeping import Kept
+from inductor_debug.engine.results.keeping import KeptArtifact
 from inductor_debug_schema import (
     Answer,
     Answered,
@@ -161,7 +161,7 @@ async def test_a_page_that_fits_into_no_message_is_an_artifact_or_else_shorter(s
     assert "The log has more: 1,500 transfers." in result["page"]
     assert result["notes"] == ["artifacts are switched off"]
     page = ArtifactReference(ArtifactKind.REPORTS, "/cache/page.html", 9, "text/html")
-    editor.engine.kept = Kept([page], [])
+    editor.engine.kept = KeptArtifact([page], [])
     result = (await editor.answer(ask(editor, "transfers", target="Net", format="html")))["result"]
     assert result["page"] is None
     assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path, page.path]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from answers import answer, row
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug.engine.results.keeping import Kept
+from inductor_debug.engine.results.keeping import KeptArtifact
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
@@ -111,9 +111,9 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[ArtifactMade]:
     """What is kept of comparisons that did not end."""
     made: list[ArtifactMade] = []
 
-    def keep(self: Any, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+    def keep(self: Any, path: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
         made.extend(artifacts)
-        return Kept([KEPT] * len(artifacts))
+        return KeptArtifact([KEPT] * len(artifacts))
 
     monkeypatch.setattr(FakeEngine, "keep", keep, raising=False)
     return made

@@ -11,7 +11,7 @@ from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_facts import source_of
 from inductor_debug.server.features.numerics_text import hover_lines
-from inductor_debug.server.state.known_comparisons import Measured, MeasuredNode
+from inductor_debug.server.state.known_comparisons import MeasuredError, MeasuredNode
 from inductor_debug_schema import (
     DiffError,
     Finding,
@@ -82,7 +82,7 @@ def node(name: str, *, own: DiffError | None, growth: float | None = None, blame
     ],
 )
 def test_errors_in_words(nodes: list[MeasuredNode], wanted: list[str]) -> None:
-    told = hover_lines(Measured("Net", "spyre", "eager", "wrong", {}), nodes, markdown=True)
+    told = hover_lines(MeasuredError("Net", "spyre", "eager", "wrong", {}), nodes, markdown=True)
     assert told == ["**spyre** against eager (Net: wrong)", *wanted]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inductor_debug.capture.targets.directives import read_directives
 from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.server.commands.directive_drafting import ExpressionError, arguments, draft
-from inductor_debug.server.state.editor_texts import Document
+from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug_schema import DirectiveDraft, FileOutline, from_wire
 from server_harness import Editor
 
@@ -44,7 +44,7 @@ if torch.cuda.is_available():
 
 
 def drafted(text: str, name: str, *wishes: str) -> DirectiveDraft:
-    document = Document("file:///a.py", "/a.py", 1, text)
+    document = EditorDocument("file:///a.py", "/a.py", 1, text)
     found = document.outline.definition(name)
     assert found is not None
     return draft(document, found, *wishes)

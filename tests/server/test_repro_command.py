@@ -11,7 +11,7 @@ import pytest
 from answers import answer
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.orders.proving import Proof
-from inductor_debug.engine.results.keeping import Kept
+from inductor_debug.engine.results.keeping import KeptArtifact
 from inductor_debug.server.rpc.protocol import LARGEST_MESSAGE
 from inductor_debug_schema import (
     Answered,
@@ -130,8 +130,8 @@ async def test_a_cancelled_search_is_answered_with_the_smallest_script(
 ) -> None:
     editor = await start_editor()
 
-    def keep(path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
-        return Kept(list(kept))
+    def keep(path: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
+        return KeptArtifact(list(kept))
 
     monkeypatch.setattr(editor.engine, "keep", keep, raising=False)
     editor.engine.check_gate = asyncio.Event()

@@ -14,9 +14,9 @@ from inductor_debug_benchmarks.bugs.mutant_results import (
     FOUND,
     NOT_CHECKED,
     SILENT,
-    Measured,
+    MeasuredClass,
     Mutant,
-    Verdict,
+    MutantVerdict,
 )
 from inductor_debug_benchmarks.outcome import Promise
 
@@ -24,7 +24,7 @@ BY_EDIT, FRESH, FALSE = 0.95, 0.85, 0.01
 """Shares of breaking mutants to be found at the mistake, and of sound classes that may be blamed."""
 
 
-def promises(found: Measured) -> list[Promise]:
+def promises(found: MeasuredClass) -> list[Promise]:
     """The goals, each with what was measured."""
     breaking = [item for item in found.mutants if item.truth == "breaks"]
     seen = [item for item in breaking if not item.sound_with]
@@ -49,22 +49,22 @@ def promises(found: Measured) -> list[Promise]:
     ]
 
 
-def by_an_edit(mutant: Mutant) -> Verdict:
+def by_an_edit(mutant: Mutant) -> MutantVerdict:
     """What was made of it as an edit of the original."""
     return mutant.edit
 
 
-def freshly(mutant: Mutant) -> Verdict:
+def freshly(mutant: Mutant) -> MutantVerdict:
     """What was made of it as a file never seen before."""
     return mutant.fresh
 
 
-def share(mutants: list[Mutant], road: Callable[[Mutant], Verdict], where: str = FOUND) -> float:
+def share(mutants: list[Mutant], road: Callable[[Mutant], MutantVerdict], where: str = FOUND) -> float:
     """The part of mutants that became something on a road; 0 of none."""
     return sum(road(item).where == where for item in mutants) / len(mutants) if mutants else 0.0
 
 
-def table(found: Measured) -> list[str]:
+def table(found: MeasuredClass) -> list[str]:
     """Figures for each operator and group, and the classes that say nothing or the wrong thing."""
     head = f"{'':30} {'breaks':>7} {'by edit':>8} {'fresh':>8}   {'visible':>7} {'fresh':>8}"
     head += f"   {'changes':>7} {'by edit':>8} {'fresh':>8}"

@@ -17,7 +17,7 @@ FOUND, ELSEWHERE, NOT_CHECKED, SILENT = "found", "elsewhere", "not checked", "si
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MutantVerdict:
     """What the tool made of a mutant, and the findings or the reason that it told."""
 
     where: str
@@ -38,8 +38,8 @@ class Mutant:
     """Of one that breaks, the other inputs with which it is a sound model (`processes.other_inputs`); mostly empty."""
     error: str
     """What the real run raised."""
-    fresh: Verdict
-    edit: Verdict
+    fresh: MutantVerdict
+    edit: MutantVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredClass:
     """All of a run."""
 
     classes: list[Sound]
@@ -65,7 +65,7 @@ Row = tuple[Sound, list[Mutant]]
 """A class and its mutants."""
 
 
-class Kept:
+class KeptResults:
     """The rows of earlier runs, and the file that new ones are added to; without a file nothing is kept.
 
     Raises:
@@ -101,7 +101,9 @@ def _key(order: dict[str, Any]) -> str:
 def _read(line: str) -> tuple[str, Row]:
     try:
         row = json.loads(line)
-        mutants = [Mutant(**{**item, **{road: Verdict(**item[road]) for road in _ROADS}}) for item in row["mutants"]]
+        mutants = [
+            Mutant(**{**item, **{road: MutantVerdict(**item[road]) for road in _ROADS}}) for item in row["mutants"]
+        ]
         return row["key"], (Sound(**row["class"]), mutants)
     except (KeyError, TypeError) as error:
         raise ValueError(f"no row of `bench bugs`: {error}") from error

@@ -23,19 +23,19 @@ from inductor_debug_benchmarks.bugs.mutant_results import (
     FOUND,
     NOT_CHECKED,
     SILENT,
-    Kept,
-    Measured,
+    KeptResults,
+    MeasuredClass,
     Mutant,
+    MutantVerdict,
     Row,
     Sound,
-    Verdict,
 )
-from inductor_debug_benchmarks.corpus import Case
+from inductor_debug_benchmarks.corpus import CorpusCase
 from inductor_debug_benchmarks.measuring import progress, rows_by
-from inductor_debug_benchmarks.mutation.mutated_source import Source
+from inductor_debug_benchmarks.mutation.mutated_source import MutatedSource
 from inductor_debug_benchmarks.mutation.mutation_places import Mistake, one_behind
 from inductor_debug_benchmarks.mutation.planting import Mutation, in_turns, mutations
-from inductor_debug_benchmarks.outcome import Outcome
+from inductor_debug_benchmarks.outcome import BenchmarkOutcome
 
 LIBRARIES = ("transformers", "torchvision")
 """Whose modules are measured where they are installed."""
@@ -49,7 +49,7 @@ _TRIED = 40
 """How many mutants of a class are run for these."""
 
 
-def run(folder: str, sample: int, seed: int, *, missed: bool, resume: str = "") -> Outcome:
+def run(folder: str, sample: int, seed: int, *, missed: bool, resume: str = "") -> BenchmarkOutcome:
     """Measures the corpus of a folder, or about `sample` breaking mutants of it, and lists what was `missed`.
 
     Args:
@@ -63,7 +63,7 @@ def run(folder: str, sample: int, seed: int, *, missed: bool, resume: str = "") 
         CommandError: there is no class in the folder whose true inputs are known, or `resume` cannot be read.
     """
     try:
-        kept = Kept(Path(resume) if resume else None)
+        kept = KeptResults(Path(resume) if resume else None)
     except (OSError, ValueError) as error:
         raise CommandError(f"--resume {resume}: {error}") from error
     with tempfile.TemporaryDirectory() as scratch:
@@ -73,10 +73,10 @@ def run(folder: str, sample: int, seed: int, *, missed: bool, resume: str = "") 
                 progress(f"{library} is not installed: its modules are left out")
         found = measure(some, sample=sample, seed=seed, kept=kept)
     lines = [*table(found), *(misses(found.mutants) if missed else [])]
-    return Outcome(asdict(found), promises(found), lines)
+    return BenchmarkOutcome(asdict(found), promises(found), lines)
 
 
-def cases(folder: Path, scratch: Path) -> list[Case]:
+def cases(folder: Path, scratch: Path) -> list[CorpusCase]:
     """The classes of a folder: of the inference corpus with libraries' modules, or of files with `get_inputs`."""
     if corpus.is_corpus(folder):
         libraries = corpus.architecture_cases(folder, scratch) + corpus.torchvision_cases(folder, scratch)
@@ -87,9 +87,11 @@ def cases(folder: Path, scratch: Path) -> list[Case]:
     return found
 
 
-def measure(some: list[Case], *, sample: int = 0, seed: int = 0, kept: Kept | None = None) -> Measured:
+def measure(
+    some: list[CorpusCase], *, sample: int = 0, seed: int = 0, kept: KeptResults | None = None
+) -> MeasuredClass:
     """Mutates every class, or as many as a sample of so many breaking mutants needs, but for those that are `kept`."""
-    kept = kept or Kept(None)
+    kept = kept or KeptResults(None)
     start = seed % len(some)  # another seed is another sample of the classes, too
     chosen = corpus.evenly(some[start:] + some[:start], -(-sample // _EACH["breaks"]))
     wanted = {"breaks": -(-sample // len(chosen))} if sample else _EACH
@@ -104,43 +106,43 @@ def measure(some: list[Case], *, sample: int = 0, seed: int = 0, kept: Kept | No
         kept.add(orders[key], rows[key])
         progress(f"{len(rows)} of {len(chosen)} classes, {known[key].label}: {len(rows[key][1])} mutants")
     died = [Sound(case.group, case.label, "its process died", "", []) for key, case in known.items() if key not in rows]
-    return Measured([row[0] for row in rows.values()] + died, [item for row in rows.values() for item in row[1]])
+    return MeasuredClass([row[0] for row in rows.values()] + died, [item for row in rows.values() for item in row[1]])
 
 
-def _row(case: Case, planted: list[Mutation], answer: dict[str, Any]) -> Row:
+def _row(case: CorpusCase, planted: list[Mutation], answer: dict[str, Any]) -> Row:
     original = list(_told(answer["original"]))
     said = [] if answer["problem"] else [_words(item) for item in original]
     sound = Sound(case.group, case.label, answer["problem"], answer["original"]["reason"], said)
     return sound, [_mutant(case, planted[item["index"]], item, original) for item in answer["mutants"]]
 
 
-def _planted(case: Case, seed: int) -> list[Mutation]:
-    return in_turns(mutations(Source(case.text), case.name), f"{seed} {case.group} {case.label}")[:_TRIED]
+def _planted(case: CorpusCase, seed: int) -> list[Mutation]:
+    return in_turns(mutations(MutatedSource(case.text), case.name), f"{seed} {case.group} {case.label}")[:_TRIED]
 
 
-def _order(case: Case, planted: list[Mutation], wanted: dict[str, int]) -> dict[str, Any]:
+def _order(case: CorpusCase, planted: list[Mutation], wanted: dict[str, int]) -> dict[str, Any]:
     edits = [{**asdict(item.edit), "lines": item.lines} for item in planted]
     call = {"build": case.build, "call": case.call, "tensors": case.tensors, "setup": case.setup}
     return {"path": case.path, "text": case.text, "name": case.name, "call": call, "edits": edits, "wanted": wanted}
 
 
-def _mutant(case: Case, planted: Mutation, row: dict[str, Any], original: list[Finding]) -> Mutant:
+def _mutant(case: CorpusCase, planted: Mutation, row: dict[str, Any], original: list[Finding]) -> Mutant:
     edit = planted.edit
     raised = tuple(row["lines"]) if row["lines"] else None
     mistake = Mistake(case.path, edit.place(case.text), planted.lines, raised)
-    tree = Source(case.text).tree
+    tree = MutatedSource(case.text).tree
     behind = [lines for start in (planted.lines, raised) if start for lines in one_behind(tree, start)]
     before = {_identity(item) for item in original}
 
-    def verdict(said: dict[str, Any]) -> Verdict:
+    def verdict(said: dict[str, Any]) -> MutantVerdict:
         fresh = [item for item in _told(said) if _identity(item) not in before]
         words = [_words(item) for item in fresh]
         if any(mistake.has(item, behind) for item in fresh):
-            return Verdict(FOUND, words)
+            return MutantVerdict(FOUND, words)
         if words:
-            return Verdict(ELSEWHERE, words)
+            return MutantVerdict(ELSEWHERE, words)
         told = said["reason"] or said["problem"]
-        return Verdict(NOT_CHECKED, [told]) if told else Verdict(SILENT, [])
+        return MutantVerdict(NOT_CHECKED, [told]) if told else MutantVerdict(SILENT, [])
 
     difference = edit.difference(case.text)
     verdicts = verdict(row["fresh"]), verdict(row["edit"])

@@ -15,7 +15,7 @@ from inductor_debug_schema import Position, Range
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class MutationEdit:
     """Puts `new` in place of `text[start:end]`."""
 
     start: int
@@ -43,7 +43,7 @@ def _position(text: str, offset: int) -> Position:
     return Position(text.count("\n", 0, offset), utf16_length(text[start:offset]))
 
 
-class Source:
+class MutatedSource:
     """One text, its tree, and where nodes stand in the text.
 
     Raises:
@@ -79,11 +79,11 @@ class Source:
         start, end = self.span(node)
         return self.text[start:end]
 
-    def replaced(self, node: ast.expr | ast.arg | ast.keyword, new: str) -> Edit:
+    def replaced(self, node: ast.expr | ast.arg | ast.keyword, new: str) -> MutationEdit:
         """The edit that writes `new` for a node."""
-        return Edit(*self.span(node), new)
+        return MutationEdit(*self.span(node), new)
 
-    def exchanged(self, node: ast.expr, *pieces: tuple[ast.expr, str]) -> Edit:
+    def exchanged(self, node: ast.expr, *pieces: tuple[ast.expr, str]) -> MutationEdit:
         """The edit of a node in which some of its parts, in their order, are written anew."""
         start, end = self.span(node)
         new, position = "", start
@@ -91,11 +91,11 @@ class Source:
             begin, stop = self.span(piece)
             new += self.text[position:begin] + text
             position = stop
-        return Edit(start, end, new + self.text[position:end])
+        return MutationEdit(start, end, new + self.text[position:end])
 
-    def with_argument(self, call: ast.Call, text: str) -> Edit:
+    def with_argument(self, call: ast.Call, text: str) -> MutationEdit:
         """The edit that gives a call one more argument at its end."""
         start, end = self.span(call)
         body = self.text[start : end - 1].rstrip()
         joint = "" if body.endswith(("(", ",")) else ", "
-        return Edit(start, end, f"{body}{joint}{text})")
+        return MutationEdit(start, end, f"{body}{joint}{text})")

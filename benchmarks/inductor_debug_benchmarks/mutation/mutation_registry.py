@@ -10,19 +10,19 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from inductor_debug_benchmarks.mutation.mutated_source import Edit, Source
+from inductor_debug_benchmarks.mutation.mutated_source import MutatedSource, MutationEdit
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """A node in a function of the class that is mutated; `owner` is the class of a method."""
 
-    source: Source
+    source: MutatedSource
     node: ast.AST
     owner: ast.ClassDef | None
 
 
-Operator = Callable[[Site], Iterator[Edit]]
+Operator = Callable[[Site], Iterator[MutationEdit]]
 
 OPERATORS: dict[str, Operator] = {}
 """Every operator by its name."""
@@ -58,7 +58,7 @@ def number(node: ast.AST) -> int | None:
     return None
 
 
-def receiver(source: Source, call: ast.Call) -> str:
+def receiver(source: MutatedSource, call: ast.Call) -> str:
     """What a method is called on, its parentheses included, as it is written."""
     assert isinstance(call.func, ast.Attribute)
     start, end = source.span(call.func)
@@ -90,7 +90,7 @@ def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
     return call.args[position] if plain else None
 
 
-def one_more(source: Source, node: ast.expr) -> str:
+def one_more(source: MutatedSource, node: ast.expr) -> str:
     """An expression that is larger by one."""
     value = number(node)
     if value is not None:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from inductor_debug_benchmarks.mutation.mutated_source import Edit
+from inductor_debug_benchmarks.mutation.mutated_source import MutationEdit
 from inductor_debug_benchmarks.mutation.mutation_registry import (
     Site,
     argument,
@@ -23,7 +23,7 @@ _WINDOW = re.compile(r"Conv(Transpose)?\dd|(Max|Avg)Pool\dd|(max|avg)_pool\dd|co
 
 
 @operator("features off by one")
-def _features_off_by_one(site: Site) -> Iterator[Edit]:
+def _features_off_by_one(site: Site) -> Iterator[MutationEdit]:
     node = site.node
     if not isinstance(node, ast.Call):
         return
@@ -36,7 +36,7 @@ def _features_off_by_one(site: Site) -> Iterator[Edit]:
 
 
 @operator("window off by one")
-def _window_off_by_one(site: Site) -> Iterator[Edit]:
+def _window_off_by_one(site: Site) -> Iterator[MutationEdit]:
     """A kernel, stride or padding of a convolution or of pooling."""
     node = site.node
     if not isinstance(node, ast.Call) or not _WINDOW.fullmatch(constructed(node)):
@@ -53,7 +53,7 @@ def _window_off_by_one(site: Site) -> Iterator[Edit]:
 
 
 @operator("arguments exchanged")
-def _arguments_exchanged(site: Site) -> Iterator[Edit]:
+def _arguments_exchanged(site: Site) -> Iterator[MutationEdit]:
     """The first two arguments of a call; those of `view` and its like are dims, and another operator's."""
     node = site.node
     if not isinstance(node, ast.Call) or len(node.args) < 2 or called(node) in _OTHERS:

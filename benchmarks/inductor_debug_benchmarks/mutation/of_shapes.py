@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from inductor_debug_benchmarks.mutation.mutated_source import Edit, Source
+from inductor_debug_benchmarks.mutation.mutated_source import MutatedSource, MutationEdit
 from inductor_debug_benchmarks.mutation.mutation_registry import (
     Site,
     argument,
@@ -24,7 +24,7 @@ _LAYING_OUT = ("view", "reshape", "unflatten")
 _JOINING = ("cat", "concat", "concatenate", "stack")
 
 
-def _without_call(site: Site, names: tuple[str, ...]) -> Iterator[Edit]:
+def _without_call(site: Site, names: tuple[str, ...]) -> Iterator[MutationEdit]:
     """Leaves out a call that only looks at its tensor in another way: `x.name(…)` and `torch.name(x, …)` become `x`."""
     node = site.node
     if isinstance(node, ast.Call) and called(node) in names:
@@ -35,16 +35,16 @@ def _without_call(site: Site, names: tuple[str, ...]) -> Iterator[Edit]:
 
 
 @operator("transpose dropped")
-def _transpose_dropped(site: Site) -> Iterator[Edit]:
+def _transpose_dropped(site: Site) -> Iterator[MutationEdit]:
     yield from _without_call(site, _TURNING)
     match site.node:
         case ast.Attribute(value=value, attr="T" | "mT") if not is_library(value):
             start, end = site.source.span(site.node)
-            yield Edit(start, end, site.source.text[start:end].rpartition(".")[0].rstrip())
+            yield MutationEdit(start, end, site.source.text[start:end].rpartition(".")[0].rstrip())
 
 
 @operator("dims exchanged")
-def _dims_exchanged(site: Site) -> Iterator[Edit]:
+def _dims_exchanged(site: Site) -> Iterator[MutationEdit]:
     """Two neighbours of a permutation or of a layout change places; a transposition turns another dim."""
     node = site.node
     if not isinstance(node, ast.Call) or not is_method_call(node):
@@ -64,7 +64,7 @@ def _dims_exchanged(site: Site) -> Iterator[Edit]:
 
 
 @operator("unsqueeze dropped")
-def _unsqueeze_dropped(site: Site) -> Iterator[Edit]:
+def _unsqueeze_dropped(site: Site) -> Iterator[MutationEdit]:
     yield from _without_call(site, ("unsqueeze", "squeeze"))
     match site.node:
         case ast.Subscript(value=value, slice=ast.Tuple(elts=items), ctx=ast.Load()) as node:
@@ -76,7 +76,7 @@ def _unsqueeze_dropped(site: Site) -> Iterator[Edit]:
 
 
 @operator("joined along another dim")
-def _joined_wrongly(site: Site) -> Iterator[Edit]:
+def _joined_wrongly(site: Site) -> Iterator[MutationEdit]:
     node = site.node
     if isinstance(node, ast.Call) and called(node) in _JOINING:
         dim = argument(node, "dim", 1)
@@ -88,7 +88,7 @@ def _joined_wrongly(site: Site) -> Iterator[Edit]:
 
 
 @operator("heads split wrongly")
-def _heads_split_wrongly(site: Site) -> Iterator[Edit]:
+def _heads_split_wrongly(site: Site) -> Iterator[MutationEdit]:
     """What is divided among heads is not, and heads and their width change places with the division gone."""
     match site.node:
         case ast.BinOp(left=left, op=ast.FloorDiv(), right=right) as node if "head" in site.source.quoted(right):
@@ -97,7 +97,7 @@ def _heads_split_wrongly(site: Site) -> Iterator[Edit]:
 
 
 @operator("another layout")
-def _another_layout(site: Site) -> Iterator[Edit]:
+def _another_layout(site: Site) -> Iterator[MutationEdit]:
     """A size of `view` and its like is off by one; `flatten` begins a dimension later."""
     node = site.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -119,7 +119,7 @@ def _sizes(call: ast.Call, first: int) -> list[ast.expr]:
 
 
 @operator("another mask")
-def _another_mask(site: Site) -> Iterator[Edit]:
+def _another_mask(site: Site) -> Iterator[MutationEdit]:
     """A mask has a column less, is one wider than made for, or is no longer cut to the sequence."""
     node, source = site.node, site.source
     if isinstance(node, ast.Call):
@@ -141,7 +141,7 @@ def _masks(call: ast.Call) -> list[ast.expr]:
     return [item for item in found if not isinstance(item, ast.Constant)]
 
 
-def _column_less(source: Source, mask: ast.expr) -> str:
+def _column_less(source: MutatedSource, mask: ast.expr) -> str:
     text = source.quoted(mask)
     plain = isinstance(mask, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     return f"{text}[..., 1:]" if plain else f"({text})[..., 1:]"

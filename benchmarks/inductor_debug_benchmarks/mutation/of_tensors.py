@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from inductor_debug_benchmarks.mutation.mutated_source import Edit
+from inductor_debug_benchmarks.mutation.mutated_source import MutationEdit
 from inductor_debug_benchmarks.mutation.mutation_registry import (
     Site,
     called,
@@ -20,7 +20,7 @@ _MAKERS = ("zeros", "ones", "arange", "full", "rand", "randn", "eye", "linspace"
 
 
 @operator("dtypes mixed")
-def _dtypes_mixed(site: Site) -> Iterator[Edit]:
+def _dtypes_mixed(site: Site) -> Iterator[MutationEdit]:
     """One operand of a product, or what a module of the class is given, has another precision."""
     match site.node:
         case ast.BinOp(op=ast.MatMult(), left=ast.Name() as operand):
@@ -36,7 +36,7 @@ def _dtypes_mixed(site: Site) -> Iterator[Edit]:
 
 
 @operator("cast dropped")
-def _cast_dropped(site: Site) -> Iterator[Edit]:
+def _cast_dropped(site: Site) -> Iterator[MutationEdit]:
     node = site.node
     if not isinstance(node, ast.Call) or not is_method_call(node):
         return
@@ -47,7 +47,7 @@ def _cast_dropped(site: Site) -> Iterator[Edit]:
 
 
 @operator("devices mixed")
-def _devices_mixed(site: Site) -> Iterator[Edit]:
+def _devices_mixed(site: Site) -> Iterator[MutationEdit]:
     """A tensor that the class makes lies on a device of its own; `meta` is one that every machine has."""
     node = site.node
     if isinstance(node, ast.Call) and called(node) in _MAKERS and isinstance(node.func, ast.Attribute):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from inductor_debug_benchmarks.mutation import of_modules, of_names, of_shapes, of_tensors
-from inductor_debug_benchmarks.mutation.mutated_source import Edit, Source
+from inductor_debug_benchmarks.mutation.mutated_source import MutatedSource, MutationEdit
 from inductor_debug_benchmarks.mutation.mutation_registry import OPERATORS, Site
 from inductor_debug_benchmarks.mutation.text_scope import methods, parts
 
@@ -25,13 +25,13 @@ class Mutation:
     """One mistake: which operator makes it, by which edit, and the one-based lines of the statement that it is in."""
 
     operator: str
-    edit: Edit
+    edit: MutationEdit
     lines: tuple[int, int]
 
 
-def mutations(source: Source, name: str) -> list[Mutation]:
+def mutations(source: MutatedSource, name: str) -> list[Mutation]:
     """Every mutation of the class `name` and of what it is made of, in the order of the file. Few do not parse."""
-    found: dict[Edit, Mutation] = {}
+    found: dict[MutationEdit, Mutation] = {}
     for owner, function in methods(parts(source.tree, name)):
         for statement, nodes in _statements(function):
             for node in nodes:

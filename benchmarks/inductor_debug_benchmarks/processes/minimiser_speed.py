@@ -30,7 +30,7 @@ from inductor_debug_benchmarks.processes.predicates import Pattern, PatternOracl
 
 
 @dataclass(frozen=True)
-class Case:
+class FailureCase:
     """One failure in one graph, and how both minimisers fared: nodes left, attempts, seconds."""
 
     graph: str
@@ -120,7 +120,7 @@ def patterns(program: Program) -> dict[str, Pattern]:
     return found
 
 
-def compare(name: str, graph: GraphModule, inputs: list[Any]) -> Iterator[Case]:
+def compare(name: str, graph: GraphModule, inputs: list[Any]) -> Iterator[FailureCase]:
     """All failures of one graph, by both minimisers."""
     program = program_of_graph(graph, inputs)
     for words, pattern in patterns(program).items():
@@ -130,7 +130,7 @@ def compare(name: str, graph: GraphModule, inputs: list[Any]) -> Iterator[Case]:
         ours = Minimiser(PatternOracle(pattern)).run(program)
         ours_seconds = time.perf_counter() - started
         theirs_nodes, theirs_attempts, theirs_seconds = _torchs(graph, inputs, pattern)
-        yield Case(
+        yield FailureCase(
             name,
             words,
             len(program.steps),

@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any
 
-from inductor_debug.repro.minimiser.attempts import Ending, attempt
+from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
 from inductor_debug.worker.job import isolate
 from inductor_debug.worker.preload import Preloader
 from inductor_debug.worker.warm_up import warm_up
@@ -87,7 +87,7 @@ def analysed(
         return said
 
     ended = attempt(work, timeout=_ANALYSIS_SECONDS)
-    if ended.ending is Ending.DONE:
+    if ended.ending is AttemptEnding.DONE:
         return ended.answer
     return {**_nothing(), "problem": f"{ended.ending.value}: {ended.detail}"}
 
@@ -109,12 +109,14 @@ def measured(case: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     _preload(original["modules"], os.path.dirname(path))
 
     def judging() -> dict[str, Any]:
-        from inductor_debug_benchmarks.processes.true_runs import Call, judged
+        from inductor_debug_benchmarks.processes.true_runs import AuthorsCall, judged
 
-        return judged(path, text, Call(**case["call"]), case["edits"], case["wanted"])
+        return judged(path, text, AuthorsCall(**case["call"]), case["edits"], case["wanted"])
 
     ended = attempt(judging, timeout=_JUDGING_SECONDS)
-    truth: dict[str, Any] = ended.answer if ended.ending is Ending.DONE else {"problem": ended.detail, "mutants": []}
+    truth: dict[str, Any] = (
+        ended.answer if ended.ending is AttemptEnding.DONE else {"problem": ended.detail, "mutants": []}
+    )
     rows = []
     for row in truth["mutants"]:
         edit = case["edits"][row["index"]]
@@ -130,11 +132,11 @@ def _note_sound(case: dict[str, Any], broken: list[dict[str, Any]]) -> None:
     """Notes of each mutant that breaks with what other inputs it is sound, if there are any."""
 
     def judging() -> dict[str, Any]:
-        from inductor_debug_benchmarks.processes.other_inputs import Mutant, sound_with
-        from inductor_debug_benchmarks.processes.true_runs import Call
+        from inductor_debug_benchmarks.processes.other_inputs import BrokenMutant, sound_with
+        from inductor_debug_benchmarks.processes.true_runs import AuthorsCall
 
-        mutants = [Mutant(row["text"], row["fresh"]["inputs"], row["fresh"]["init"]) for row in broken]
-        return {"found": sound_with(case["path"], case["text"], Call(**case["call"]), mutants)}
+        mutants = [BrokenMutant(row["text"], row["fresh"]["inputs"], row["fresh"]["init"]) for row in broken]
+        return {"found": sound_with(case["path"], case["text"], AuthorsCall(**case["call"]), mutants)}
 
     ended = attempt(judging, timeout=_JUDGING_SECONDS) if broken else None
     for row, found in zip(broken, ended.answer.get("found", []) if ended is not None else [], strict=False):

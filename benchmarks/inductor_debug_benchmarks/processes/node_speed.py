@@ -21,8 +21,8 @@ from inductor_debug.kerneldiff.blame.node_comparison import Modes, NodeWalk
 from inductor_debug.kerneldiff.emulation.backends import emulated
 from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
 from inductor_debug.kerneldiff.execution.node_graphs import (
-    CapturedGraph,
     Compute,
+    NodeGraph,
     NodePlaces,
     SharedGraphs,
     compiling,
@@ -62,7 +62,7 @@ def measure(path: str, repeats: int = REPEATS) -> dict[str, Any]:
 
 
 def _plain(compute: Compute) -> Any:
-    def visit(graph: CapturedGraph, args: list[Any]) -> Any:
+    def visit(graph: NodeGraph, args: list[Any]) -> Any:
         return run_graph(graph, args, compute)
 
     return visit

@@ -36,7 +36,7 @@ from inductor_debug.capture.inference.guessing.written_shapes import (
 )
 from inductor_debug.repro.minimiser.attempts import attempt
 
-from inductor_debug_benchmarks.processes.true_runs import Call, Ran, built, leaves, run_original
+from inductor_debug_benchmarks.processes.true_runs import AuthorsCall, TrueRun, built, leaves, run_original
 
 _SECONDS = 20
 _DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
@@ -50,7 +50,7 @@ Change = Callable[[int, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class BrokenMutant:
     """The text of a mutant, and the expressions of the call and of the constructor's arguments inferred for it."""
 
     text: str
@@ -58,7 +58,7 @@ class Mutant:
     init: str = ""
 
 
-def sound_with(path: str, text: str, call: Call, mutants: list[Mutant]) -> list[str]:
+def sound_with(path: str, text: str, call: AuthorsCall, mutants: list[BrokenMutant]) -> list[str]:
     """For each mutant the tensors (`float32[2, 65]`) of a call with which it is sound; empty where there is none.
 
     Call it in a child of its own: it leaves the original's module and threads behind.
@@ -72,7 +72,7 @@ def sound_with(path: str, text: str, call: Call, mutants: list[Mutant]) -> list[
     original, _ = run_original(path, text, call)
     kind = _Kind.of(original, path, text)
 
-    def sound(mutant: Mutant) -> dict[str, Any]:
+    def sound(mutant: BrokenMutant) -> dict[str, Any]:
         for other, inferred in _calls(mutant, call, type(original.model).__name__):
             # A mutant whose constructor raises, or whose module does not load, is sound with nothing.
             with contextlib.suppress(Exception), built(path, mutant.text, other) as (model, names):
@@ -84,7 +84,7 @@ def sound_with(path: str, text: str, call: Call, mutants: list[Mutant]) -> list[
     return [str(attempt(partial(sound, mutant), timeout=_SECONDS).answer.get("found", "")) for mutant in mutants]
 
 
-def _calls(mutant: Mutant, call: Call, name: str) -> Iterator[tuple[Call, str]]:
+def _calls(mutant: BrokenMutant, call: AuthorsCall, name: str) -> Iterator[tuple[AuthorsCall, str]]:
     """How a mutant may be built, and the expression of what it is then called with: the author's call where empty."""
     if mutant.inputs:
         given = f"((), {mutant.inputs})" if mutant.inputs.startswith("{") else f"({mutant.inputs}, {{}})"
@@ -107,7 +107,7 @@ class _Kind:
     written: dict[str, WrittenShape]
 
     @classmethod
-    def of(cls, original: Ran, path: str, text: str) -> _Kind:
+    def of(cls, original: TrueRun, path: str, text: str) -> _Kind:
         given = original.args, original.kwargs
         arguments = _arguments(original.model, given)
         written = _written(original.model, path, text, arguments)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.repro.minimiser.oracle import Verdict
+from inductor_debug.repro.minimiser.oracle import OracleVerdict
 from inductor_debug.repro.program.from_graph import name_of
 from inductor_debug.repro.program.literals import UnprintableError
 from inductor_debug.repro.program.program import Program
@@ -57,9 +57,9 @@ class PatternOracle:
         self._pattern = pattern
         self.fingerprint = str(pattern)
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         """Whether the program has the pattern."""
-        return Verdict(self._pattern.holds(shape_of_program(program)))
+        return OracleVerdict(self._pattern.holds(shape_of_program(program)))
 
 
 def shape_of_program(program: Program) -> Shape:

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from inductor_debug.capture.runtime.loading import overlay, place_of, search_path
-from inductor_debug.repro.minimiser.attempts import Ending, attempt
+from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
 from torch.nn.parameter import is_lazy
 
 _DTYPES = {"f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "b8": torch.bool}
@@ -31,7 +31,7 @@ _RELATIVE, _ABSOLUTE = 1e-3, 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AuthorsCall:
     """How a class is built and called: expressions in the namespace of its file.
 
     `tensors` are written as in `f32[2, 64]`, and `t` in `call`; `setup` is code that the expressions need.
@@ -44,7 +44,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class TrueRun:
     """A model, the call that it was given, and what came of it."""
 
     model: torch.nn.Module
@@ -57,7 +57,9 @@ Fill = Callable[..., torch.Tensor]
 """Makes a tensor of whole numbers of a shape and a dtype."""
 
 
-def judged(path: str, text: str, call: Call, edits: list[dict[str, Any]], wanted: dict[str, int]) -> dict[str, Any]:
+def judged(
+    path: str, text: str, call: AuthorsCall, edits: list[dict[str, Any]], wanted: dict[str, int]
+) -> dict[str, Any]:
     """Runs the original and then mutants until enough of each verdict were found.
 
     Call it in a child of its own: it leaves the original's module and threads behind.
@@ -95,7 +97,7 @@ def judged(path: str, text: str, call: Call, edits: list[dict[str, Any]], wanted
     return {"problem": "", "mutants": rows}
 
 
-def run_original(path: str, text: str, call: Call) -> tuple[Ran, Fill]:
+def run_original(path: str, text: str, call: AuthorsCall) -> tuple[TrueRun, Fill]:
     """Runs a class as its author would, in a process bounded for it, and says what its whole numbers are.
 
     Raises:
@@ -109,7 +111,7 @@ def run_original(path: str, text: str, call: Call) -> tuple[Ran, Fill]:
         return run(path, text, call, torch.zeros), torch.zeros
 
 
-def run(path: str, text: str, call: Call, fill: Fill, like: torch.nn.Module | None = None) -> Ran:
+def run(path: str, text: str, call: AuthorsCall, fill: Fill, like: torch.nn.Module | None = None) -> TrueRun:
     """Loads a text, builds its class, with the weights of `like` wherever shapes agree, and calls it."""
     with built(path, text, call) as (model, names):
         if like is not None:
@@ -117,11 +119,11 @@ def run(path: str, text: str, call: Call, fill: Fill, like: torch.nn.Module | No
         torch.manual_seed(0)
         given = {**names, "t": [_tensor(item, fill) for item in call.tensors], _GIVEN: lambda *args, **kw: (args, kw)}
         args, kwargs = eval(f"{_GIVEN}({call.call})", given)
-        return Ran(model, args, kwargs, model(*args, **kwargs))
+        return TrueRun(model, args, kwargs, model(*args, **kwargs))
 
 
 @contextlib.contextmanager
-def built(path: str, text: str, call: Call) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
+def built(path: str, text: str, call: AuthorsCall) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
     """The class of a text as it is built, and the namespace of its file, which is the loaded one meanwhile."""
     place = place_of(path)
     with search_path(place, place.root), overlay(place, text) as module:
@@ -134,7 +136,7 @@ def built(path: str, text: str, call: Call) -> Iterator[tuple[torch.nn.Module, d
         yield model, names
 
 
-def _judged(path: str, text: str, call: Call, fill: Fill, original: Ran) -> dict[str, Any]:
+def _judged(path: str, text: str, call: AuthorsCall, fill: Fill, original: TrueRun) -> dict[str, Any]:
     def work() -> dict[str, Any]:
         try:
             mutant = run(path, text, call, fill, original.model)
@@ -146,7 +148,7 @@ def _judged(path: str, text: str, call: Call, fill: Fill, original: Ran) -> dict
         return {"verdict": "equal" if same else "changes", "error": "", "lines": None}
 
     ending = attempt(work, timeout=_SECONDS)
-    if ending.ending is Ending.DONE:
+    if ending.ending is AttemptEnding.DONE:
         return ending.answer
     return {"verdict": "breaks", "error": ending.detail, "lines": None}
 

@@ -19,7 +19,7 @@ UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArtifactEntry:
     """One artifact. `path` is absolute, `created` in seconds since 1970, `source` the absolute path of the user's file.
 
     Of a file that the index does not know, `title`, `target`, `source` and `stage` are empty.
@@ -54,7 +54,7 @@ class Selection:
     stage: Stage | None = None
     before: float | None = None
 
-    def fits(self, entry: Entry) -> bool:
+    def fits(self, entry: ArtifactEntry) -> bool:
         """Whether the entry is meant."""
         return (
             (not self.kinds or entry.kind in self.kinds)
@@ -69,7 +69,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownArtifact:
     """What a line of the index says of the file `name` in the folder `kind`."""
 
     kind: str
@@ -86,7 +86,7 @@ class Known:
         return b"\n" + json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def read_lines(content: bytes) -> Iterator[Known]:
+def read_lines(content: bytes) -> Iterator[KnownArtifact]:
     """What the lines of an index say, those left out that say nothing we understand."""
     lines = [line for line in content.split(b"\n") if line]
     for said in _all_at_once(lines) or _one_by_one(lines):
@@ -110,10 +110,10 @@ def _one_by_one(lines: Iterable[bytes]) -> Iterator[Any]:
             yield json.loads(line)
 
 
-def _known(said: Any) -> Known | None:
+def _known(said: Any) -> KnownArtifact | None:
     if not isinstance(said, dict):
         return None
-    values = [said.get(field, "") for field in Known.__slots__]
+    values = [said.get(field, "") for field in KnownArtifact.__slots__]
     if not all(isinstance(value, str) for value in values):
         return None
-    return Known(*values)
+    return KnownArtifact(*values)

@@ -56,7 +56,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.artifacts.columns import NONE, integers, numbers, read_integers, read_lists, read_numbers
 from inductor_debug.artifacts.errors import ArtifactError
-from inductor_debug.artifacts.tables import PLACE_ENDS, Tables
+from inductor_debug.artifacts.tables import PLACE_ENDS, ColumnTables
 
 FORMAT = "inductor-debug-graph"
 SCHEMA = 1
@@ -75,7 +75,7 @@ def encode(document: GraphDocument) -> bytes:
         ArtifactError: a number in it is too large for the format.
     """
     with _no_collection():
-        tables = Tables()
+        tables = ColumnTables()
         graphs = [_graph(graph, tables) for graph in document.graphs]
         kernels = [_kernel(kernel, tables) for kernel in document.kernels]
         listings = [_listing(listing, tables) for listing in document.listings]
@@ -117,7 +117,7 @@ def decode(content: bytes) -> GraphDocument:
             raise ArtifactError(f"a damaged graph: {type(error).__name__}: {error}") from None
 
 
-def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
+def _graph(graph: Graph, tables: ColumnTables) -> dict[str, Any]:
     nodes = graph.nodes
     roles = {id(role): number for number, role in enumerate(_ROLES)}  # an enumeration's own hash is slow
     kinds = {id(kind): number for number, kind in enumerate(_KINDS)} | {id(None): NONE}
@@ -146,7 +146,7 @@ def _graph(graph: Graph, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _kernel(kernel: Kernel, tables: Tables) -> dict[str, Any]:
+def _kernel(kernel: Kernel, tables: ColumnTables) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "language": kernel.language,
@@ -157,7 +157,7 @@ def _kernel(kernel: Kernel, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _listing(listing: Listing, tables: Tables) -> dict[str, Any]:
+def _listing(listing: Listing, tables: ColumnTables) -> dict[str, Any]:
     return {
         "title": listing.title,
         "language": listing.language,
@@ -168,7 +168,7 @@ def _listing(listing: Listing, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _mark(mark: Mark, tables: Tables) -> dict[str, Any]:
+def _mark(mark: Mark, tables: ColumnTables) -> dict[str, Any]:
     return {
         "rule": mark.rule,
         "graph": mark.graph,

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, ArtifactReference, Stage
 
-from inductor_debug.artifacts.entries import Entry, Known, Selection, read_lines
+from inductor_debug.artifacts.entries import ArtifactEntry, KnownArtifact, Selection, read_lines
 from inductor_debug.artifacts.errors import ArtifactError
 
 DEFAULT_LIMIT_BYTES = 1 << 30
@@ -49,7 +49,7 @@ _draft_numbers = itertools.count()
 class Cleaned:
     """What `clean` removed (or would), and what it could not: paths and reasons."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ArtifactEntry] = field(default_factory=list)
     bytes: int = 0
     failures: list[str] = field(default_factory=list)
 
@@ -98,7 +98,7 @@ class ArtifactStore:
             return f"{self.folder} was written by another version of inductor-debug: see {mark}"
         return ""
 
-    def entries(self, selection: Selection | None = None) -> list[Entry]:
+    def entries(self, selection: Selection | None = None) -> list[ArtifactEntry]:
         """The artifacts that fit, newest first. A folder that is missing, unreadable or foreign has none."""
         if self.foreign():
             return []
@@ -131,7 +131,7 @@ class ArtifactStore:
             self._make_room(size)
             _write_whole(path, made.content)
         stage = made.stage.value if made.stage is not None else ""
-        line = Known(made.kind.value, name, made.media_type, made.title, made.target, source, stage).line()
+        line = KnownArtifact(made.kind.value, name, made.media_type, made.title, made.target, source, stage).line()
         if not renewed or line not in self._noted:
             with contextlib.suppress(OSError):  # without the line it is an artifact all the same
                 _append(self.folder / _INDEX, line)
@@ -204,9 +204,9 @@ class ArtifactStore:
                 if file.is_file(follow_symlinks=False):
                     yield kind, _File(file.name, file.path, status.st_size, status.st_mtime)
 
-    def _index(self) -> dict[tuple[str, str], Known]:
+    def _index(self) -> dict[tuple[str, str], KnownArtifact]:
         """What the index says, by kind and name; the last line of a name counts."""
-        found: dict[tuple[str, str], Known] = {}
+        found: dict[tuple[str, str], KnownArtifact] = {}
         for path in (*sorted(self.folder.glob(f"{_INDEX}.*")), self.folder / _INDEX):
             with contextlib.suppress(OSError):
                 found.update(((known.kind, known.name), known) for known in read_lines(path.read_bytes()))
@@ -239,12 +239,12 @@ class _File:
     modified: float
 
 
-def _entry(kind: ArtifactKind, file: _File, known: Known | None) -> Entry:
+def _entry(kind: ArtifactKind, file: _File, known: KnownArtifact | None) -> ArtifactEntry:
     if known is None:
-        return Entry(kind, file.path, file.bytes, file.modified)
+        return ArtifactEntry(kind, file.path, file.bytes, file.modified)
     stage = _STAGES.get(known.stage)
     details = (known.media_type, known.title, known.target, known.source, stage)
-    return Entry(kind, file.path, file.bytes, file.modified, *details)
+    return ArtifactEntry(kind, file.path, file.bytes, file.modified, *details)
 
 
 _STAGES = {stage.value: stage for stage in Stage}

@@ -20,7 +20,7 @@ PLACE_ENDS = ("line", "character", "end_line", "end_character")
 """The columns of the table of places, beside their paths."""
 
 
-class Tables:
+class ColumnTables:
     """The strings, shapes and places of one document, each kept once and numbered as they come."""
 
     def __init__(self) -> None:

@@ -59,7 +59,7 @@ from inductor_debug.capture.inference.finding_filter import (
 from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
-from inductor_debug.capture.running.stage_results import Measured, StageOutcome
+from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.loading import preloadable
@@ -82,7 +82,7 @@ from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, r
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.capture.untaken.elsewhere import classes_elsewhere
 from inductor_debug.capture.untaken.untaken import RunsOfFile
-from inductor_debug.rules.captures.capture_judging import Capture, Run, findings_of, merged, told_by
+from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.source.syntax_tree import tree_of
@@ -148,8 +148,8 @@ class _Session:
         self._causes: dict[tuple[str, Location], frozenset[int]] = {}
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
-        self._runs: list[Run] = []
-        self._others: list[Run] = []
+        self._runs: list[CapturedRun] = []
+        self._others: list[CapturedRun] = []
         self._entered = RunsOfFile(request.path)
 
     def run(self) -> None:
@@ -263,7 +263,7 @@ class _Session:
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
             self._keep(outcome.graphs(self._causes))
         if outcome.graphs is not None and self._request.keep_graphs:
-            measured = outcome.measured() if outcome.measured is not None else Measured(outcome.recording)
+            measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
             if measured.recording.ops:
                 self._emit(
                     statistics_artifact(
@@ -439,7 +439,7 @@ class _Session:
             # After the basis was read: another run forgets which symbols became numbers in this one.
             with self._around(stage, target):
                 retold = mixed_dtypes_retold(of_rules, target, self._sources)
-        run = Run(outcome.recording, outcome.findings, retold, basis=basis, aside=aside)
+        run = CapturedRun(outcome.recording, outcome.findings, retold, basis=basis, aside=aside)
         (self._others if aside else self._runs).append(run)
         return outcome, findings_of(run, of_rules, self._told.get(target.name, ()))
 

@@ -20,7 +20,7 @@ from inductor_debug.cli.support import console
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class Subcommand:
     """Where a subcommand lives, and what the overview says of it."""
 
     module: str
@@ -28,25 +28,33 @@ class Command:
 
 
 COMMANDS = {
-    "check": Command("inductor_debug.cli.commands.check", "analyse files or folders and print findings"),
-    "diff": Command("inductor_debug.cli.commands.diff", "does a backend compute what the model means?"),
-    "compare-accelerators": Command(
+    "check": Subcommand("inductor_debug.cli.commands.check", "analyse files or folders and print findings"),
+    "diff": Subcommand("inductor_debug.cli.commands.diff", "does a backend compute what the model means?"),
+    "compare-accelerators": Subcommand(
         "inductor_debug.cli.commands.compare_accelerators", "judge one capture for several accelerators, side by side"
     ),
-    "explain": Command("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
-    "graph": Command("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
-    "tensors": Command("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),
-    "analyze": Command("inductor_debug.cli.commands.analyze", "sum up a target: statistics, constraints, guards"),
-    "report": Command("inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"),
-    "list": Command("inductor_debug.cli.commands.listing", "list the artifacts that were kept"),
-    "clean": Command("inductor_debug.cli.commands.clean", "remove artifacts that were kept"),
-    "serve": Command("inductor_debug.cli.commands.serve", "run the language server that editors start"),
-    "watch": Command("inductor_debug.cli.commands.watch", "run the daemon headless and show findings after every save"),
-    "repro": Command("inductor_debug.cli.commands.repro", "make a minimal script that shows a finding, and prove it"),
-    "bisect": Command("inductor_debug.cli.commands.bisect", "find the layer of the compiler that goes wrong"),
-    "transfers": Command("inductor_debug.cli.commands.transfers", "log what crosses between host and accelerator"),
-    "bug-report": Command("inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"),
-    "bench": Command("inductor_debug.cli.commands.bench", "measure the speed that we promise (in a checkout)"),
+    "explain": Subcommand("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
+    "graph": Subcommand("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
+    "tensors": Subcommand("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),
+    "analyze": Subcommand("inductor_debug.cli.commands.analyze", "sum up a target: statistics, constraints, guards"),
+    "report": Subcommand(
+        "inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"
+    ),
+    "list": Subcommand("inductor_debug.cli.commands.listing", "list the artifacts that were kept"),
+    "clean": Subcommand("inductor_debug.cli.commands.clean", "remove artifacts that were kept"),
+    "serve": Subcommand("inductor_debug.cli.commands.serve", "run the language server that editors start"),
+    "watch": Subcommand(
+        "inductor_debug.cli.commands.watch", "run the daemon headless and show findings after every save"
+    ),
+    "repro": Subcommand(
+        "inductor_debug.cli.commands.repro", "make a minimal script that shows a finding, and prove it"
+    ),
+    "bisect": Subcommand("inductor_debug.cli.commands.bisect", "find the layer of the compiler that goes wrong"),
+    "transfers": Subcommand("inductor_debug.cli.commands.transfers", "log what crosses between host and accelerator"),
+    "bug-report": Subcommand(
+        "inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"
+    ),
+    "bench": Subcommand("inductor_debug.cli.commands.bench", "measure the speed that we promise (in a checkout)"),
 }
 
 DESCRIPTION = "Says whether PyTorch models compile and run on an accelerator, and which expression is to blame if not."

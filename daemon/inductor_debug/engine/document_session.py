@@ -44,18 +44,18 @@ from inductor_debug.engine.results.analysis import TOP_LEVEL_CHANGED, AnalysisSt
 from inductor_debug.engine.results.endings import configuration_finding, internal_finding
 from inductor_debug.engine.results.gate import Gate, Listener
 from inductor_debug.engine.results.known_expressions import ExpressionStore
-from inductor_debug.engine.results.merge import Carried, Key, Results, key_of, moved
+from inductor_debug.engine.results.merge import CarriedFindings, Key, Results, key_of, moved
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.scheduling import Debounce
 from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, words
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings, Trigger
-from inductor_debug.engine.text.documents import Document, Verdict
+from inductor_debug.engine.text.documents import Document, Runnable
 from inductor_debug.engine.text.evident import evident_faults
 from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, unparsed
 
 if TYPE_CHECKING:
-    from inductor_debug.engine.whatif.changed_sizes import Sized, SizeTrials
+    from inductor_debug.engine.whatif.changed_sizes import ResizedResults, SizeTrials
 
 _LOG = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class DocumentSession:
         self._job: _Job | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._results: Results | None = None
-        self._carried: Carried | None = None
+        self._carried: CarriedFindings | None = None
         self._selected: tuple[str, Skip | None] | None = None
         """The saved text for which it was last decided whether there is anything to compile, and what came of it."""
         self.expressions = ExpressionStore()
@@ -117,14 +117,14 @@ class DocumentSession:
         if latest.state is AnalysisState.DONE and not answered:
             return None
         text = applied(document.text, edits)
-        if document.dirty and dataclasses.replace(document, text=text).verdict() is not Verdict.RUN:
+        if document.dirty and dataclasses.replace(document, text=text).verdict() is not Runnable.RUN:
             return None
         return Work(document.path, text, settings)
 
     def work_to_compare(self, fix: Fix, target: str) -> Work | None:
         """The comparison of what the text computes with a fix and without it; None as for `work_on`, or if it waits."""
         work = self.work_on(fix.edits)
-        if work is None or self.document.verdict() is not Verdict.RUN:
+        if work is None or self.document.verdict() is not Runnable.RUN:
             return None
         text, order = comparison(self.document.text, fix, target)
         return dataclasses.replace(work, text=text, order=order)
@@ -138,7 +138,7 @@ class DocumentSession:
         results = self._results
         return results if results is not None and results.text == self.document.text and not self.busy else None
 
-    def sized(self, target: str) -> Sized | None:
+    def sized(self, target: str) -> ResizedResults | None:
         """What is known of a target with its sizes as they are now; None where nothing is."""
         results, settings = self._results, self._settings
         if results is None or settings is None or results.text != self.document.text:
@@ -161,7 +161,7 @@ class DocumentSession:
         seen = self._results.sizes.get(target) if self._results is not None else None
         return seen.inputs if seen is not None else ""
 
-    def set_sizes(self, target: str, values: Mapping[str, int]) -> Sized | None:
+    def set_sizes(self, target: str, values: Mapping[str, int]) -> ResizedResults | None:
         """The user has set sizes of a target, all others are as usual again.
 
         What its run with symbols tells of them is shown at once, and returned; then the code is run with them.
@@ -340,7 +340,7 @@ class DocumentSession:
 
     def _consider(self, settings: Settings, cause: str, *, delay: float = 0.0, fresh: bool = False) -> None:
         verdict = self.document.verdict()
-        if verdict is Verdict.RUN:
+        if verdict is Runnable.RUN:
             self._request(settings, cause, delay=delay, fresh=fresh)
         elif isinstance(verdict, SyntaxFault) and self._runner.parser_speaks_for(settings):
             alone = failed(self.document.path, self.document.text, verdict.finding(self.document.path))
@@ -444,7 +444,7 @@ class DocumentSession:
             self.gate.show_again(AnalysisState.DONE, faults)
             return
         self._results = results
-        self._carried = Carried.of(results)
+        self._carried = CarriedFindings.of(results)
         self.expressions.take(results)
         state = AnalysisState.FAILED if results.broken else AnalysisState.DONE
         self.gate.show(generation, state, report, results.text)
@@ -464,7 +464,7 @@ class DocumentSession:
         if self._job is None:
             return
         if self._job.results is not None and not self._job.withheld:
-            self._carried = Carried.of(self._job.results, self._carried)
+            self._carried = CarriedFindings.of(self._job.results, self._carried)
         task, self._job = self._job.task, None
         assert task is not None
         self._ending.add(task)
@@ -487,7 +487,7 @@ class _Job:
 
     work: Work
     generation: int
-    carried: Carried | None
+    carried: CarriedFindings | None
     shown: set[Key]
     task: asyncio.Task[None] | None = None
     begun: float = 0.0

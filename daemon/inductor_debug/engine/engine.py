@@ -29,22 +29,22 @@ from inductor_debug_schema import (
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.engine.batch import Batch, OnDisk
 from inductor_debug.engine.document_session import DocumentSession
-from inductor_debug.engine.file_watching import Watch
+from inductor_debug.engine.file_watching import FileWatch
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
-from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
+from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
 from inductor_debug.engine.orders.orders import Listener, Order, Performed, preview_of
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.endings import internal_finding
-from inductor_debug.engine.results.keeping import Keeper, Kept, newest
+from inductor_debug.engine.results.keeping import Keeper, KeptArtifact, newest
 from inductor_debug.engine.results.kept_runs import Versions
 from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.engine.size_questions import set_sizes, sizes_of
-from inductor_debug.engine.text.documents import Document, Verdict
+from inductor_debug.engine.text.documents import Document, Runnable
 from inductor_debug.engine.text.source_files import read_source
 
 _LOG = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Engine:
         self._keeper = Keeper(cache_folder)
         self._sessions: dict[str, DocumentSession] = {}
         self._leaving: set[DocumentSession] = set()
-        self._watch = Watch(self._on_disk_change)
+        self._watch = FileWatch(self._on_disk_change)
         self._open = True
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
@@ -182,10 +182,10 @@ class Engine:
         session = self._sessions.get(uri)
         if session is None or not session.document.path:
             return LineTensors(question.path, question.line, why="The file is not open, or was never saved.")
-        runs: dict[str, Ran] = {}
+        runs: dict[str, RanTimeline] = {}
         for other in (*self._sessions.values(), session):
             for target, run in other.expressions.timelines().items():
-                runs[target] = Ran(run.timelines[target], run.path, run.text)
+                runs[target] = RanTimeline(run.timelines[target], run.path, run.text)
         document = session.document
         question = dataclasses.replace(question, path=document.path)
         try:
@@ -194,7 +194,7 @@ class Engine:
             return LineTensors(question.path, question.line, why=str(error))
         name = settings.chosen_accelerator
         profile = read_profile(settings.profile) if name else None
-        return line_tensors(question, Known(runs, document.text, self._saved_text, profile, name or ""))
+        return line_tensors(question, KnownTimeline(runs, document.text, self._saved_text, profile, name or ""))
 
     def _saved_text(self, path: str) -> str | None:
         """The text of a file as those who import it have it."""
@@ -372,7 +372,7 @@ class Engine:
         """
         return self._runner.judged(Results(path, text or ""), findings, self._settings_for(path))
 
-    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+    def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
         """Keeps what came of an order that was cancelled before it could be kept.
 
         Raises:
@@ -385,7 +385,7 @@ class Engine:
         """Unsaved top-level code never runs: where there is some, the saved text does."""
         for session in self._sessions.values():
             document = session.document
-            if document.path == path and document.verdict() is Verdict.RUN:
+            if document.path == path and document.verdict() is Runnable.RUN:
                 return document.text
         return read_source(path)
 

@@ -15,7 +15,7 @@ BURST_SECONDS = 0.05
 LONGEST_BURST_SECONDS = 0.5
 
 
-class Watch:
+class FileWatch:
     """Gathers changed paths and hands them to `changed`, which also learns whether files came or went."""
 
     def __init__(self, changed: Callable[[set[str], bool], None]) -> None:

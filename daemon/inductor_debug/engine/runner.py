@@ -44,15 +44,15 @@ from inductor_debug.engine.results.cache import ResultCache, key_of
 from inductor_debug.engine.results.endings import conclude
 from inductor_debug.engine.results.kept_hints import Hints
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
-from inductor_debug.engine.results.merge import Carried, Results
+from inductor_debug.engine.results.merge import CarriedFindings, Results
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.results.remembered_files import Place
 from inductor_debug.engine.results.working_texts import WorkingTexts
 from inductor_debug.engine.settings import folders
 from inductor_debug.engine.settings.settings import Settings
-from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug.engine.text.source_files import SourceFiles, size_fault
-from inductor_debug.engine.trials import Trials
+from inductor_debug.engine.trials import TrialTurns
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
 
 _LOG = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class Runner:
         self._kept = KeptRuns(self._folder / "runs") if keeps_runs else None
         self._numbers = itertools.count(1)
         self._files = SourceFiles()
-        self.trials = Trials()
+        self.trials = TrialTurns()
         self.versions = NOT_ASKED
         """What the first interpreter that was needed said of itself, now or when its runs were kept."""
 
@@ -203,7 +203,7 @@ class Runner:
         self.versions = self.versions if self.versions.torch else run.versions
         return run.results(work.path, work.text, work.settings.stages)
 
-    def report(self, results: Results, settings: Settings, carried: Carried | None = None) -> FileReport:
+    def report(self, results: Results, settings: Settings, carried: CarriedFindings | None = None) -> FileReport:
         """The report to show for `results` and for what is wrong with the settings, with policy applied."""
         found = [*results.findings(carried), *settings.complaints]
         return results.report(self.judged(results, found, settings), carried)
@@ -211,7 +211,7 @@ class Runner:
     def judged(self, results: Results, findings: Iterable[Finding], settings: Settings) -> list[Finding]:
         """What policy makes of findings in the text of `results` and in other files."""
 
-        def source_for(path: str) -> Source | None:
+        def source_for(path: str) -> PolicySource | None:
             return source_of(results.text) if path == results.path else self._files(path)
 
         return apply_policy(

@@ -12,10 +12,10 @@ from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.document_session import DocumentSession
 
 if TYPE_CHECKING:
-    from inductor_debug.engine.whatif.changed_sizes import Sized
+    from inductor_debug.engine.whatif.changed_sizes import ResizedResults
 
 
-class UnknownSizeError(Exception):
+class UnknownSizeNameError(Exception):
     """Nobody knows a size of that name; the message says which there are."""
 
 
@@ -34,16 +34,16 @@ def set_sizes(session: DocumentSession | None, target: str, values: Mapping[str,
     known = session.free_sizes() if session is not None else {}
     if session is None or target not in known:
         there = f"; there are targets {', '.join(known)}" if known else ""
-        raise UnknownSizeError(f"no free sizes are known of {target!r}{there}")
+        raise UnknownSizeNameError(f"no free sizes are known of {target!r}{there}")
     names = [size.name for size in known[target]]
     for name in values:
         if name not in names:
-            raise UnknownSizeError(unknown(name, names, "size"))
+            raise UnknownSizeNameError(unknown(name, names, "size"))
     started = time.perf_counter()
     return _told(session, target, started, session.set_sizes(target, values))
 
 
-def _told(session: DocumentSession, target: str, started: float, tried: Sized | None = None) -> TargetSizes:
+def _told(session: DocumentSession, target: str, started: float, tried: ResizedResults | None = None) -> TargetSizes:
     sized = tried or session.sized(target)
     sizes = sized.results.sizes[target].sizes if sized is not None else session.free_sizes().get(target, [])
     inputs = session.inputs_of(target)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Trials:
+class TrialTurns:
     """Who may run a trial now, in the order in which they asked."""
 
     def __init__(self) -> None:

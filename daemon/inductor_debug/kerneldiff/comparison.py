@@ -25,9 +25,9 @@ from inductor_debug.kerneldiff.emulation.injected_faults import FaultyArithmetic
 from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces, SharedGraphs, compiling
 from inductor_debug.kerneldiff.execution.operation_arithmetic import running_totals, unit_of
 from inductor_debug.kerneldiff.execution.precise import drawn_dtype, precisely, to_precise
-from inductor_debug.kerneldiff.execution.run_state import State
+from inductor_debug.kerneldiff.execution.run_state import RunState
 from inductor_debug.kerneldiff.execution.settled import ran_out
-from inductor_debug.kerneldiff.execution.side_runs import Ran, computes, run_side
+from inductor_debug.kerneldiff.execution.side_runs import SideRun, computes, run_side
 from inductor_debug.kerneldiff.execution.structure import Pair, pairs, tensors_of
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, TensorResult, Verdict
@@ -65,7 +65,7 @@ class Comparison:
         self._places = NodePlaces(target, sources)
         self._graphs = SharedGraphs(target.function)
         self._compiled: dict[str, Callable[..., Any]] = {}
-        self._state = State(target, parameters=not isinstance(target.function, torch.nn.Module))
+        self._state = RunState(target, parameters=not isinstance(target.function, torch.nn.Module))
         self._drawn = drawn_dtype(
             [*tensors_of(target.calls), *([] if target.module is None else target.module.parameters())]
         )
@@ -82,7 +82,7 @@ class Comparison:
         if self._reference.is_eager and self._test.is_eager:
             report.why = "Reference and backend are both eager: such a comparison could not fail."
             return report
-        self._state = State(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
+        self._state = RunState(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
         try:
             with compiling(), _same_random_numbers(self._reference, self._test), self._constants():
                 self._compare(report)
@@ -90,16 +90,16 @@ class Comparison:
             self._state.finish()
         return report
 
-    def run_reference(self) -> Ran:
+    def run_reference(self) -> SideRun:
         """Runs the reference once, with the first seed; the model and the process are then as before."""
         return self._alone(self._reference)
 
-    def run_test(self) -> Ran:
+    def run_test(self) -> SideRun:
         """Runs the backend that is asked about once, with the first seed; all else is then as before."""
         return self._alone(self._test)
 
-    def _alone(self, backend: Backend) -> Ran:
-        self._state = State(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
+    def _alone(self, backend: Backend) -> SideRun:
+        self._state = RunState(self._target, parameters=not isinstance(self._target.function, torch.nn.Module))
         unread = DiffReport(self._target.name, self._reference.name, self._test.name)
         try:
             with compiling(), _same_random_numbers(self._reference, self._test), self._constants():
@@ -178,7 +178,7 @@ class Comparison:
             judge_pairs(named, anchors, config, lambda result: stream.result("gradients", result)),
         )
 
-    def _side(self, backend: Backend, seed: int, report: DiffReport) -> Ran:
+    def _side(self, backend: Backend, seed: int, report: DiffReport) -> SideRun:
         self._settings.progress(f"running {backend.name}")
         started = time.perf_counter()
         try:
@@ -194,7 +194,7 @@ class Comparison:
             self._state.restore()
             report.seconds[backend.name] = time.perf_counter() - started
 
-    def _failure(self, reference: Ran, actual: Ran) -> str:
+    def _failure(self, reference: SideRun, actual: SideRun) -> str:
         if reference.error is not None and actual.error is not None:
             return f"Both sides raised in the {reference.step}: {reference.complaint}"
         for name, ran in ((self._reference.name, reference), (self._test.name, actual)):
@@ -202,7 +202,7 @@ class Comparison:
                 return f"{name} raised in the {ran.step}, and the other side did not: {ran.complaint}"
         return ""
 
-    def _repeated(self, reference: Ran, seed: int, report: DiffReport) -> Ran | None:
+    def _repeated(self, reference: SideRun, seed: int, report: DiffReport) -> SideRun | None:
         """The reference once more; says whether the model is deterministic."""
         again = self._side(self._reference, seed, report)
         if again.error is not None:
@@ -217,7 +217,7 @@ class Comparison:
             return again
         return None
 
-    def _anchors(self, seed: int, report: DiffReport, repeated: Ran | None) -> Anchors:
+    def _anchors(self, seed: int, report: DiffReport, repeated: SideRun | None) -> Anchors:
         target, settings = self._target, self._settings
         anchors = Anchors(unit=self._unit())
         if settings.exact:

@@ -23,7 +23,7 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.targets.candidates import as_call
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import BackendLike, UnknownBackendError, not_compared, resolve
-from inductor_debug.kerneldiff.execution.side_runs import Ran
+from inductor_debug.kerneldiff.execution.side_runs import SideRun
 from inductor_debug.kerneldiff.execution.structure import Pair
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
@@ -145,7 +145,7 @@ class KernelDiffHarness:
         return self._comparison
 
 
-def _told(ran: Ran) -> SideResult:
+def _told(ran: SideRun) -> SideResult:
     gradients = {leaf.path: leaf.value for leaf in ran.gradients}
     return SideResult(ran.outputs[0] if ran.outputs else None, gradients, ran.error, ran.seconds)
 

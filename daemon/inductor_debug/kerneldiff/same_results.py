@@ -23,8 +23,8 @@ from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile, on_targets
 from inductor_debug.capture.targets.target_builder import TargetBuilder
 from inductor_debug.kerneldiff.execution.precise import drawn_dtype, precisely, to_precise
-from inductor_debug.kerneldiff.execution.run_state import State, seed_everything
-from inductor_debug.kerneldiff.execution.side_runs import Ran, run_side
+from inductor_debug.kerneldiff.execution.run_state import RunState, seed_everything
+from inductor_debug.kerneldiff.execution.side_runs import SideRun, run_side
 from inductor_debug.kerneldiff.execution.structure import Pair, mapped, pairs, tensors_of
 from inductor_debug.kerneldiff.judging.diff_report import Verdict
 from inductor_debug.kerneldiff.judging.output_judging import Anchors, Values, judge_pairs
@@ -228,8 +228,8 @@ class _Pairing:
         target: BuiltTarget,
         mode: contextlib.AbstractContextManager[Any] | None = None,
         prepare: Callable[[torch.Tensor], torch.Tensor] | None = None,
-    ) -> Ran:
-        state = State(target, parameters=True)
+    ) -> SideRun:
+        state = RunState(target, parameters=True)
         if target.module is not None and target.module.training != target.training:
             target.module.train(target.training)
         try:
@@ -246,11 +246,11 @@ def _identical(pair: Pair) -> bool:
     return tensors and same(pair.reference, pair.actual)
 
 
-def _known(ran: Ran) -> Values:
+def _known(ran: SideRun) -> Values:
     return {} if ran.error is not None else values(ran)
 
 
-def _written(target: BuiltTarget, ran: Ran, other: Ran) -> str | None:
+def _written(target: BuiltTarget, ran: SideRun, other: SideRun) -> str | None:
     """A buffer that only this side has, and that the run has changed; the target's own has been put back."""
     own = {} if target.module is None else dict(target.module.named_buffers())
     fresh = [name for name in ran.buffers if name not in other.buffers and name in own]

@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 
 VERDICTS = {
     "none": "no layer goes wrong",
@@ -22,7 +22,7 @@ def verdict_sentence(document: dict[str, Any]) -> str:
     return f"{printable(document['target'])}: {VERDICTS.get(document['verdict'], document['verdict'])}."
 
 
-def typed(command: str, places: Places) -> str:
+def typed(command: str, places: FileNames) -> str:
     """A command as one would type it here: with files as they are shown, not as they are called from any folder."""
     subjects = [word.partition("::") for word in shlex.split(command)]
     return shlex.join(places.shown(path) + mark + target for path, mark, target in subjects)

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 
-class Places:
+class FileNames:
     """Names for absolute paths. `given` maps those that the user named to what they wrote."""
 
     def __init__(self, working_folder: str, root: str, given: dict[str, str] | None = None) -> None:

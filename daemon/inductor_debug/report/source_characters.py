@@ -29,7 +29,7 @@ class ShownText(SourceText):
         return (number if place is None else place.line) + 1
 
 
-class Sources:
+class ShownTexts:
     """Reads files once, on first use. `texts` hold what to show for a path in place of what is on disk."""
 
     def __init__(self, texts: dict[str, str] | None = None) -> None:

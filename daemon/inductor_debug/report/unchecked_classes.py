@@ -13,7 +13,7 @@ from inductor_debug_schema import Checked, TargetReport
 from inductor_debug.engine.results.target_coverage import WORDS, sizes_set
 from inductor_debug.report.cells import one_line
 from inductor_debug.report.run_report import CheckedFile
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted
 
 MOST_NAMED = 6
@@ -26,7 +26,7 @@ def lacking(files: Sequence[CheckedFile], checked: Checked) -> Iterator[tuple[Ch
     return ((file, target) for file in files for target in file.report.targets if target.checked is checked)
 
 
-def coverage_line(files: Sequence[CheckedFile], sources: Sources) -> str:
+def coverage_line(files: Sequence[CheckedFile], sources: ShownTexts) -> str:
     """`1 of 5 classes checked; not checked: Transformer (needs `params`), …`; empty where nothing was on offer."""
     targets = [(file, target) for file in files for target in file.report.targets]
     if not targets:
@@ -52,7 +52,7 @@ def _named(files: Sequence[CheckedFile], checked: Checked) -> str:
     return one_line(f"{WORDS[checked]}: {', '.join(names)}")
 
 
-def _is_class(file: CheckedFile, target: TargetReport, sources: Sources) -> bool:
+def _is_class(file: CheckedFile, target: TargetReport, sources: ShownTexts) -> bool:
     """Whether a class is what offers the target, as far as its line tells."""
     return (sources.of(file.path).line(target.line) or "").lstrip().startswith("class ")
 

@@ -33,14 +33,14 @@ from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_faults import raised_finding, syntax_fault
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
 from inductor_debug.repro.kinds.failure_search import Search
-from inductor_debug.repro.kinds.selecting import Wanted
+from inductor_debug.repro.kinds.selecting import WantedFinding
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 
 Emit = Callable[[Event], None]
 
 
 def perform(request: JobRequest, emit: Emit) -> None:
-    """Makes a reproducer for the finding that `request.options` describe (see `selecting.Wanted`).
+    """Makes a reproducer for the finding that `request.options` describe (see `selecting.WantedFinding`).
 
     Emits `Loaded`, `Progressed`, the script as `ArtifactMade` whenever it has become smaller, and one `Answered`.
     """
@@ -59,7 +59,7 @@ class _Task:
         self._started = time.perf_counter()
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
-        self._wanted = Wanted.of(request.options)
+        self._wanted = WantedFinding.of(request.options)
         self._search = Search(
             self._builder, self._sources, read_profile(request.profile), request, self._progress, self._keep
         )

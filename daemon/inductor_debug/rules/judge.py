@@ -14,7 +14,7 @@ from inductor_debug_schema import Direction, Finding, Location, Related, Stage
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import finding_places, wording
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.finding_places import Places
+from inductor_debug.rules.judging.finding_places import FindingPlaces
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording.ops import Op, Origin, Recording
 from inductor_debug.rules.registry import constraints
@@ -70,7 +70,7 @@ def judge_with_causes(
     judged: list[Judged] = []
     for rule in _CONSTRAINTS if rules is None else rules:
         if rule.applies(profile):
-            roots = Roots(Places(fallback, recording.declarations))
+            roots = Roots(FindingPlaces(fallback, recording.declarations))
             rule.inspect(recording, profile, roots)
             groups = roots.by_place()
             judged += [

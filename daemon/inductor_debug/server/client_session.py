@@ -16,7 +16,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 
 from inductor_debug.server.factory import create_server
-from inductor_debug.server.rpc.framing import FrameReader
+from inductor_debug.server.rpc.framing import LspFrameReader
 from inductor_debug.server.rpc.transport import (
     DescriptorWriter,
     StreamWriter,
@@ -103,7 +103,7 @@ async def _serve(server: Server, incoming: AsyncIterator[bytes], writer: Writer)
 
 
 async def _read(server: Server, incoming: AsyncIterator[bytes]) -> None:
-    frames = FrameReader()
+    frames = LspFrameReader()
     async for data in incoming:
         for frame in frames.feed(data):
             server.protocol.receive(frame)

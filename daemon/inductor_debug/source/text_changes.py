@@ -27,7 +27,7 @@ class Hunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TextChange:
     """All that differs between two texts, in order."""
 
     hunks: tuple[Hunk, ...]
@@ -59,10 +59,10 @@ class Edit:
         return Position(line, position.character + before.new_end.character - before.old_end.character)
 
 
-def difference(old: str, new: str) -> Edit:
+def difference(old: str, new: str) -> TextChange:
     """What has to be replaced in `old` to get `new`. Line ends alone make no difference."""
     if old == new:
-        return Edit(())
+        return TextChange(())
     before, after = split_lines(old), split_lines(new)
     head, old_last, new_last = differing_lines(before, after)
     blocks = [(head, old_last, head, new_last)]
@@ -73,7 +73,9 @@ def difference(old: str, new: str) -> Edit:
             for tag, i1, i2, j1, j2 in matcher.get_opcodes()
             if tag != "equal"
         ]
-    return Edit(tuple(_hunk(before, after, *block) for block in blocks if block[0] < block[1] or block[2] < block[3]))
+    return TextChange(
+        tuple(_hunk(before, after, *block) for block in blocks if block[0] < block[1] or block[2] < block[3])
+    )
 
 
 def differing_lines(before: list[str], after: list[str]) -> tuple[int, int, int]:

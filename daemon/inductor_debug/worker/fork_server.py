@@ -20,7 +20,7 @@ from inductor_debug.system import processes
 from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import FrameReader, Message, write_frame
 from inductor_debug.worker.preload import Preloader
-from inductor_debug.worker.protocol import Kind
+from inductor_debug.worker.protocol import MessageKind
 
 _LAST_SWEEP_SECONDS = 1.0
 """How long a closing server waits for killed descendants."""
@@ -69,7 +69,7 @@ class ForkServer:
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
-        self._say({"kind": Kind.READY.value, **greeting})
+        self._say({"kind": MessageKind.READY.value, **greeting})
         while True:
             readable = descriptors.wait_readable([self._control.fileno(), self._wake_read])
             if self._wake_read in readable:
@@ -94,11 +94,11 @@ class ForkServer:
         if not data:
             self._leave()
         for message in self._frames.feed(data):
-            if message["kind"] == Kind.FORK.value:
+            if message["kind"] == MessageKind.FORK.value:
                 self._fork(message, self._arrived.popleft(), self._arrived.popleft())
-            elif message["kind"] == Kind.KILL.value:
+            elif message["kind"] == MessageKind.KILL.value:
                 self._kill(message["worker"])
-            elif message["kind"] == Kind.LEARN.value:
+            elif message["kind"] == MessageKind.LEARN.value:
                 self._preloader.ask(message["modules"])
                 self._continue_learning()
 
@@ -113,7 +113,7 @@ class ForkServer:
         os.close(channel)
         os.close(log)
         self._workers[pid] = order["worker"]
-        self._say({"kind": Kind.FORKED.value, "worker": order["worker"], "pid": pid})
+        self._say({"kind": MessageKind.FORKED.value, "worker": order["worker"], "pid": pid})
 
     def _become_worker(self, parent: int, channel: int, log: int, *, rehearse: bool) -> NoReturn:
         """What the child does; whatever it raises ends it."""
@@ -155,7 +155,7 @@ class ForkServer:
             was_trial = self._preloader.ended(pid, status)
             self._kill_orphans()
             if number is not None:
-                self._say({"kind": Kind.EXITED.value, "worker": number, "status": status})
+                self._say({"kind": MessageKind.EXITED.value, "worker": number, "status": status})
             if was_trial:
                 self._continue_learning()
 
@@ -189,7 +189,7 @@ class ForkServer:
         outcome = self._preloader.finish()
         if outcome is not None:
             freeze_heap()
-            self._say({"kind": Kind.LEARNED.value, "modules": outcome.imported, "refused": outcome.refused})
+            self._say({"kind": MessageKind.LEARNED.value, "modules": outcome.imported, "refused": outcome.refused})
 
     def _leave(self) -> NoReturn:
         """Kills all descendants and ends the process."""

@@ -21,7 +21,7 @@ from inductor_debug_schema import Event, JobRequest
 from inductor_debug.system import processes
 from inductor_debug.worker import descriptors
 from inductor_debug.worker.frames import FrameError, Message, read_frame, write_frame
-from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, event_message, read_job
+from inductor_debug.worker.protocol import STACK_SIGNAL, MessageKind, event_message, read_job
 
 JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
 """What a worker runs; `worker.tasks.perform` outside of tests."""
@@ -102,11 +102,11 @@ def _perform(message: Message, function: JobFunction, send: Callable[[Message], 
     try:
         function(read_job(message), lambda event: send(event_message(event)))
     except SystemExit as error:
-        return {"kind": Kind.EXIT.value, "status": _exit_status(error)}
+        return {"kind": MessageKind.EXIT.value, "status": _exit_status(error)}
     except BaseException as error:
         traceback.print_exc()
-        return {"kind": Kind.FAILED.value, "detail": f"{type(error).__name__}: {error}"}
-    return {"kind": Kind.END.value}
+        return {"kind": MessageKind.FAILED.value, "detail": f"{type(error).__name__}: {error}"}
+    return {"kind": MessageKind.END.value}
 
 
 def _exit_status(error: SystemExit) -> int:

@@ -25,7 +25,7 @@ STACK_SIGNAL: int | None = getattr(signal, "SIGUSR2", None)
 """Makes a worker write its Python stack to its output, even while it runs C code; None where there is no such thing."""
 
 
-class Kind(str, Enum):
+class MessageKind(str, Enum):
     """The `kind` of a message."""
 
     READY = "ready"
@@ -58,7 +58,7 @@ class Kind(str, Enum):
 
 def job_message(request: JobRequest) -> Message:
     """The message that starts a job."""
-    return {"kind": Kind.JOB.value, "request": to_wire(request)}
+    return {"kind": MessageKind.JOB.value, "request": to_wire(request)}
 
 
 def read_job(message: Message) -> JobRequest:
@@ -67,14 +67,14 @@ def read_job(message: Message) -> JobRequest:
     Raises:
         WireError: it is not one.
     """
-    if message.get("kind") != Kind.JOB.value:
+    if message.get("kind") != MessageKind.JOB.value:
         raise WireError(f"expected a job, got {message.get('kind')!r}")
     return from_wire(JobRequest, message.get("request"))
 
 
 def event_message(event: Event) -> Message:
     """The message that carries one event."""
-    return {"kind": Kind.EVENT.value, "type": type(event).__name__, "event": to_wire(event)}
+    return {"kind": MessageKind.EVENT.value, "type": type(event).__name__, "event": to_wire(event)}
 
 
 def read_event(message: Message) -> Event:

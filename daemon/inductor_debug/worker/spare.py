@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from inductor_debug.system import processes
 from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import write_frame
-from inductor_debug.worker.protocol import Kind
+from inductor_debug.worker.protocol import MessageKind
 
 
 def main(configuration: dict[str, Any]) -> NoReturn:
@@ -27,7 +27,7 @@ def main(configuration: dict[str, Any]) -> NoReturn:
     job.isolate()
     greeting = job.resolve(configuration["warm_up"])()
     function = job.resolve(configuration["job"])
-    write_frame(write_end, {"kind": Kind.READY.value, **greeting, "seconds": time.monotonic() - started})
+    write_frame(write_end, {"kind": MessageKind.READY.value, **greeting, "seconds": time.monotonic() - started})
     job.work(read_end, write_end, function, sweep=True)
 
 

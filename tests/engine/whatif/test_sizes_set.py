@@ -10,7 +10,7 @@ import pytest_asyncio
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
-from inductor_debug.engine.size_questions import UnknownSizeError
+from inductor_debug.engine.size_questions import UnknownSizeNameError
 from inductor_debug_schema import FileReport, Finding, SizeSetting, TargetSizes
 
 pytestmark = pytest.mark.torch
@@ -201,9 +201,9 @@ async def test_sizes_survive_edits_and_are_in_no_file(declared: Session) -> None
 
 async def test_a_size_that_nothing_has_is_refused_with_those_that_there_are(declared: Session) -> None:
     await declared.opened()
-    with pytest.raises(UnknownSizeError, match="unknown size 'seq'; there are B, T"):
+    with pytest.raises(UnknownSizeNameError, match="unknown size 'seq'; there are B, T"):
         declared.engine.set_sizes(declared.uri, "Declared", {"seq": 3})
-    with pytest.raises(UnknownSizeError, match="there are targets Declared"):
+    with pytest.raises(UnknownSizeNameError, match="there are targets Declared"):
         declared.engine.set_sizes(declared.uri, "Other", {"T": 3})
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inductor_debug.capture.runtime.containment import Deed, RefusedError
+from inductor_debug.capture.runtime.containment import RefusableDeed, RefusedError
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return original(file, mode, *args, **kwargs)
         except RefusedError as refusal:
-            if refusal.deed is not Deed.WRITE:
+            if refusal.deed is not RefusableDeed.WRITE:
                 raise
         return original(os.devnull, mode.replace("x", "w"), *args, **kwargs)
 

@@ -60,7 +60,7 @@ _Scope = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EvaluatedSource:
     """What one file's syntax tree tells: expressions in the order of evaluation, and the functions' full names.
 
     `copied` are the lines that the compiler may emit more than once: a loop's condition, a `finally` block, what ends
@@ -79,17 +79,17 @@ class Source:
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> Source:
+def read(text: str) -> EvaluatedSource:
     """What `text` tells; nothing where it is no Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return Source({}, {}, frozenset(), {})
+        return EvaluatedSource({}, {}, frozenset(), {})
     expressions: dict[Key, list[SourcePositions]] = {}
     for node, kind, (scope, scope_line) in _evaluated(tree, ("<module>", 1)):
         line, positions = _place(node)
         expressions.setdefault(Key(scope, scope_line, line, kind), []).append(positions)
-    return Source(expressions, dict(_full_names(tree, "")), frozenset(_copied_lines(tree)), _ends(tree))
+    return EvaluatedSource(expressions, dict(_full_names(tree, "")), frozenset(_copied_lines(tree)), _ends(tree))
 
 
 def _ends(tree: ast.AST) -> dict[_Scope, int]:

@@ -26,7 +26,7 @@ MOST_MODULES = 4
 MOST_OUTPUTS = 8
 
 
-class Sources(Protocol):
+class ExpressionSources(Protocol):
     """Where the texts of files come from."""
 
     def text(self, path: str) -> SourceText | None:
@@ -41,7 +41,7 @@ class ExpressionReader:
         sources: the texts that ran.
     """
 
-    def __init__(self, profile: Profile, sources: Sources) -> None:
+    def __init__(self, profile: Profile, sources: ExpressionSources) -> None:
         self._profile = profile
         self._sources = sources
         self._flows: dict[str, Flow] = {}

@@ -23,7 +23,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FlowResult:
     """An expression that a function gives back: alone (`slot` 0 of 1) or as one of a tuple's `slots` parts.
 
     `part` is None, or the one of the expression's own outputs that is meant (`out, weights = ...; return out`).
@@ -41,7 +41,7 @@ class Flow:
     Of the assignments to a returned name only the last one counts: where another one was it, nobody knows.
     """
 
-    results: dict[Range, list[Result]] = field(default_factory=dict)
+    results: dict[Range, list[FlowResult]] = field(default_factory=dict)
     loops: list[tuple[Position, Position]] = field(default_factory=list)
 
     def loops_around(self, span: Range) -> bool:
@@ -92,13 +92,13 @@ class _Reader:
                 if isinstance(element, ast.Name):
                     names.setdefault((slot, len(elements)), []).append(element.id)
                 else:
-                    self._add(element, Result(slot, len(elements)))
+                    self._add(element, FlowResult(slot, len(elements)))
         for (slot, slots), wanted in names.items():
             if len(set(wanted)) == 1 and wanted[0] in assigned:
                 node, part = assigned[wanted[0]]
-                self._add(node, Result(slot, slots, part))
+                self._add(node, FlowResult(slot, slots, part))
 
-    def _add(self, node: ast.AST, result: Result) -> None:
+    def _add(self, node: ast.AST, result: FlowResult) -> None:
         self._flow.results.setdefault(self._range(node), []).append(result)
 
     def _loop(self, node: ast.AST) -> None:

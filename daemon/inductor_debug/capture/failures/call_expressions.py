@@ -17,7 +17,7 @@ import torch
 from inductor_debug_schema import Location
 
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.failures.failed_calls import Call
+from inductor_debug.capture.failures.failed_calls import FailedCall
 from inductor_debug.source.syntax_tree import tree_of
 
 _LONGEST = 48
@@ -44,7 +44,7 @@ class CallExpression:
         self._path = location.path
         self._node = node_at(sources, location)
 
-    def tensors(self, call: Call) -> dict[int, list[Written]]:
+    def tensors(self, call: FailedCall) -> dict[int, list[Written]]:
         """By the identity of each tensor of a call, what it was written as in this expression, as often as it was."""
         found: dict[int, list[ast.expr]] = {}
         node = self._node
@@ -124,7 +124,7 @@ def _lay(nodes: Sequence[ast.expr], values: Sequence[Any], found: dict[int, list
             _lay(node.elts, value, found)
 
 
-def _lay_call(node: ast.Call, call: Call, found: dict[int, list[ast.expr]]) -> None:
+def _lay_call(node: ast.Call, call: FailedCall, found: dict[int, list[ast.expr]]) -> None:
     written = list(node.args)
     if isinstance(node.func, ast.Attribute) and not call.is_module and len(call.args) == len(written) + 1:
         written.insert(0, node.func.value)
@@ -141,7 +141,7 @@ def _lay_call(node: ast.Call, call: Call, found: dict[int, list[ast.expr]]) -> N
 def _lay_named(
     keywords: Sequence[ast.keyword],
     values: Mapping[str, Any],
-    call: Call,
+    call: FailedCall,
     names: Sequence[str],
     found: dict[int, list[ast.expr]],
 ) -> None:

@@ -15,7 +15,7 @@ from torch import nn
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.call_expressions import CallExpression, Written
 from inductor_debug.capture.failures.conflicts import Conflict, Side, conflict_of, operands_of, sizes_of
-from inductor_debug.capture.failures.failed_calls import Call, FailedExpression, failed_expression
+from inductor_debug.capture.failures.failed_calls import FailedCall, FailedExpression, failed_expression
 from inductor_debug.capture.failures.size_history import SizeHistory, place_of
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.recorder import Recorder
@@ -38,7 +38,7 @@ def conflict_facts(
         return None
     candidates = list(reversed(failed.calls))
     if recorder.failed is not None and recorder.failed.error is error:
-        candidates.append(Call(recorder.failed.function, recorder.failed.args, recorder.failed.kwargs))
+        candidates.append(FailedCall(recorder.failed.function, recorder.failed.args, recorder.failed.kwargs))
     for call in candidates:
         conflict = conflict_of(call.function, call.args, call.kwargs)
         if conflict is not None:
@@ -62,7 +62,7 @@ class _Reader:
         self._modules = {} if target.module is None else dict(target.module.named_modules())
         self._history = SizeHistory(recorder.recording, namer(target.module, sources))
 
-    def facts(self, call: Call, conflict: Conflict) -> ShapeConflict:
+    def facts(self, call: FailedCall, conflict: Conflict) -> ShapeConflict:
         """The contradiction, with every operand described."""
         operands = [
             self._operand(index, tensor, conflict) for index, tensor in enumerate(operands_of(call.args, call.kwargs))

@@ -51,7 +51,7 @@ _WATCHED = CallWatch.__torch_function__.__code__
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FailedCall:
     """A call: of a function or method of torch, an operator's overload, or a module."""
 
     function: Any
@@ -69,13 +69,13 @@ class FailedExpression:
     """The user's innermost expression that raised, and the calls that it made, from the outside in."""
 
     frame: Frame
-    calls: tuple[Call, ...]
+    calls: tuple[FailedCall, ...]
 
 
 def failed_expression(traceback: TracebackType | None, sources: SourceMap) -> FailedExpression | None:
     """Reads a traceback; None where no line of the project is in it."""
     found: FailedExpression | None = None
-    calls: list[Call] = []
+    calls: list[FailedCall] = []
     while traceback is not None:
         frame = traceback.tb_frame
         visible = sources.frame_at(frame.f_code, traceback.tb_lasti)
@@ -89,9 +89,9 @@ def failed_expression(traceback: TracebackType | None, sources: SourceMap) -> Fa
     return None if found is None else FailedExpression(found.frame, tuple(calls))
 
 
-def _call_in(frame: Any) -> Call | None:
+def _call_in(frame: Any) -> FailedCall | None:
     if frame.f_code is _WATCHED:
         values = frame.f_locals
-        return Call(values["func"], tuple(values["args"]), values["kwargs"] or {})
+        return FailedCall(values["func"], tuple(values["args"]), values["kwargs"] or {})
     module = called_in(frame)
-    return None if module is None else Call(*module)
+    return None if module is None else FailedCall(*module)

@@ -30,7 +30,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.running.stage_results import Ending
+from inductor_debug.capture.running.stage_results import StageEnding
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.real_check import real_error
 from inductor_debug.capture.tensors.recorder import FailedOp
@@ -173,13 +173,13 @@ def capture_error(message: str, frames: tuple[Frame, ...], target: BuiltTarget, 
     )
 
 
-def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: list[Finding]) -> Ending:
+def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: list[Finding]) -> StageEnding:
     """How a run ended that fake tensors could not carry on, with the `findings` that were made before."""
     note, shortfall = _SHORT[fault]
     place = where(frames)
     index = innermost(frames)
     at = None if index is None else frames[index].location
-    return Ending(findings, [note.format(f"{place}: " if place else "", message)], shortfall, at)
+    return StageEnding(findings, [note.format(f"{place}: " if place else "", message)], shortfall, at)
 
 
 def with_unknown_name(finding: Finding, facts: UnknownName) -> Finding:

@@ -31,7 +31,7 @@ _ROLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class GraphArgument:
     """One input of a graph: its role, the user's name for it, and where the user declared it."""
 
     role: NodeRole
@@ -51,7 +51,7 @@ def named_by_source(node: Node) -> tuple[str, str]:
     return kind, ".".join(names[1:] if kind != "input" and len(names) > 1 else names) or str(node.target)
 
 
-def arguments_of_dynamo(graph_module: GraphModule, origins: OriginTable | None = None) -> list[Argument]:
+def arguments_of_dynamo(graph_module: GraphModule, origins: OriginTable | None = None) -> list[GraphArgument]:
     """The inputs of a graph that a backend was just given, in order.
 
     Args:
@@ -61,9 +61,9 @@ def arguments_of_dynamo(graph_module: GraphModule, origins: OriginTable | None =
     return [_argument(node, origins) for node in graph_module.graph.nodes if node.op == "placeholder"]
 
 
-def arguments_of_aot(graph_module: GraphModule, given: Sequence[Argument]) -> dict[str, Argument]:
+def arguments_of_aot(graph_module: GraphModule, given: Sequence[GraphArgument]) -> dict[str, GraphArgument]:
     """Arguments by placeholder for a graph of AOTAutograd's, out of those `given` to the graph that it was made of."""
-    found: dict[str, Argument] = {}
+    found: dict[str, GraphArgument] = {}
     for node in graph_module.graph.nodes:
         if node.op == "placeholder":
             index = plain_index(node)
@@ -79,20 +79,20 @@ def plain_index(node: Node) -> int | None:
     return index if type(described).__name__ == "PlainAOTInput" and isinstance(index, int) else None
 
 
-def by_placeholder(graph_module: GraphModule, given: Sequence[Argument]) -> dict[str, Argument]:
+def by_placeholder(graph_module: GraphModule, given: Sequence[GraphArgument]) -> dict[str, GraphArgument]:
     """`given`, in order, by the names of the placeholders."""
     names = [node.name for node in graph_module.graph.nodes if node.op == "placeholder"]
     return dict(zip(names, given, strict=False))
 
 
-def _argument(node: Node, origins: OriginTable | None) -> Argument:
+def _argument(node: Node, origins: OriginTable | None) -> GraphArgument:
     example = getattr(node.meta.get("grapharg"), "example", None)
     known = origins.known(example) if origins is not None and isinstance(example, torch.Tensor) else None
     if known is not None:
         kind, name, frames = known
-        return Argument(_ROLES.get(kind, NodeRole.INPUT), name, _place(frames))
+        return GraphArgument(_ROLES.get(kind, NodeRole.INPUT), name, _place(frames))
     kind, name = named_by_source(node)
-    return Argument(_ROLES[kind], name)
+    return GraphArgument(_ROLES[kind], name)
 
 
 def _place(frames: tuple[Frame, ...]) -> Location | None:

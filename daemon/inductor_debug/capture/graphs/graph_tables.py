@@ -21,9 +21,9 @@ from torch.fx import GraphModule, Node
 from inductor_debug.capture.dynamo.dynamo_positions import NODE_KEY, stack_of_node
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.graphs.graph_arguments import Argument
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument
 from inductor_debug.capture.graphs.graph_homes import homes_of
-from inductor_debug.capture.node_facts.graph_bodies import Scope, attribute, bodies_of, caller_of, entered, names_in
+from inductor_debug.capture.node_facts.graph_bodies import BodyScope, attribute, bodies_of, caller_of, entered, names_in
 from inductor_debug.capture.running.modules import NodeModules
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.node_values import described, detail_of, values_of
@@ -44,7 +44,7 @@ def table_of(
     sources: SourceMap,
     module_names: dict[int, str] | None,
     made_from: str = "",
-    arguments: Mapping[str, Argument] | None = None,
+    arguments: Mapping[str, GraphArgument] | None = None,
     forward: Graph | None = None,
 ) -> Graph:
     """The graph as a table, its nodes in the order of the graph.
@@ -115,7 +115,7 @@ def op_name(node: Node, root: GraphModule) -> str:
 
 class _Reader:
     def __init__(
-        self, sources: SourceMap, modules: NodeModules, arguments: Mapping[str, Argument], has_origins: bool
+        self, sources: SourceMap, modules: NodeModules, arguments: Mapping[str, GraphArgument], has_origins: bool
     ) -> None:
         self._sources = sources
         self._modules = modules
@@ -126,13 +126,13 @@ class _Reader:
         """The rows of a graph, those of a body before its call's."""
         homes = homes_of(graph_module.graph, self._modules)
         for node in graph_module.graph.nodes:
-            results = yield from self._bodies(node, graph_module, Scope(), homes)
+            results = yield from self._bodies(node, graph_module, BodyScope(), homes)
             row = self._row(node, graph_module, homes)
             row.inputs.extend(results)
             yield row
 
     def _bodies(
-        self, call: Node, root: GraphModule, scope: Scope, homes: Mapping[Node, str]
+        self, call: Node, root: GraphModule, scope: BodyScope, homes: Mapping[Node, str]
     ) -> Generator[GraphNode, None, list[str]]:
         """The rows of the bodies that `call` calls; returns the rows that they give."""
         results: list[str] = []
@@ -142,7 +142,7 @@ class _Reader:
             results += inner.results
         return results
 
-    def _body(self, body: GraphModule, scope: Scope, place: Location | None) -> Iterator[GraphNode]:
+    def _body(self, body: GraphModule, scope: BodyScope, place: Location | None) -> Iterator[GraphNode]:
         homes = homes_of(body.graph, self._modules)
         for node in body.graph.nodes:
             results = yield from self._bodies(node, body, scope, homes)
@@ -250,7 +250,7 @@ def _sequence_number(node: Node) -> int | None:
     return number if isinstance(number, int) and number >= 0 else None
 
 
-def _owner(argument: Argument) -> str:
+def _owner(argument: GraphArgument) -> str:
     """The module that holds a parameter: `encoder.fc` for `encoder.fc.weight`."""
     return argument.name.rpartition(".")[0] if argument.role in (NodeRole.PARAMETER, NodeRole.BUFFER) else ""
 

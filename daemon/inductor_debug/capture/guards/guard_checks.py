@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from inductor_debug.capture.guards.guard_hooks import Check, Entry
+from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck
 from inductor_debug.capture.runtime import foreign
 
 _TENSOR = re.compile(
@@ -53,7 +53,7 @@ class Broken:
     line: int | None = None
 
 
-def broken_checks(entry: Entry) -> list[Broken]:
+def broken_checks(entry: CacheEntry) -> list[Broken]:
     """All checks of `entry` that its scope breaks, in the order in which torch checks them."""
     found: list[Broken] = []
     unlike: list[str] = []
@@ -64,17 +64,17 @@ def broken_checks(entry: Entry) -> list[Broken]:
                 found += _broken(check, part, entry.scope)
         unlike += [broken.source for broken in found[-1:] if _RANK in broken.text]
     if not found and entry.first:
-        found.append(_said(Check("", "", ()), entry.first, readable(_COMMENT.sub("", entry.first))))
+        found.append(_said(GuardCheck("", "", ()), entry.first, readable(_COMMENT.sub("", entry.first))))
     return found
 
 
-def size_conditions(check: Check) -> list[Broken]:
+def size_conditions(check: GuardCheck) -> list[Broken]:
     """The conditions on symbolic sizes and numbers among the parts of a check, as they are written, none broken."""
     if check.kind == "TENSOR_MATCH":
         return []
     codes = [(part, _COMMENT.sub("", part).strip()) for part in check.parts]
     return [
-        _said(Check(check.kind, "", ()), part, readable(code))
+        _said(GuardCheck(check.kind, "", ()), part, readable(code))
         for part, code in codes
         if _SIZES.search(code) or (check.kind == "LAMBDA_GUARD" and _CONDITION.search(code))
     ]
@@ -86,7 +86,7 @@ def readable(source: str) -> str:
     return _KEPT.sub("value from before the graph break", named)
 
 
-def _broken(check: Check, part: str, scope: dict[str, Any]) -> list[Broken]:
+def _broken(check: GuardCheck, part: str, scope: dict[str, Any]) -> list[Broken]:
     tensor = _TENSOR.match(part)
     if tensor is not None:
         return [_said(check, part, text) for text in _differences(tensor, check, scope)]
@@ -124,7 +124,7 @@ def _is_of_other_type(code: str, scope: dict[str, Any]) -> bool:
         return False
 
 
-def _said(check: Check, part: str, text: str) -> Broken:
+def _said(check: GuardCheck, part: str, text: str) -> Broken:
     place = _PLACE.search(part)
     return Broken(
         text,
@@ -172,7 +172,7 @@ def _is_literal(code: str) -> bool:
     return True
 
 
-def _differences(expected: re.Match[str], check: Check, scope: dict[str, Any]) -> list[str]:
+def _differences(expected: re.Match[str], check: GuardCheck, scope: dict[str, Any]) -> list[str]:
     try:
         tensor = eval(check.source or expected["source"], {}, scope)
     except Exception:

@@ -31,7 +31,7 @@ class RawGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class GuardCheck:
     """One guard of a finished graph, as code that is true or false: `kind` as the guard manager calls it."""
 
     kind: str
@@ -40,14 +40,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """An earlier version of a function: its checks, and the scope in which their code is evaluated.
 
     `first` is the one that torch says failed first, "" where it does not say.
     """
 
     compilation: str
-    checks: tuple[Check, ...]
+    checks: tuple[GuardCheck, ...]
     scope: dict[str, Any]
     first: str
 
@@ -58,7 +58,7 @@ class RawRecompile:
 
     compilation: str
     code: CodeType
-    entries: tuple[Entry, ...]
+    entries: tuple[CacheEntry, ...]
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def _raw(guard: Any) -> RawGuard:
     return RawGuard(compilation(), str(guard.create_fn_name()), str(name() if callable(name) else name), stack)
 
 
-def cached(code: CodeType) -> list[tuple[str, tuple[Check, ...]]]:
+def cached(code: CodeType) -> list[tuple[str, tuple[GuardCheck, ...]]]:
     """All versions of a function that torch keeps: their compilations and checks."""
     try:
         from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
@@ -146,23 +146,23 @@ def _listed(entries: Any) -> Iterator[Any]:
         entries = getattr(entries, "next", None)
 
 
-def _entry_or_name(entry: Any, local: dict[str, Any]) -> Entry:
+def _entry_or_name(entry: Any, local: dict[str, Any]) -> CacheEntry:
     try:
         return _entry(entry, local)
     except (AttributeError, TypeError, KeyError):
         # A torch whose guard managers are built differently.
-        return Entry(str(getattr(entry, "compile_id", "")), (), {}, "")
+        return CacheEntry(str(getattr(entry, "compile_id", "")), (), {}, "")
 
 
-def _entry(entry: Any, local: dict[str, Any]) -> Entry:
+def _entry(entry: Any, local: dict[str, Any]) -> CacheEntry:
     manager = entry.guard_manager
     scope = {**(manager.closure_vars or {}), "L": local, "G": (manager.global_scope or {}).get("G", {})}
     failed = manager.check_verbose(local)
     parts = [] if failed.result else list(failed.verbose_code_parts)
-    return Entry(str(entry.compile_id), tuple(_checks(manager.root)), scope, parts[0] if parts else "")
+    return CacheEntry(str(entry.compile_id), tuple(_checks(manager.root)), scope, parts[0] if parts else "")
 
 
-def _checks(manager: Any) -> Iterator[Check]:
+def _checks(manager: Any) -> Iterator[GuardCheck]:
     for leaf in manager.get_leaf_guards():
         yield _check(leaf, manager)
     for child in manager.get_child_managers():
@@ -175,6 +175,6 @@ def _checks(manager: Any) -> Iterator[Check]:
         yield _check(leaf, manager)
 
 
-def _check(leaf: Any, manager: Any) -> Check:
+def _check(leaf: Any, manager: Any) -> GuardCheck:
     source = getattr(manager, "get_source", str)()
-    return Check(type(leaf).__name__, str(source), tuple(str(part) for part in leaf.verbose_code_parts()))
+    return GuardCheck(type(leaf).__name__, str(source), tuple(str(part) for part in leaf.verbose_code_parts()))

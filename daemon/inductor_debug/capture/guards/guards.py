@@ -23,7 +23,7 @@ from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import innermost, place
 from inductor_debug.capture.guards import guard_hooks
 from inductor_debug.capture.guards.guard_checks import Broken, broken_checks, readable, size_conditions
-from inductor_debug.capture.guards.guard_hooks import Check, Entry, RawGuard, RawRecompile
+from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck, RawGuard, RawRecompile
 from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
@@ -148,7 +148,7 @@ class _Watch:
             return self._run.target.name
         return name_of(code)
 
-    def _failure(self, broken: Broken, entry: Entry) -> _Failure:
+    def _failure(self, broken: Broken, entry: CacheEntry) -> _Failure:
         return _Failure(broken, self._frames_of(broken, entry.compilation), entry.compilation)
 
     def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
@@ -197,7 +197,7 @@ class _Watch:
         location = _location(frames_of(raw.stack, self._run.sources))
         return GuardFact(raw.kind, readable(raw.source), location, is_bookkeeping(raw.kind, raw.source))
 
-    def _size_facts(self, number: str, checks: tuple[Check, ...]) -> list[GuardFact]:
+    def _size_facts(self, number: str, checks: tuple[GuardCheck, ...]) -> list[GuardFact]:
         """The conditions on symbolic sizes, at the lines that torch knows."""
         conditions = (broken for check in checks for broken in size_conditions(check))
         return [

@@ -21,7 +21,7 @@ from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.quiet import quiet
-from inductor_debug.capture.targets.candidates import Origin
+from inductor_debug.capture.targets.candidates import CandidateOrigin
 
 
 def too_many_instances(
@@ -38,7 +38,7 @@ def too_many_instances(
         return []
     groups: dict[Any, list[BuiltTarget]] = {}
     for target in targets:
-        if target.origin == Origin.COMPILE.value and target.module is target.function:
+        if target.origin == CandidateOrigin.COMPILE.value and target.module is target.function:
             groups.setdefault(foreign.code_of(type(target.module).forward), []).append(target)
     many = [group for group in groups.values() if len(group) > limit]
     return [_finding(group, limit) for group in many if _reach_the_limit(group[: limit + 1], around)]

@@ -49,7 +49,7 @@ class LoweredGraph:
 
 
 @dataclass(slots=True)
-class Tables:
+class InductorTables:
     """What one or more graphs come to, in the order in which a document shows them."""
 
     graphs: list[Graph] = field(default_factory=list)

@@ -58,7 +58,7 @@ class InductorChangedError(Exception):
 
 
 @dataclass(slots=True)
-class Lowered:
+class LoweredKernels:
     """What Inductor made of one graph.
 
     `calls` are the calls of kernels in the order of the wrapper: their names, and the names of the nodes in the graph
@@ -152,7 +152,9 @@ def prepare(graph_module: GraphModule, example_inputs: Sequence[Any], options: d
     return fake_mode
 
 
-def lower(graph_module: GraphModule, example_inputs: Sequence[Any], options: dict[str, Any], fake_mode: Any) -> Lowered:
+def lower(
+    graph_module: GraphModule, example_inputs: Sequence[Any], options: dict[str, Any], fake_mode: Any
+) -> LoweredKernels:
     """Lowers a prepared graph and generates its code.
 
     Raises:
@@ -192,7 +194,7 @@ def lower(graph_module: GraphModule, example_inputs: Sequence[Any], options: dic
             raise LoweringError(error) from error
         made = getattr(debug, "_inductor_triton_kernel_to_post_grad_node_info", {})
         calls = [(name, list(nodes)) for name, nodes in made.items()]
-    return Lowered(str(code.value), calls, listener.before, listener.after, steps)
+    return LoweredKernels(str(code.value), calls, listener.before, listener.after, steps)
 
 
 def without_modes() -> Any:

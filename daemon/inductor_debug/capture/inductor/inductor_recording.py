@@ -16,7 +16,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.graphs.graph_runner import NodeAttribution
 from inductor_debug.capture.running.origins import OriginTable
-from inductor_debug.capture.stages.aot_lowering import Lowered
+from inductor_debug.capture.stages.aot_lowering import LoweredGraphs
 from inductor_debug.capture.stages.aot_recording import LoweringRunner
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
 
@@ -53,7 +53,9 @@ class PostGradRecorder:
 
     def add(self, source: GraphModule, examples: Sequence[Any], forward: PostGrad, backward: PostGrad | None) -> None:
         """Records the forward; `source` is Dynamo's graph and `examples` what it was captured with."""
-        lowered = Lowered(source, forward.graph_module, None, backward.graph_module if backward is not None else None)
+        lowered = LoweredGraphs(
+            source, forward.graph_module, None, backward.graph_module if backward is not None else None
+        )
         if backward is not None:
             self._tie(forward, backward.graph_module)
         self._runner.record(lowered, examples, (), ())

@@ -23,10 +23,10 @@ from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import capture_error, describe
-from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_aot, by_placeholder
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_runner import GraphRunner
 from inductor_debug.capture.graphs.graph_tables import document_of, mark_names, op_name, table_of
-from inductor_debug.capture.inductor.inductor_document import LoweredGraph, Tables
+from inductor_debug.capture.inductor.inductor_document import InductorTables, LoweredGraph
 from inductor_debug.capture.inductor.inductor_names import (
     InductorChangedError,
     LoweringError,
@@ -45,7 +45,7 @@ from inductor_debug.capture.inductor.inductor_recording import (
 )
 from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
 from inductor_debug.capture.running.modules import Snapshot
-from inductor_debug.capture.running.stage_results import Measured, StageOutcome
+from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.aot import EVAL_NOTE, inference_only
 from inductor_debug.capture.stages.aot_lowering import problem_of
@@ -99,7 +99,12 @@ class _Capture:
     """One graph of Dynamo's, and all that Inductor makes of it."""
 
     def __init__(
-        self, graph_module: GraphModule, examples: Sequence[Any], arguments: list[Argument], number: int, run: DynamoRun
+        self,
+        graph_module: GraphModule,
+        examples: Sequence[Any],
+        arguments: list[GraphArgument],
+        number: int,
+        run: DynamoRun,
     ) -> None:
         self.name = str(number)
         self.lowered: list[LoweredGraph] = []
@@ -140,7 +145,7 @@ class _Capture:
         example_inputs: Sequence[Any],
         options: dict[str, Any],
         aot: Graph,
-        arguments: dict[str, Argument],
+        arguments: dict[str, GraphArgument],
         before: LoweredGraph | None,
     ) -> None:
         trail = Trail(graph_module)
@@ -168,7 +173,7 @@ class _Capture:
         graph_module: GraphModule,
         name: str,
         kind: GraphKind,
-        arguments: dict[str, Argument],
+        arguments: dict[str, GraphArgument],
         forward: Graph | None = None,
     ) -> Graph:
         table = table_of(
@@ -220,8 +225,8 @@ class _Lowering:
         capture.compile(graph_module)
 
     @functools.cached_property
-    def _tables(self) -> Tables:
-        tables = Tables()
+    def _tables(self) -> InductorTables:
+        tables = InductorTables()
         for capture in self.captures:
             tables.graphs.append(capture.fx)
             for lowered in capture.lowered:
@@ -238,9 +243,9 @@ class _Lowering:
                 recorder.add(capture.source, capture.examples, forward, rest[0] if rest else None)
         return recorder.finished()
 
-    def measured(self) -> Measured:
+    def measured(self) -> MeasuredStage:
         """The post-grad graphs and the kernels that they became."""
-        return Measured(self._recorder.recording, self._tables.costs)
+        return MeasuredStage(self._recorder.recording, self._tables.costs)
 
     def document(self, causes: Causes) -> GraphDocument:
         """Everything that was captured, as tables."""

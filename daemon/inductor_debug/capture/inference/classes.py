@@ -17,7 +17,7 @@ from inductor_debug.capture.runtime import foreign
 
 
 @dataclass
-class Outline:
+class ClassOutline:
     """The definitions of a file and which of them each one names; variables of the module stand in between."""
 
     order: list[str] = field(default_factory=list)
@@ -36,9 +36,9 @@ class Outline:
         return found
 
 
-def outline(tree: ast.Module) -> Outline:
+def outline(tree: ast.Module) -> ClassOutline:
     """The top-level definitions of a parsed file, those inside `if` and `try` included."""
-    result = Outline()
+    result = ClassOutline()
     nodes = list(_definitions(tree.body))
     result.order = [node.name for node in nodes]
     known = set(result.order)
@@ -75,7 +75,7 @@ def _definitions(body: list[ast.stmt]) -> list[Any]:
     return found
 
 
-def candidates(module: ModuleType, shape: Outline, explicit: set[str]) -> dict[str, list[str]]:
+def candidates(module: ModuleType, shape: ClassOutline, explicit: set[str]) -> dict[str, list[str]]:
     """Names of classes to look at, outermost first, each with the classes that only it covers.
 
     Args:

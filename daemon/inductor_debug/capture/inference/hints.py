@@ -19,13 +19,13 @@ import torch
 from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.specs.specs import (
-    Argument,
     ConstantSpec,
     Guess,
     MappingSpec,
     ObjectSpec,
     SequenceSpec,
     Spec,
+    SpecArgument,
     TensorSpec,
 )
 
@@ -90,7 +90,7 @@ def _name_of(node: ast.AST) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptInputs:
     """An answer of an earlier job.
 
     `way` numbers the way in which the model was built, `init` are the constructor's arguments on that way, as shown to
@@ -103,7 +103,7 @@ class Kept:
     since: str
 
 
-def written(kept: Kept) -> str:
+def written(kept: KeptInputs) -> str:
     """The answer as JSON; empty where some value of it has no text that gives it back."""
     found = kept.found
     try:
@@ -115,14 +115,14 @@ def written(kept: Kept) -> str:
     return json.dumps({**content, "sizes": sizes, "traced": traced, "since": kept.since})
 
 
-def read(text: str) -> Kept | None:
+def read(text: str) -> KeptInputs | None:
     """What `written` was given; None for what it did not write."""
     try:
         content = json.loads(text)
-        arguments = tuple(Argument(name, _unpacked(spec), keyword) for name, spec, keyword in content["arguments"])
+        arguments = tuple(SpecArgument(name, _unpacked(spec), keyword) for name, spec, keyword in content["arguments"])
         guess, traced = (Guess(arguments, tuple(sorted(content[key].items()))) for key in ("sizes", "traced"))
         found = Found(guess, frozenset(content["free"]), traced)
-        return Kept(int(content["way"]), str(content["init"]), found, str(content["since"]))
+        return KeptInputs(int(content["way"]), str(content["init"]), found, str(content["since"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -33,8 +33,8 @@ from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
-from inductor_debug.capture.inference.search.trial import Outcome, Trials, user_frames
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
     arguments_of,
     directive_of,
@@ -44,7 +44,7 @@ from inductor_debug.capture.inference.specs.rendering import (
 )
 from inductor_debug.capture.inference.specs.size_names import names_of
 from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec, make_call
-from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
+from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
@@ -77,7 +77,7 @@ def inference_of(target: BuiltTarget) -> Inference | None:
 class Inference:
     """Infers once, when the model is first asked for."""
 
-    def __init__(self, subject: Subject, around: Surroundings) -> None:
+    def __init__(self, subject: InferenceSubject, around: Surroundings) -> None:
         self._subject, self._around = subject, around
         self.name = subject.name
         self.result: Inferred | None = None
@@ -87,7 +87,7 @@ class Inference:
         """The table of a file that the constructor was given."""
         self.free = False
         """Whether some dimension of the inputs is free."""
-        self._answer: Answer | None = None
+        self._answer: InferredCall | None = None
 
     def model(self) -> Any:
         """The built model, or the function.
@@ -188,7 +188,7 @@ class Inference:
         name, around = self._subject.name, self._around
         key = hints.key_of(name, around.tree, around.text)
         since = self._answer.since or datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-        answer = hints.written(hints.Kept(self._answer.way, self.result.init, self._answer.found, since))
+        answer = hints.written(hints.KeptInputs(self._answer.way, self.result.init, self._answer.found, since))
         evidence = hints.evidence_of(name, around.tree, around.text)
         return InferenceHint(name, key, answer, evidence) if key and answer and evidence else None
 
@@ -227,7 +227,7 @@ class Inference:
             return trials.fresh()
         return None
 
-    def _judged_by(self, kept: hints.Kept, way: _Way, trials: Trials) -> Answer | None:
+    def _judged_by(self, kept: hints.KeptInputs, way: _Way, trials: Trials) -> InferredCall | None:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         outcome = trials.run(kept.found.traced)
         if outcome.error is None:
@@ -241,9 +241,9 @@ class Inference:
         if isinstance(others, Found) and kept.found.free <= others.free:
             instead = signature_of(others.guess, self._names(others))
         blame = Blame(proven=not instead, instead=instead)
-        return Answer(kept.way, Found(guess, frozenset(), guess), blame, kept.since)
+        return InferredCall(kept.way, Found(guess, frozenset(), guess), blame, kept.since)
 
-    def _repeat(self, known: Answer) -> Any:
+    def _repeat(self, known: InferredCall) -> Any:
         for number, way in enumerate(self._ways()):
             if number == known.way:
                 model = _built(way.build, CONSTRUCTION_SECONDS)
@@ -254,7 +254,7 @@ class Inference:
     def _infer(self, started: float) -> Any:
         failure: NotInferableError | None = None
         searched, lasting = 0, True
-        blamed: list[Outcome] = []
+        blamed: list[TrialOutcome] = []
         for number, way in enumerate(self._ways()):
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
@@ -289,8 +289,8 @@ class Inference:
         raise failure
 
     def _answer_of(
-        self, found: Found | NotFound, number: int, way: _Way, trials: Trials, blamed: list[Outcome]
-    ) -> Answer | None:
+        self, found: Found | NotFound, number: int, way: _Way, trials: Trials, blamed: list[TrialOutcome]
+    ) -> InferredCall | None:
         """What a search came to: a call that runs, or one for which the class is to blame; None where nobody knows.
 
         `blamed` are the failures for which earlier ways of building the class were nearly blamed, and is added to.
@@ -302,7 +302,7 @@ class Inference:
                     return None
                 guess = judgement.blamed.guess
                 proven = not way.construction.invented and not judgement.because
-                return Answer(number, Found(guess, frozenset(), guess), Blame(proven, because=judgement.because))
+                return InferredCall(number, Found(guess, frozenset(), guess), Blame(proven, because=judgement.because))
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
         return self._answered(number, way, found, trials)
 
@@ -312,10 +312,10 @@ class Inference:
             return found
         return settled(trials, found.guess, time.process_time() + MOST_SECONDS)
 
-    def _answered(self, number: int, way: _Way, found: Found, trials: Trials, since: str = "") -> Answer:
+    def _answered(self, number: int, way: _Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)
         remarks = [*coincidences(trials, found), *unusable_defaults(trials, found.guess, plan)]
-        return Answer(number, found, since=since, remarks=remarks)
+        return InferredCall(number, found, since=since, remarks=remarks)
 
     def _judgement(self, trials: Trials, way: _Way, found: NotFound) -> Judgement:
         """Whose fault it is that no call ran."""
@@ -332,7 +332,7 @@ class Inference:
         except (TooLongError, NoSignatureError):
             return Judgement()
 
-    def _is_sure(self, judgement: Judgement, way: _Way, blamed: list[Outcome]) -> bool:
+    def _is_sure(self, judgement: Judgement, way: _Way, blamed: list[TrialOutcome]) -> bool:
         """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same.
 
         What is refused for its kind may be of the wrong kind in all of them.
@@ -344,7 +344,7 @@ class Inference:
         blamed.append(judgement.blamed)
         return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
 
-    def _plan(self, subject: Any, way: _Way) -> Plan:
+    def _plan(self, subject: Any, way: _Way) -> CallPlan:
         made = plan_for(subject, way.construction.numbers)
         if pretrained.is_pretrained(subject):
             pretrained.refine(made, subject)
@@ -365,7 +365,7 @@ class Inference:
         known = pretrained.is_pretrained(subject)
         plan = functools.cache(functools.partial(self._plan, subject, way))
 
-        def evident(outcome: Outcome) -> bool:
+        def evident(outcome: TrialOutcome) -> bool:
             assert outcome.error is not None
             invented = bool(way.construction.invented)
             return is_evident(outcome.error, self._around.names, outcome.guess, invented=invented)
@@ -383,7 +383,7 @@ class Inference:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
             return NotFound(TimeoutError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
 
-    def _take(self, answer: Answer, way: _Way) -> None:
+    def _take(self, answer: InferredCall, way: _Way) -> None:
         self._answer = answer
         self._around.answers[self._subject.name] = answer
         found = answer.found

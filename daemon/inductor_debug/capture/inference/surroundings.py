@@ -12,14 +12,14 @@ from typing import Any
 from inductor_debug_schema import Blame, InferenceHint
 
 from inductor_debug.capture.inference import hints
-from inductor_debug.capture.inference.judging.blame import Names
+from inductor_debug.capture.inference.judging.blame import KnownNames
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import Place
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 
 
 @dataclass
-class Answer:
+class InferredCall:
     """What was inferred for one target, so that it need not be inferred again on another rung of the ladder.
 
     `blame` is there where the call does not run and the class is at fault; `since` where the call was kept.
@@ -33,7 +33,7 @@ class Answer:
 
 
 @dataclass
-class Subject:
+class InferenceSubject:
     """A class, an instance or a function to infer for.
 
     `value` is what the file's name stands for; `build` makes the model where the user said how (a directive's `init`).
@@ -53,7 +53,7 @@ class Surroundings:
     path: str
     project_root: str
     text: str = ""
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, InferredCall] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds that went into inferring for each target, on earlier rungs as well."""
     stuck: set[str] = field(default_factory=set)
@@ -75,9 +75,9 @@ class Surroundings:
         return next((hint for hint in self.hints if hint.target == name and not hint.evidence), None)
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> KnownNames:
         """What the file may define or set later than it has been executed."""
-        return Names(self.tree, self.module)
+        return KnownNames(self.tree, self.module)
 
     def place(self) -> Place:
         """Where the file is, for what refusals rest on."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inductor_debug.capture.expressions.expression_runs import MOST_FRAMES, period
-from inductor_debug.capture.liveness.code import Code, Function, Statement
+from inductor_debug.capture.liveness.code import Function, FunctionCode, Statement
 from inductor_debug.rules.recording.ops import Frame, ModuleCall, Recording
 
 _COMPREHENSIONS = (".<listcomp>", ".<setcomp>", ".<dictcomp>", ".<genexpr>")
@@ -18,7 +18,7 @@ _COMPREHENSIONS = (".<listcomp>", ".<setcomp>", ".<dictcomp>", ".<genexpr>")
 
 
 @dataclass(slots=True)
-class Call:
+class FunctionRun:
     """One call of a function: ops number `first` up to but not including `last`.
 
     `caller` is the index of the run that made it, -1 for none; `frame` stands for it in a caller's place. `module` is
@@ -36,7 +36,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Run:
+class StatementRun:
     """One run of a statement of the call of that index; `calls` are those that it made."""
 
     call: int
@@ -55,9 +55,9 @@ class Activations:
         code_of: what stands in the file at a path.
     """
 
-    def __init__(self, recording: Recording, code_of: Callable[[str], Code | None]) -> None:
-        self.calls: list[Call] = []
-        self.runs: list[Run] = []
+    def __init__(self, recording: Recording, code_of: Callable[[str], FunctionCode | None]) -> None:
+        self.calls: list[FunctionRun] = []
+        self.runs: list[StatementRun] = []
         self.code_of = code_of
         self._stacks: dict[int, tuple[Frame, ...]] = {}
         self.paths = [self._outside_in(op.frames) for op in recording.ops]
@@ -124,7 +124,7 @@ class Activations:
         own = module is not None and len(self._outside_in(module.outside)) == depth
         name = _own_name(frame.function).rpartition(".")[2]
         function = None if code is None else code.function(frame.location.range.start.line)
-        self.calls.append(Call(caller, depth, frame, function, module, own and name == "forward", first, last))
+        self.calls.append(FunctionRun(caller, depth, frame, function, module, own and name == "forward", first, last))
         number = len(self.calls) - 1
         for start, end in self._stretches(first, last, lambda op: self._statement_key(op, depth)):
             line = self.paths[start][depth].location.range.start.line
@@ -141,10 +141,10 @@ class Activations:
         statement = None if code is None else code.statement(line)
         return line if statement is None else id(statement)
 
-    def _run(self, call: int, code: Code | None, first: int, last: int, depth: int) -> None:
+    def _run(self, call: int, code: FunctionCode | None, first: int, last: int, depth: int) -> None:
         frame = self.paths[first][depth]
         statement = None if code is None else code.statement(frame.location.range.start.line)
-        run = Run(call, statement, frame, first, last)
+        run = StatementRun(call, statement, frame, first, last)
         self.runs.append(run)
         number = len(self.runs) - 1
         for start, end in self._stretches(first, last, lambda op: id(self.paths[op][depth])):
@@ -190,7 +190,7 @@ class Activations:
         return found
 
 
-def innermost_runs(runs: Sequence[Run], ops: int) -> list[int]:
+def innermost_runs(runs: Sequence[StatementRun], ops: int) -> list[int]:
     """The run in which each op ran, in the innermost function of the user's; -1 where in none."""
     found = [-1] * ops
     for number, run in enumerate(runs):  # callers come before what they call

@@ -10,15 +10,15 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from inductor_debug.capture.liveness.activations import Activations, Call, Run
-from inductor_debug.capture.liveness.code import Code, parameters_of
+from inductor_debug.capture.liveness.activations import Activations, FunctionRun, StatementRun
+from inductor_debug.capture.liveness.code import FunctionCode, parameters_of
 from inductor_debug.rules.recording.ops import Lifetimes, Recording
 
 Targets = list[str]
 
 
 @dataclass(slots=True)
-class Binding:
+class TensorBinding:
     """The variable `name` of a call holds a value from `since` ops on until `until` (None: until the call ends)."""
 
     call: int
@@ -41,8 +41,8 @@ class Bindings:
         self._ops = recording.ops
         self._ends = lifetimes.values
         self._activations = activations
-        self.found: list[Binding] = []
-        self._present: list[dict[str, Binding]] = [{} for _ in activations.calls]
+        self.found: list[TensorBinding] = []
+        self._present: list[dict[str, TensorBinding]] = [{} for _ in activations.calls]
         inputs = {origin.name: value for value, origin in recording.origins.items() if origin.kind == "input"}
         for number, call in enumerate(activations.calls):
             if call.caller < 0:
@@ -75,16 +75,16 @@ class Bindings:
             return
         if before is not None:
             before.until = since
-        binding = Binding(call, name, value, since)
+        binding = TensorBinding(call, name, value, since)
         self._present[call][name] = binding
         self.found.append(binding)
 
-    def _receive(self, number: int, call: Call, given: dict[str, int]) -> None:
+    def _receive(self, number: int, call: FunctionRun, given: dict[str, int]) -> None:
         """Binds the parameters of a call."""
         for name, value in given.items():
             self._bind(number, name, value, call.first)
 
-    def _passed(self, call: Call, run: Run) -> dict[str, int]:
+    def _passed(self, call: FunctionRun, run: StatementRun) -> dict[str, int]:
         """What the caller's text passes to a plain function."""
         if call.function is None:
             return {}
@@ -107,7 +107,7 @@ class Bindings:
                 found[name] = value
         return found
 
-    def _value_of(self, argument: ast.expr, code: Code, run: Run, call: Call) -> int | None:
+    def _value_of(self, argument: ast.expr, code: FunctionCode, run: StatementRun, call: FunctionRun) -> int | None:
         if isinstance(argument, ast.Name):
             return self.named(run.call, argument.id)
         span, depth = code.range(argument), call.depth - 1
@@ -117,7 +117,7 @@ class Bindings:
                 return self._ops[op].outputs[0].value
         return None
 
-    def _assign(self, run: Run) -> None:
+    def _assign(self, run: StatementRun) -> None:
         """Binds the variables that a statement assigns to what it made and left alive."""
         if run.statement is None:
             return
@@ -133,7 +133,7 @@ class Bindings:
             for name, one in zip(targets, results, strict=True):
                 self._bind(run.call, name, one, run.last)
 
-    def _results(self, run: Run, value: ast.expr, made: list[tuple[int, int]]) -> list[int]:
+    def _results(self, run: StatementRun, value: ast.expr, made: list[tuple[int, int]]) -> list[int]:
         """What the parts of a sequence are: the results of its last op, or what a comprehension or a tuple made."""
         call = self._activations.calls[run.call]
         code = self._activations.code_of(call.frame.location.path)
@@ -148,7 +148,7 @@ class Bindings:
             return [last_in[span] for part in _parts(value) if (span := code.range(part)) in last_in]
         return [one for op, one in made if op == made[-1][0]]
 
-    def _left_alive(self, run: Run) -> list[tuple[int, int]]:
+    def _left_alive(self, run: StatementRun) -> list[tuple[int, int]]:
         """The values, with their ops, that a statement made and that outlive it, in that order."""
         known: set[int] = set()
         found: list[tuple[int, int]] = []
@@ -163,7 +163,7 @@ class Bindings:
         return found
 
 
-def _arguments(call: Call) -> dict[str, int]:
+def _arguments(call: FunctionRun) -> dict[str, int]:
     """What the recording says that a module was given."""
     return {} if call.module is None else call.module.arguments
 

@@ -28,7 +28,7 @@ class Statement:
     end: int
 
 
-class Code:
+class FunctionCode:
     """What stands where in a file."""
 
     def __init__(self, source: SourceText) -> None:
@@ -95,13 +95,13 @@ class Codes:
 
     def __init__(self, text_of: Callable[[str], SourceText | None]) -> None:
         self._text_of = text_of
-        self._known: dict[str, Code | None] = {}
+        self._known: dict[str, FunctionCode | None] = {}
 
-    def __call__(self, path: str) -> Code | None:
+    def __call__(self, path: str) -> FunctionCode | None:
         """What stands in the file at a path; None where there is no text of it."""
         if path not in self._known:
             text = self._text_of(path)
-            self._known[path] = None if text is None else Code(text)
+            self._known[path] = None if text is None else FunctionCode(text)
         return self._known[path]
 
 

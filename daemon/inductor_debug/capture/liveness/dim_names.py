@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 from inductor_debug.capture.inference.specs.size_names import named_dimensions
-from inductor_debug.capture.liveness.activations import Activations, Run
-from inductor_debug.capture.liveness.bindings import Binding
+from inductor_debug.capture.liveness.activations import Activations, StatementRun
+from inductor_debug.capture.liveness.bindings import TensorBinding
 from inductor_debug.capture.liveness.code import Function
 from inductor_debug.rules.recording.ops import Op, Recording, Size, SymbolicSize, TensorMeta
 
@@ -35,7 +35,7 @@ class DimensionNames:
         bindings: which variables hold which values.
     """
 
-    def __init__(self, recording: Recording, activations: Activations, bindings: Sequence[Binding]) -> None:
+    def __init__(self, recording: Recording, activations: Activations, bindings: Sequence[TensorBinding]) -> None:
         self._activations = activations
         self._names: dict[int, Names] = {}
         self._joined: dict[str, list[tuple[str, int]]] = {}
@@ -151,13 +151,15 @@ class DimensionNames:
         return tuple(_name_of(size) for size in sizes)
 
 
-def _unpacked(activations: Activations, bindings: Sequence[Binding]) -> dict[int, list[tuple[int, dict[int, str]]]]:
+def _unpacked(
+    activations: Activations, bindings: Sequence[TensorBinding]
+) -> dict[int, list[tuple[int, dict[int, str]]]]:
     """What statements like `B, T, C = x.shape` call the dimensions of values, by the op before which they do."""
     spoken: dict[int, list[tuple[int, dict[int, str]]]] = {}
-    held: dict[int, dict[str, list[Binding]]] = {}
+    held: dict[int, dict[str, list[TensorBinding]]] = {}
     for binding in bindings:
         held.setdefault(binding.call, {}).setdefault(binding.name, []).append(binding)
-    runs: dict[int, list[Run]] = {}
+    runs: dict[int, list[StatementRun]] = {}
     for run in activations.runs:
         runs.setdefault(run.call, []).append(run)
     said: dict[int, list[tuple[int, str, dict[int, str]]]] = {}

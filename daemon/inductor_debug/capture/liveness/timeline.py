@@ -18,9 +18,9 @@ from inductor_debug_schema import (
     TimelineTensor,
 )
 
-from inductor_debug.capture.liveness.activations import Activations, Call, Run, innermost_runs
-from inductor_debug.capture.liveness.bindings import Binding, Bindings
-from inductor_debug.capture.liveness.code import Code
+from inductor_debug.capture.liveness.activations import Activations, FunctionRun, StatementRun, innermost_runs
+from inductor_debug.capture.liveness.bindings import Bindings, TensorBinding
+from inductor_debug.capture.liveness.code import FunctionCode
 from inductor_debug.capture.liveness.dim_names import DimensionNames
 from inductor_debug.rules.recording.ops import Lifetimes, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least
@@ -29,7 +29,7 @@ _OUTSIDE = ("parameter", "buffer", "input")
 """Kinds of tensors that live throughout, whatever the code drops."""
 
 
-def timeline_of(recording: Recording, code_of: Callable[[str], Code | None]) -> TensorTimeline | None:
+def timeline_of(recording: Recording, code_of: Callable[[str], FunctionCode | None]) -> TensorTimeline | None:
     """The timeline of a recording that knows lifetimes; None of any other, and of one without ops.
 
     Args:
@@ -50,7 +50,7 @@ class _Writer:
         recording: Recording,
         lifetimes: Lifetimes,
         activations: Activations,
-        bindings: list[Binding],
+        bindings: list[TensorBinding],
         names: DimensionNames,
     ) -> None:
         self._recording = recording
@@ -154,13 +154,13 @@ class _Writer:
     def _place(self, location: Location) -> int:
         return self._places.setdefault(location, len(self._places))
 
-    def _name(self, binding: Binding) -> TimelineName:
+    def _name(self, binding: TensorBinding) -> TimelineName:
         last = self._activations.calls[binding.call].last
         until = last if binding.until is None else binding.until
         return TimelineName(binding.call, binding.name, self._numbers[binding.value], binding.since, until)
 
 
-def _call(call: Call) -> TimelineCall:
+def _call(call: FunctionRun) -> TimelineCall:
     location = call.frame.location
     node, line = call.function, location.range.start.line
     return TimelineCall(
@@ -175,7 +175,7 @@ def _call(call: Call) -> TimelineCall:
     )
 
 
-def _statement(run: Run) -> TimelineStatement:
+def _statement(run: StatementRun) -> TimelineStatement:
     span = run.frame.location.range
     start, end = (span.start.line, span.end.line) if run.statement is None else (run.statement.start, run.statement.end)
     return TimelineStatement(run.call, start, end, run.first, run.last)

@@ -17,7 +17,7 @@ from torch.fx import GraphModule, Node
 
 
 @dataclass(slots=True)
-class Scope:
+class BodyScope:
     """A graph or a body while its rows are made: `names` are the rows of its nodes, `results` the rows that it gives.
 
     `prefix` is how names begin in it, `module` the module of the call with the names of call and body, `within` that of
@@ -56,13 +56,13 @@ def bodies_of(node: Node, root: GraphModule) -> list[tuple[str, GraphModule]]:
     return list(found.items())
 
 
-def entered(scope: Scope, call: Node, module: str, name: str, body: GraphModule) -> Scope:
+def entered(scope: BodyScope, call: Node, module: str, name: str, body: GraphModule) -> BodyScope:
     """The scope of the body `name` that `call`, a node of `scope` in the module `module`, calls.
 
     What the call hands over is known where the body takes just as many tensors of the same kinds; the bodies of
     `flex_attention` take scores and positions instead, which nobody hands over.
     """
-    inner = Scope(f"{scope.row(call)}.{name}.", ".".join(filter(None, (module, call.name, name))), module)
+    inner = BodyScope(f"{scope.row(call)}.{name}.", ".".join(filter(None, (module, call.name, name))), module)
     taken = [node for node in body.graph.nodes if node.op == "placeholder"]
     given = [used for used in _operands(call) if not _is_body(used)]
     given = given[len(given) - len(taken) :] if len(given) >= len(taken) else []
@@ -97,9 +97,9 @@ class Bodies:
         return [row for rows in bodies for row in rows.get(name, ())] or [name]
 
 
-def names_in(graph_module: GraphModule, scope: Scope | None = None) -> Iterator[tuple[Node, str]]:
+def names_in(graph_module: GraphModule, scope: BodyScope | None = None) -> Iterator[tuple[Node, str]]:
     """Every computing node of a graph and of all bodies in it, with the name of its row."""
-    scope = scope or Scope()
+    scope = scope or BodyScope()
     for node in graph_module.graph.nodes:
         if node.op not in ("placeholder", "output"):
             yield node, scope.row(node)

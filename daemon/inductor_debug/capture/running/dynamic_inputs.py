@@ -19,7 +19,7 @@ from inductor_debug.capture.running.target import BuiltTarget
 
 
 @dataclass
-class Symbols:
+class InputSymbols:
     """Tensors with symbols for sizes, by the ids of those that they replace, and all that torch knows of these."""
 
     made: dict[int, torch.Tensor] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Symbols:
 
 @contextmanager
 def symbolic_arguments(
-    target: BuiltTarget, origins: OriginTable, symbols: Symbols | None = None
+    target: BuiltTarget, origins: OriginTable, symbols: InputSymbols | None = None
 ) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Gives the target's arguments in new containers, their dynamic dimensions replaced by symbols.
 

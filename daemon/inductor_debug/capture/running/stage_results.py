@@ -14,7 +14,7 @@ from inductor_debug.rules.recording.statistics import KernelCost
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredStage:
     """What statistics are of: operations, and the kernels that they became."""
 
     recording: Recording
@@ -22,7 +22,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class StageEnding:
     """How a run of a target ended: with findings, or for a reason of ours at the place `at`, which `notes` describe."""
 
     findings: list[Finding]
@@ -54,7 +54,7 @@ class StageOutcome:
     findings: list[Finding]
     retry_real: bool
     graphs: Callable[[Causes], GraphDocument] | None = None
-    measured: Callable[[], Measured] | None = None
+    measured: Callable[[], MeasuredStage] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
     unfinished: frozenset[Location] = frozenset()
     ran: Ran | None = None

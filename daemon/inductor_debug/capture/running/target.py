@@ -57,7 +57,7 @@ class BuiltTarget:
     line: int
     """Zero-based line that offers the target."""
     origin: str
-    """The name of the convention that found it (`discovery.Origin`), for the log."""
+    """The name of the convention that found it (`discovery.CandidateOrigin`), for the log."""
     function: Callable[..., Any]
     """An `nn.Module` instance or a function."""
     args: tuple[Any, ...]

@@ -34,7 +34,7 @@ _DEVICES = ("/dev/", "/proc/")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Deed(str, Enum):
+class RefusableDeed(str, Enum):
     """What user code may be allowed to do; the values are those of the setting `allow`."""
 
     NETWORK = "network"
@@ -43,25 +43,25 @@ class Deed(str, Enum):
 
 
 _WORDS = {
-    Deed.NETWORK: "This opens a network connection",
-    Deed.WRITE: "This writes to {what}",
-    Deed.SUBPROCESS: "This starts a process",
+    RefusableDeed.NETWORK: "This opens a network connection",
+    RefusableDeed.WRITE: "This writes to {what}",
+    RefusableDeed.SUBPROCESS: "This starts a process",
 }
 _EVENTS = {
     **dict.fromkeys(
         ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.sendto",
          "socket.sendmsg", "urllib.Request", "http.client.connect", "ftplib.connect", "smtplib.connect"),
-        Deed.NETWORK,
+        RefusableDeed.NETWORK,
     ),
     **dict.fromkeys(
         ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
          "os.startfile", "pty.spawn"),
-        Deed.SUBPROCESS,
+        RefusableDeed.SUBPROCESS,
     ),
     **dict.fromkeys(
         ("open", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.link",
          "os.symlink", "os.utime", "sqlite3.connect"),
-        Deed.WRITE,
+        RefusableDeed.WRITE,
     ),
 }  # fmt: skip
 _FOLDER_DESCRIPTOR = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 2, "os.chmod": 2, "os.utime": 3}
@@ -71,7 +71,7 @@ _FOLDER_DESCRIPTOR = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 2, "os.chmod": 
 class RefusedError(PermissionError):
     """User code wanted to do what it may not. An `OSError`, so that libraries go on as on a system that forbids it."""
 
-    def __init__(self, deed: Deed, what: str = "") -> None:
+    def __init__(self, deed: RefusableDeed, what: str = "") -> None:
         self.deed = deed
         words = _WORDS[deed].format(what=what or "a file")
         super().__init__(f'{words}, which a check does not do; allow it with `allow = ["{deed.value}"]`.')
@@ -82,7 +82,7 @@ def contain(scratch: str, allowed: Collection[str]) -> None:
 
     Args:
         scratch: absolute path of a folder that exists.
-        allowed: values of `Deed` that are not refused.
+        allowed: values of `RefusableDeed` that are not refused.
     """
     # Python's own cache of modules: not beside the user's sources, and those of libraries were written when installed.
     sys.dont_write_bytecode = True
@@ -128,12 +128,17 @@ def _judge(event: str, arguments: tuple[Any, ...], writable: tuple[str, ...]) ->
     """Raises `RefusedError` unless the deed touches nothing, or is none of the user's."""
     deed = _EVENTS[event]
     what = ""
-    if deed is Deed.WRITE:
+    if deed is RefusableDeed.WRITE:
         path = _written(event, arguments)
         if path is None or _changes_nothing(event, path) or (os.path.realpath(path) + os.sep).startswith(writable):
             return
         what = repr(os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path)
-    elif deed is Deed.NETWORK and len(arguments) > 1 and isinstance(arguments[1], str | bytes) and "connect" in event:
+    elif (
+        deed is RefusableDeed.NETWORK
+        and len(arguments) > 1
+        and isinstance(arguments[1], str | bytes)
+        and "connect" in event
+    ):
         return  # a socket of this machine's, between processes
     if _is_users(sys._getframe(2), deed):
         raise RefusedError(deed, what)
@@ -168,7 +173,7 @@ def _changes_nothing(event: str, path: str) -> bool:
     return event not in ("open", "sqlite3.connect") and not os.path.lexists(path)
 
 
-def _is_users(frame: FrameType | None, deed: Deed) -> bool:
+def _is_users(frame: FrameType | None, deed: RefusableDeed) -> bool:
     """Whether user code stands behind what runs now, directly or through a library that it called."""
     foreign = False
     while frame is not None:
@@ -178,7 +183,7 @@ def _is_users(frame: FrameType | None, deed: Deed) -> bool:
         if file.startswith(_COMPILERS) or _TRITON in file:
             return False
         if is_installed(file):
-            if deed is Deed.SUBPROCESS and frame.f_code.co_name == "<module>":
+            if deed is RefusableDeed.SUBPROCESS and frame.f_code.co_name == "<module>":
                 return False
             foreign = True
         elif not file.startswith(("<frozen", STAND_INS)) and not is_standard(file):

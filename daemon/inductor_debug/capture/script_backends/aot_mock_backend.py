@@ -26,9 +26,9 @@ from inductor_debug.capture.script_backends.graph_recording import record_lowere
 from inductor_debug.capture.script_backends.script_judgement import (
     Accelerator,
     Compiled,
+    GraphJudgement,
     MockBackendError,
     MockBackendWarning,
-    Verdict,
     warn,
 )
 from inductor_debug.rules.judging.base import Constraint
@@ -80,7 +80,7 @@ def aot_mock_backend(
     accelerator = options.get("accelerator", accelerator)
     if graph_module is None:
         return _configured_backend(strict, constraints, accelerator)
-    Verdict.of(Stage.AOT, strict, accelerator, constraints).tell(graph_module, record_lowered)
+    GraphJudgement.of(Stage.AOT, strict, accelerator, constraints).tell(graph_module, record_lowered)
     return _compiled(graph_module, example_inputs or [])
 
 

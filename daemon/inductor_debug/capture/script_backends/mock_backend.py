@@ -24,9 +24,9 @@ from inductor_debug.capture.script_backends.graph_recording import record_graph
 from inductor_debug.capture.script_backends.script_judgement import (
     Accelerator,
     Compiled,
+    GraphJudgement,
     MockBackendError,
     MockBackendWarning,
-    Verdict,
 )
 from inductor_debug.capture.script_backends.transfer_log import logged
 
@@ -68,7 +68,7 @@ def mock_backend(
     accelerator = options.get("accelerator", accelerator)
     if graph_module is None:
         return _configured_backend(strict, accelerator)
-    verdict = Verdict.of(Stage.MOCK, strict, accelerator)
+    verdict = GraphJudgement.of(Stage.MOCK, strict, accelerator)
     verdict.tell(graph_module, record_graph)
     compiled: Compiled = logged(graph_module, verdict.profile)
     return compiled

@@ -56,7 +56,7 @@ class MockBackendError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GraphJudgement:
     """How one backend judges: `rules` are the only ones it asks, all where it is None; `stage` is what it looks at."""
 
     profile: Profile
@@ -71,7 +71,7 @@ class Verdict:
         strict: bool | None,
         accelerator: Accelerator | None,
         chosen: Sequence[str | Constraint] | None = None,
-    ) -> Verdict:
+    ) -> GraphJudgement:
         """What a backend was told, and for what it was not told the environment and `pyproject.toml`.
 
         Raises:

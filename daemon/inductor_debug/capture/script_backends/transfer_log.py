@@ -18,7 +18,7 @@ from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from inductor_debug.accelerators.capabilities import Profile
-from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_dynamo
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
 from inductor_debug.capture.script_backends.transfers import Border, Transfer, transfer_of
 
 VARIABLE = "INDUCTOR_DEBUG_TRANSFERS"
@@ -34,7 +34,7 @@ class TransferLog:
         self._graphs = 0
 
     def wrap(
-        self, graph_module: GraphModule, declared: Callable[[Argument], Location | None] = lambda argument: None
+        self, graph_module: GraphModule, declared: Callable[[GraphArgument], Location | None] = lambda argument: None
     ) -> Callable[..., Any]:
         """The forward of a graph that a backend was just given, with a log of its tensors at every call.
 

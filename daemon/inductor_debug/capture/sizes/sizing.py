@@ -24,13 +24,13 @@ from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
 from inductor_debug.capture.inference.specs.rendering import inputs_of
 from inductor_debug.capture.inference.specs.size_names import names_of
-from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec, Dimension, Guess, Spec, TensorSpec
-from inductor_debug.capture.running.dynamic_inputs import Symbols
+from inductor_debug.capture.inference.specs.specs import ConstantSpec, Dimension, Guess, Spec, SpecArgument, TensorSpec
+from inductor_debug.capture.running.dynamic_inputs import InputSymbols
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.resizing import Place, resized, tensor_leaves
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.tensors.metadata import dtype_name
-from inductor_debug.rules.captures.capture_judging import Capture, Run
+from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun
 from inductor_debug.rules.captures.size_expressions import NoValueError
 from inductor_debug.rules.captures.substitution import substituted
 
@@ -107,8 +107,8 @@ class _Symbolic:
     """A run with symbols for sizes: the target that ran, what was recorded, and what torch knows of the symbols."""
 
     target: BuiltTarget
-    run: Run
-    symbols: Symbols
+    run: CapturedRun
+    symbols: InputSymbols
 
     def at(self) -> Iterator[tuple[Place, Any]]:
         """Each dimension of the inputs that is a symbol when the run is over, with the symbol."""
@@ -148,12 +148,12 @@ def _run(
     target: BuiltTarget, sources: SourceMap, around: Callable[[], AbstractContextManager[Any]]
 ) -> _Symbolic | None:
     """Runs a target with symbols for all sizes but ones; None where it did not come to its end."""
-    symbols = Symbols()
+    symbols = InputSymbols()
     with around():
         outcome = run_preview(target, sources, symbols)
     if outcome.report.state is not StageState.DONE or symbols.environment is None:
         return None
-    return _Symbolic(target, Run(outcome.recording, outcome.findings), symbols)
+    return _Symbolic(target, CapturedRun(outcome.recording, outcome.findings), symbols)
 
 
 def _free_groups(target: BuiltTarget, symbolic: _Symbolic) -> list[_Group]:
@@ -183,7 +183,7 @@ def _take(sizing: Sizing, target: BuiltTarget, symbolic: _Symbolic) -> None:
     except NoValueError:
         return
     basis = symbolic_basis_of(target, symbolic.run.recording) if target.inference is not None else None
-    run = Run(recording, symbolic.run.found, basis=basis)
+    run = CapturedRun(recording, symbolic.run.found, basis=basis)
     sizing.captures.append((guards, Capture(target.name, Stage.PREVIEW, target.location, [run])))
 
 
@@ -233,7 +233,7 @@ def _written(target: BuiltTarget, places: Mapping[str, list[Place]]) -> str:
             spec = ConstantSpec(repr(value), value)
         else:
             return ""
-        arguments.append(Argument(name, spec, keyword=name in target.kwargs))
+        arguments.append(SpecArgument(name, spec, keyword=name in target.kwargs))
     if target.args and target.kwargs:
         return ""
     text = inputs_of(Guess(tuple(arguments), tuple(marks.items())))
@@ -258,7 +258,7 @@ def _names(target: BuiltTarget, groups: list[_Group], arguments: Mapping[int, st
     made = []
     for leaf, tensor in tensors.items():
         dims = tuple(letters.get((leaf, dim), int(size)) for dim, size in enumerate(tensor.shape))
-        made.append(Argument(arguments.get(leaf, ""), TensorSpec(dims, dtype_name(tensor.dtype))))
+        made.append(SpecArgument(arguments.get(leaf, ""), TensorSpec(dims, dtype_name(tensor.dtype))))
     guess = Guess(tuple(made), tuple(sorted(numbers.items())))
     names = names_of(guess, frozenset(numbers), numbers, target.function)
     return {numbers[letter]: name for letter, name in names.items()}

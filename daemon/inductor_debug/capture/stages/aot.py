@@ -19,13 +19,13 @@ from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import capture_error, where
 from inductor_debug.capture.graphs.generated_nodes import completed
-from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_aot, by_placeholder
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
 from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.stages.aot_lowering import Lowered, Problem
+from inductor_debug.capture.stages.aot_lowering import LoweredGraphs, Problem
 from inductor_debug.capture.stages.aot_recording import LoweringRunner
 from inductor_debug.capture.stages.dynamo_run import DynamoRun
 from inductor_debug.rules.judging import wording
@@ -71,7 +71,7 @@ def inference_only(target: BuiltTarget) -> bool:
     return target.module is not None and not target.training
 
 
-def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> list[str]:
+def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[LoweredGraphs]) -> list[str]:
     notes = []
     for item in lowered:
         if item.problem is not None:
@@ -82,7 +82,7 @@ def _notes(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> l
     return notes
 
 
-def _refusals(target: BuiltTarget, sources: SourceMap, lowered: list[Lowered]) -> list[Finding]:
+def _refusals(target: BuiltTarget, sources: SourceMap, lowered: list[LoweredGraphs]) -> list[Finding]:
     """What AOTAutograd refuses, once for each expression: compiled in a script, the target would raise there."""
     found: dict[object, Finding] = {}
     for item in lowered:
@@ -105,7 +105,7 @@ def _frames(problem: Problem, sources: SourceMap) -> tuple[Frame, ...]:
     return frames_of(stack_of_node(problem.node), sources) if problem.node is not None else ()
 
 
-def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str], causes: Causes) -> GraphDocument:
+def _document(run: DynamoRun, lowered: list[LoweredGraphs], notes: list[str], causes: Causes) -> GraphDocument:
     record = NodeRecord(run.recorder.recording, run.recorder.nodes)
     by_source = {id(item.source): item for item in lowered}
     graphs: list[Graph] = []
@@ -127,7 +127,7 @@ def _document(run: DynamoRun, lowered: list[Lowered], notes: list[str], causes: 
 
 
 def tables_of_lowered(
-    lowered: Lowered, name: str, arguments: list[Argument], run: DynamoRun
+    lowered: LoweredGraphs, name: str, arguments: list[GraphArgument], run: DynamoRun
 ) -> list[tuple[Graph, GraphModule]]:
     """Joint, forward and backward graph as tables, as far as there are any; `name` is that of Dynamo's graph."""
     found: list[tuple[Graph, GraphModule]] = []

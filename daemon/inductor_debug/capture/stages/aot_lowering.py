@@ -41,7 +41,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweredGraphs:
     """What AOTAutograd makes of `source`, one of Dynamo's graphs.
 
     `forward` is None where nothing could be lowered, and then `problem` says why. `joint` and `backward` are None where
@@ -59,7 +59,7 @@ class _LoweredEnough(BaseException):
     """Leaves AOTAutograd once the graphs are there; not an `Exception`, which it may take for a compiler's failure."""
 
 
-def lower(graph_module: GraphModule) -> Lowered:
+def lower(graph_module: GraphModule) -> LoweredGraphs:
     """Lowers a graph that a backend was just given, under the grad mode that is on. Never raises for a graph.
 
     Every computing node is marked with its name, so that those made of it tell where they come from. No guard is
@@ -73,13 +73,13 @@ def lower(graph_module: GraphModule) -> Lowered:
     if torch.is_grad_enabled():
         try:
             with torch.no_grad():
-                return Lowered(graph_module, _traced(graph_module).forward, problem=problem)
+                return LoweredGraphs(graph_module, _traced(graph_module).forward, problem=problem)
         except Exception as error:
             problem = problem_of(error, graph_module)
-    return Lowered(graph_module, None, problem=problem)
+    return LoweredGraphs(graph_module, None, problem=problem)
 
 
-def _traced(graph_module: GraphModule) -> Lowered:
+def _traced(graph_module: GraphModule) -> LoweredGraphs:
     from torch._functorch import config
     from torch._functorch.aot_autograd import aot_module_simplified
     from torch._functorch.partitioners import min_cut_rematerialization_partition
@@ -113,7 +113,7 @@ def _traced(graph_module: GraphModule) -> Lowered:
             )
     except _LoweredEnough:
         pass
-    return Lowered(graph_module, found["forward"], found.get("joint"), found.get("backward"))
+    return LoweredGraphs(graph_module, found["forward"], found.get("joint"), found.get("backward"))
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
 from inductor_debug.capture.graphs.graph_arguments import plain_index
 from inductor_debug.capture.graphs.graph_runner import GraphRunner, NodeAttribution
 from inductor_debug.capture.running.origins import OriginTable
-from inductor_debug.capture.stages.aot_lowering import Lowered, lower
+from inductor_debug.capture.stages.aot_lowering import LoweredGraphs, lower
 from inductor_debug.capture.tensors.recorder import Recorder
 from inductor_debug.rules.recording.ops import Frame
 
@@ -37,12 +37,12 @@ class LoweringRunner:
     """
 
     def __init__(self, recorder: Recorder, attribution: NodeAttribution, origins: OriginTable) -> None:
-        self.lowered: list[Lowered] = []
+        self.lowered: list[LoweredGraphs] = []
         self._recorder = recorder
         self._attribution = attribution
         self._origins = origins
         self._fallback = GraphRunner(recorder, attribution, origins)
-        self._called: list[tuple[Lowered, tuple[Frame, ...]]] = []
+        self._called: list[tuple[LoweredGraphs, tuple[Frame, ...]]] = []
 
     def compiled(
         self, graph_module: GraphModule, callers: Callable[[Any], tuple[Frame, ...]]
@@ -71,12 +71,12 @@ class LoweringRunner:
         else:
             self.record(lowered, arguments, (), ())
 
-    def _lower(self, graph_module: GraphModule) -> Lowered:
+    def _lower(self, graph_module: GraphModule) -> LoweredGraphs:
         lowered = lower(graph_module)
         self.lowered.append(lowered)
         return lowered
 
-    def record(self, lowered: Lowered, args: Any, result: Any, callers: tuple[Frame, ...]) -> None:
+    def record(self, lowered: LoweredGraphs, args: Any, result: Any, callers: tuple[Frame, ...]) -> None:
         """Records one call of the forward graph.
 
         Args:

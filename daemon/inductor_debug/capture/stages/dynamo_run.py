@@ -1,6 +1,6 @@
 """One `torch.compile` of one target, shared by every stage that looks at what Dynamo captures.
 
-It compiles and runs the target once with a backend that hands each graph to a `Runner`, and afterwards says what
+It compiles and runs the target once with a backend that hands each graph to a `GraphHandler`, and afterwards says what
 stopped Dynamo: graph breaks, functions that run eagerly, exceptions. It generates no code and builds nothing.
 """
 
@@ -36,11 +36,11 @@ from inductor_debug.capture.failures.failures import (
     frames_of_error,
     places_of,
 )
-from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_dynamo
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
 from inductor_debug.capture.graphs.graph_runner import NodeAttribution
 from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.origins import OriginTable
-from inductor_debug.capture.running.stage_results import Ending, StageOutcome
+from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
@@ -53,7 +53,7 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 _STACK = "_inductor_debug_error_stack"
 
 
-class Runner(Protocol):
+class GraphHandler(Protocol):
     """What a stage does with the graphs."""
 
     def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
@@ -73,7 +73,7 @@ class DynamoRun:
         self.target = target
         self.sources = sources
         self.stage = stage
-        self.captured: list[tuple[GraphModule, list[Argument]]] = []
+        self.captured: list[tuple[GraphModule, list[GraphArgument]]] = []
         self.breaks = BreakCollector(target, sources, self._stack, stage)
         self.origins = OriginTable.of_target(target)
         self.module_names = ModulePath(target.module).names
@@ -82,7 +82,9 @@ class DynamoRun:
         self.call = 0
         self._compilations = Compilations()
 
-    def execute(self, runner: Runner, more: Sequence[Call] = (), *, leave_early: bool = True) -> BaseException | None:
+    def execute(
+        self, runner: GraphHandler, more: Sequence[Call] = (), *, leave_early: bool = True
+    ) -> BaseException | None:
         """Runs the target compiled; the exception it ended with, if any.
 
         Args:
@@ -112,7 +114,7 @@ class DynamoRun:
                 return _with_stack(raised)
         return None
 
-    def _backend_of(self, runner: Runner, leave_early: bool) -> Callable[..., Any]:
+    def _backend_of(self, runner: GraphHandler, leave_early: bool) -> Callable[..., Any]:
         def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
             self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
             first = self._compilations.count == 1 and not self.breaks.count
@@ -149,21 +151,21 @@ class DynamoRun:
         unfinished = frozenset() if error is None else places_of(frames_of_error(error, self.sources))
         return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
 
-    def explain(self, error: BaseException | None) -> Ending:
+    def explain(self, error: BaseException | None) -> StageEnding:
         """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""
         findings = list(self.breaks.findings)
         if error is None:
             if not self.captured and not findings and self.recorder.recording.ops:
                 findings.append(self._nothing_captured())
-            return Ending(findings)
+            return StageEnding(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if _is_dynamos(error):
-            return Ending([*findings, self._explain_dynamo(error)])
+            return StageEnding([*findings, self._explain_dynamo(error)])
         frames = frames_of_error(error, self.sources)
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         if fault is Fault.USER:
-            return Ending([*findings, capture_error(message, frames, self.target, self.stage)])
+            return StageEnding([*findings, capture_error(message, frames, self.target, self.stage)])
         return fell_short(fault, message, frames, findings)
 
     def _explain_dynamo(self, error: BaseException) -> Finding:

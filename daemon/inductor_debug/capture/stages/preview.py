@@ -29,12 +29,12 @@ from inductor_debug.capture.failures.failures import (
 )
 from inductor_debug.capture.failures.misspellings import unknown_name
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
-from inductor_debug.capture.running.dynamic_inputs import Symbols, symbolic_arguments
+from inductor_debug.capture.running.dynamic_inputs import InputSymbols, symbolic_arguments
 from inductor_debug.capture.running.instruction_watching import instructions_of
 from inductor_debug.capture.running.module_calls import CallLog
 from inductor_debug.capture.running.modules import ModulePath, Snapshot
 from inductor_debug.capture.running.origins import OriginTable
-from inductor_debug.capture.running.stage_results import Ending, StageOutcome
+from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.recorder import Recorder, StackAttribution, UntracedRecorder
@@ -46,7 +46,7 @@ _REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
 """What torch raises at calls that it refuses."""
 
 
-def run_preview(target: BuiltTarget, sources: SourceMap, symbols: Symbols | None = None) -> StageOutcome:
+def run_preview(target: BuiltTarget, sources: SourceMap, symbols: InputSymbols | None = None) -> StageOutcome:
     """Runs `target` once under the recorder.
 
     An exception that real tensors would raise too becomes a `capture-error`. One that only fake tensors raise (a value
@@ -79,7 +79,7 @@ def _run(
     watch: contextlib.AbstractContextManager[Any],
     *,
     watched: bool = False,
-    symbols: Symbols | None = None,
+    symbols: InputSymbols | None = None,
 ) -> tuple[Recorder, BaseException | None]:
     """Runs the target once, leaves it as it was, and gives what was recorded and raised.
 
@@ -109,14 +109,14 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     function(*args, **kwargs)
 
 
-def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> Ending:
+def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> StageEnding:
     if error is None:
-        return Ending([])
+        return StageEnding([])
     frames: tuple[Frame, ...] = frames_of_error(error, sources)
     fault, message = classify(error, recorder.failed, fake=target.fake_mode is not None)
     if fault is Fault.USER:
         finding = capture_error(message, frames, target, Stage.PREVIEW)
-        return Ending([_told_by_facts(finding, error, frames, target, sources)])
+        return StageEnding([_told_by_facts(finding, error, frames, target, sources)])
     return fell_short(fault, message, frames, [])
 
 

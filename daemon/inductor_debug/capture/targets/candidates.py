@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inductor_debug.capture.inference.inference import Inference
 
 
-class Origin(str, Enum):
+class CandidateOrigin(str, Enum):
     """The convention by which a file offers a target, in the order in which they are asked."""
 
     ENTRY = "entry"
@@ -57,7 +57,7 @@ class Candidate:
     """One target that is not built yet. `identity` tells offers of the same thing apart from others."""
 
     name: str
-    origin: Origin
+    origin: CandidateOrigin
     location: Location
     model: Recipe
     inputs: Recipe
@@ -68,7 +68,7 @@ class Candidate:
     gradients: bool = True
     """Whether it is called where torch records gradients, as far as the file calls it."""
     inference: Inference | None = None
-    """What infers model and inputs, for `Origin.INFERRED`."""
+    """What infers model and inputs, for `CandidateOrigin.INFERRED`."""
     more: Callable[[], list[Call]] = list
     """Further sets of inputs, which are known once `inputs` was run."""
 

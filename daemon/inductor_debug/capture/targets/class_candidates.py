@@ -16,9 +16,9 @@ from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.inference.classes import candidates, outline
 from inductor_debug.capture.inference.inference import Inference
-from inductor_debug.capture.inference.surroundings import Answer, Subject, Surroundings
+from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.runtime.interception import CompiledCall, Interceptor, unwrap
-from inductor_debug.capture.targets.candidates import Candidate, Origin, Recipe, as_call
+from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin, Recipe, as_call
 from inductor_debug.capture.targets.declared_targets import DeclaredTarget
 from inductor_debug.capture.targets.definitions import Definitions
 from inductor_debug.capture.targets.object_kinds import identity_of
@@ -35,7 +35,7 @@ class Inferring:
     text: str
     path: str
     project_root: str
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, InferredCall] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     retry: bool = False
@@ -119,11 +119,11 @@ class InferredCandidates:
         declared = declared or self._declared_for(name)
         init = declared.init
         inference = Inference(
-            Subject(name, unwrap(value), _builder(value, init) if init is not None else None), self._around
+            InferenceSubject(name, unwrap(value), _builder(value, init) if init is not None else None), self._around
         )
         return Candidate(
             name=name,
-            origin=Origin.INFERRED,
+            origin=CandidateOrigin.INFERRED,
             location=location,
             model=Recipe(inference.model, location, name),
             inputs=Recipe(inference.inputs, location, f"the inferred inputs of {name}"),

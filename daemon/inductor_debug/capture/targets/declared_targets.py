@@ -16,8 +16,8 @@ from inductor_debug_schema import Entry, Location, TargetSetting
 
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.targets.candidates import Origin, Recipe
-from inductor_debug.capture.targets.directives import Argument, Directive
+from inductor_debug.capture.targets.candidates import CandidateOrigin, Recipe
+from inductor_debug.capture.targets.directives import Directive, DirectiveArgument
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class DeclaredTarget:
     """How the user wants the target `name` to be made; None leaves a thing to other conventions."""
 
     name: str
-    origin: Origin
+    origin: CandidateOrigin
     location: Location
     init: Recipe | None
     inputs: Recipe | None
@@ -45,7 +45,7 @@ def declared_by_directive(directive: Directive, path: str, names: dict[str, Any]
     entry = directive.arguments.get("entry")
     return DeclaredTarget(
         directive.name if entry is None else ast.unparse(entry.tree),
-        Origin.DIRECTIVE,
+        CandidateOrigin.DIRECTIVE,
         Location(path, directive.range if entry is None else entry.range),
         made.get("init"),
         made.get("inputs"),
@@ -61,17 +61,19 @@ def declared_by_entry(entry: Entry, names: dict[str, Any], location: Location) -
     place, source = entry.at or location, entry.expression
     code = compile(source, "<entry>", "eval", dont_inherit=True)
     recipe = Recipe(lambda: eval(code, _with_torch(names)), place, f"the entry `{source}`")
-    return DeclaredTarget(source, Origin.ENTRY, place, None, None, recipe)
+    return DeclaredTarget(source, CandidateOrigin.ENTRY, place, None, None, recipe)
 
 
 def declared_by_setting(setting: TargetSetting, names: dict[str, Any], location: Location) -> DeclaredTarget:
     """The declared target of a table in `pyproject.toml`; complaints point at `location`."""
     init = _recipe_of_setting(setting.name, "init", setting.init, names, location)
     inputs = _recipe_of_setting(setting.name, "inputs", setting.inputs, names, location)
-    return DeclaredTarget(setting.name, Origin.CONFIGURATION, location, init, inputs)
+    return DeclaredTarget(setting.name, CandidateOrigin.CONFIGURATION, location, init, inputs)
 
 
-def _recipe_of_argument(key: str, argument: Argument, path: str, names: dict[str, Any], sources: SourceMap) -> Recipe:
+def _recipe_of_argument(
+    key: str, argument: DirectiveArgument, path: str, names: dict[str, Any], sources: SourceMap
+) -> Recipe:
     code = compile(argument.tree, path, "eval", dont_inherit=True)
     body = argument.tree.body
     positions = SourcePositions(body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)

@@ -27,7 +27,7 @@ from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.source.text_lines import LINE_END, utf16_length
 
-__all__ = ["Argument", "Directive", "Fault", "ignores", "name_range", "read_directives"]
+__all__ = ["Directive", "DirectiveArgument", "DirectiveFault", "ignores", "name_range", "read_directives"]
 
 VALUES = ("inputs", "init", "entry")
 FLAGS = ("train", "eval", "dynamic", "fullgraph", "off")
@@ -42,7 +42,7 @@ Anchor = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | as
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DirectiveFault:
     """Something wrong with a directive, and where."""
 
     message: str
@@ -50,7 +50,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class DirectiveArgument:
     """The value of a key: an expression whose positions are those of the comment in the file."""
 
     tree: ast.Expression
@@ -77,7 +77,7 @@ class Directive:
     name: str
     line: int
     range: Range
-    arguments: dict[str, Argument] = field(default_factory=dict)
+    arguments: dict[str, DirectiveArgument] = field(default_factory=dict)
     flags: dict[str, bool] = field(default_factory=dict)
 
     @property
@@ -88,7 +88,7 @@ class Directive:
         return not self.flags["eval"] if "eval" in self.flags else None
 
 
-def read_directives(text: str) -> tuple[list[Directive], list[Fault]]:
+def read_directives(text: str) -> tuple[list[Directive], list[DirectiveFault]]:
     """The directives of a file that parses, one for each definition they stand above, and what is wrong with them."""
     if "inductor-debug" not in text:
         return [], []
@@ -166,14 +166,14 @@ class _Reader(_Comments):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.faults: list[Fault] = []
+        self.faults: list[DirectiveFault] = []
         self.anchors: dict[int, tuple[str, int]] = {}
         for node in tree_of(text).body:
             if isinstance(node, Anchor):
                 first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
                 self.anchors[first] = (_name_of(node), node.lineno - 1)
 
-    def read(self) -> tuple[list[Directive], list[Fault]]:
+    def read(self) -> tuple[list[Directive], list[DirectiveFault]]:
         found: dict[int, Directive] = {}
         for comment, block in self.blocks():
             where = self._range(comment.line, comment.column, comment.line, comment.column + len(comment.text))
@@ -237,10 +237,10 @@ class _Reader(_Comments):
         for node in ast.walk(tree):
             if isinstance(node, ast.expr | ast.keyword | ast.arg):
                 _move(node, first_line + row, offset - 1)
-        directive.arguments[key] = Argument(tree, span)
+        directive.arguments[key] = DirectiveArgument(tree, span)
 
     def _fault(self, message: str, where: Range) -> None:
-        self.faults.append(Fault(message, where))
+        self.faults.append(DirectiveFault(message, where))
 
     def _span(self, first_line: int, block: list[str], start: int, end: int) -> Range:
         """The range of `start:end` of the joined block, without white space around it."""

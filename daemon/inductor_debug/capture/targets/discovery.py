@@ -23,9 +23,9 @@ from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.targets.candidates import (
     Candidate,
+    CandidateOrigin,
     Complaint,
     Discovered,
-    Origin,
     Recipe,
     as_call,
     as_calls,
@@ -187,7 +187,7 @@ class _Discovery:
             return
         init = self._call_of("get_init_inputs") if callable(self.names.get("get_init_inputs")) else None
         candidate = self._candidate(
-            model, unwrap(self.names[model]), Origin.GET_INPUTS, self._call_of("get_inputs"), init
+            model, unwrap(self.names[model]), CandidateOrigin.GET_INPUTS, self._call_of("get_inputs"), init
         )
         if candidate is not None:
             yield candidate
@@ -202,7 +202,9 @@ class _Discovery:
                 )
             else:
                 subject = unwrap(self.names[model])
-                candidate = self._candidate(model, subject, Origin.EXAMPLE_INPUTS, self._call_of("example_inputs"))
+                candidate = self._candidate(
+                    model, subject, CandidateOrigin.EXAMPLE_INPUTS, self._call_of("example_inputs")
+                )
                 if candidate is not None:
                     yield candidate
         for name in self.definitions.classes():
@@ -227,7 +229,7 @@ class _Discovery:
             return
         use_instance = instance is not None and self._init_of(name) is None
         subject = unwrap(self.names[instance]) if use_instance and instance is not None else kind
-        candidate = self._candidate(name, subject, Origin.EXAMPLE_INPUTS, inputs)
+        candidate = self._candidate(name, subject, CandidateOrigin.EXAMPLE_INPUTS, inputs)
         if candidate is not None:
             yield candidate
 
@@ -285,7 +287,7 @@ class _Discovery:
         declared = self._use_declared(defined)
         return Candidate(
             name=name,
-            origin=Origin.MAIN if call.followed else Origin.COMPILE,
+            origin=CandidateOrigin.MAIN if call.followed else CandidateOrigin.COMPILE,
             location=location,
             model=Recipe(lambda: call.function, where, call.name),
             inputs=Recipe(lambda: (call.args, call.kwargs), where, f"the call of {call.name}", call.called_at),
@@ -307,7 +309,7 @@ class _Discovery:
         return replace(candidate, name=f"{candidate.name}#{same + 1}") if same else candidate
 
     def _candidate(
-        self, name: str, subject: Any, origin: Origin, inputs: Recipe, init: Recipe | None = None
+        self, name: str, subject: Any, origin: CandidateOrigin, inputs: Recipe, init: Recipe | None = None
     ) -> Candidate | None:
         declared = self._use_declared(name)
         location = self._location(name)
@@ -342,7 +344,7 @@ class _Discovery:
         """What the user said of a name, taken note of; an empty wish where that is nothing."""
         declared = self._declared_for(name)
         if declared is None:
-            return DeclaredTarget(name, Origin.DIRECTIVE, self.definitions.start, None, None)
+            return DeclaredTarget(name, CandidateOrigin.DIRECTIVE, self.definitions.start, None, None)
         declared.used = True
         return declared
 

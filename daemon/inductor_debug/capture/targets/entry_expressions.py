@@ -15,7 +15,7 @@ import torch
 from inductor_debug.capture.running.target import Call
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import unwrap
-from inductor_debug.capture.targets.candidates import Candidate, Origin, Recipe, as_calls
+from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin, Recipe, as_calls
 from inductor_debug.capture.targets.declared_targets import DeclaredTarget
 from inductor_debug.capture.targets.object_kinds import identity_of, is_function
 
@@ -69,7 +69,7 @@ class Entered:
         assert given is not None
         return Candidate(
             name=self.name,
-            origin=Origin.ENTRY,
+            origin=CandidateOrigin.ENTRY,
             location=declared.location,
             model=Recipe(self._model, declared.location, self.what),
             inputs=Recipe(inputs, given.location, f"the inputs of {self.what}", given.frames),

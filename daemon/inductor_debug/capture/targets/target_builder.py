@@ -24,7 +24,7 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import loading
-from inductor_debug.capture.runtime.containment import Deed
+from inductor_debug.capture.runtime.containment import RefusableDeed
 from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.runtime.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.runtime.quiet import quiet
@@ -102,7 +102,7 @@ class TargetBuilder:
         self._text = request.text.removeprefix("\ufeff")
         self._place = loading.place_of(request.path)
         self._seed = int(request.options.get("seed") or SEED)
-        self._allowed_to_write = Deed.WRITE.value in request.allow
+        self._allowed_to_write = RefusableDeed.WRITE.value in request.allow
         self._overlay: loading.Overlay | None = None
         self._loads: dict[BuildMode, Load] = {}
         self._backends = RegisteredBackends()

@@ -33,7 +33,7 @@ class Slot(NamedTuple):
         return dims
 
 
-class Source(NamedTuple):
+class SourceDim(NamedTuple):
     """The index of an input, its dimensions, and which part of them is meant where it is not all of them."""
 
     input: int
@@ -41,10 +41,10 @@ class Source(NamedTuple):
     slot: Slot | None = None
 
 
-_Family = Callable[[Op, int, tuple[int, ...]], "Source | None"]
+_Family = Callable[[Op, int, tuple[int, ...]], "SourceDim | None"]
 
 
-def source_of(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def source_of(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     """Where the dimensions `dims` of an output come from; None where nothing is known, or they begin here."""
     if not op.inputs or not dims:
         return None
@@ -54,24 +54,24 @@ def source_of(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
 
 
 def _product_of(left: int, right: int) -> _Family:
-    def source(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+    def source(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
         rank = len(op.outputs[output].shape)
         if dims == (rank - 1,):
-            return Source(right, (len(op.inputs[right].shape) - 1,))
-        return Source(left, tuple(dim for dim in dims if dim < rank - 1))
+            return SourceDim(right, (len(op.inputs[right].shape) - 1,))
+        return SourceDim(left, tuple(dim for dim in dims if dim < rank - 1))
 
     return source
 
 
-def _convolution(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _convolution(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     rank = len(op.outputs[output].shape)
     channels = rank - len(op.inputs[1].shape) + 1
     if dims == (channels,):
-        return Source(1, (1 if op.arguments.get("transposed") else 0,))
-    return Source(0, tuple(dim for dim in dims if dim != channels))
+        return SourceDim(1, (1 if op.arguments.get("transposed") else 0,))
+    return SourceDim(0, tuple(dim for dim in dims if dim != channels))
 
 
-def _grouped(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _grouped(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     """A view: runs of dimensions with the same number of elements on both sides belong together."""
     old, new = _numbers(op.inputs[0].shape), _numbers(op.outputs[output].shape)
     if old is None or new is None:
@@ -97,76 +97,76 @@ def _grouped(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
             found += range(start, i)
             if len(dims) == 1 and i - start == 1:
                 slot = Slot(math.prod(new[begin : dims[0]]), new[dims[0]])
-    return Source(0, tuple(found), slot if len(found) == 1 and slot and slot.size != old[found[0]] else None)
+    return SourceDim(0, tuple(found), slot if len(found) == 1 and slot and slot.size != old[found[0]] else None)
 
 
-def _transposed(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _transposed(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     rank = len(op.inputs[0].shape)
     order = list(range(rank))
     first, second = int(op.arguments.get("dim0", 0)), int(op.arguments.get("dim1", 1))
     if rank > 1:
         order[first], order[second] = order[second], order[first]
-    return Source(0, tuple(order[dim] for dim in dims))
+    return SourceDim(0, tuple(order[dim] for dim in dims))
 
 
-def _permuted(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _permuted(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     order = op.arguments["dims"]
-    return Source(0, tuple(int(order[dim]) % len(order) for dim in dims))
+    return SourceDim(0, tuple(int(order[dim]) % len(order) for dim in dims))
 
 
-def _unsqueezed(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _unsqueezed(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     new = int(op.arguments["dim"]) % len(op.outputs[output].shape)
-    return Source(0, tuple(dim - (dim > new) for dim in dims if dim != new))
+    return SourceDim(0, tuple(dim - (dim > new) for dim in dims if dim != new))
 
 
-def _removed(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _removed(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     """What takes dimensions away, or leaves them with size 1: reductions, `select`, `squeeze`, `unbind`."""
     rank, left = len(op.inputs[0].shape), len(op.outputs[output].shape)
     if rank == left:
-        return Source(0, dims)
+        return SourceDim(0, dims)
     given = op.arguments.get("dim")
     gone = {int(dim) % rank for dim in (given if isinstance(given, list) else [] if given is None else [given])}
     if op.packet == "aten.squeeze":
         gone = {dim for dim in gone or range(rank) if op.inputs[0].shape[dim] == 1}
     kept = [dim for dim in range(rank) if dim not in gone]
-    return Source(0, tuple(kept[dim] for dim in dims)) if len(kept) == left else None
+    return SourceDim(0, tuple(kept[dim] for dim in dims)) if len(kept) == left else None
 
 
-def _joined(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _joined(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     """`cat`: the size along its dimension is a sum, of which the largest part is followed."""
     rank = len(op.outputs[output].shape)
     dim = int(op.arguments.get("dim", 0) or 0) % rank
     parts = [index for index, meta in enumerate(op.inputs) if len(meta.shape) == rank]
     if dim not in dims or not parts:
-        return Source(parts[0], dims) if parts else None
+        return SourceDim(parts[0], dims) if parts else None
     largest = max(parts, key=lambda index: size if isinstance(size := op.inputs[index].shape[dim], int) else 0)
-    return Source(largest, dims)
+    return SourceDim(largest, dims)
 
 
-def _embedded(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _embedded(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     rank = len(op.outputs[output].shape)
     if dims == (rank - 1,):
-        return Source(0, (1,))
-    return Source(1, tuple(dim for dim in dims if dim < rank - 1))
+        return SourceDim(0, (1,))
+    return SourceDim(1, tuple(dim for dim in dims if dim < rank - 1))
 
 
-def _attended(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _attended(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     rank = len(op.outputs[output].shape)
-    return Source(2, dims) if dims == (rank - 1,) else Source(0, tuple(dim for dim in dims if dim < rank - 1))
+    return SourceDim(2, dims) if dims == (rank - 1,) else SourceDim(0, tuple(dim for dim in dims if dim < rank - 1))
 
 
-def _aligned(op: Op, output: int, dims: tuple[int, ...]) -> Source | None:
+def _aligned(op: Op, output: int, dims: tuple[int, ...]) -> SourceDim | None:
     rank = len(op.outputs[output].shape)
     sizes = [op.outputs[output].shape[dim] for dim in dims]
-    fitting: Source | None = None
+    fitting: SourceDim | None = None
     for index, meta in enumerate(op.inputs):
         moved = tuple(dim - rank + len(meta.shape) for dim in dims)
         if min(moved) < 0:
             continue
         if [meta.shape[dim] for dim in moved] == sizes:
-            return Source(index, moved)
+            return SourceDim(index, moved)
         if fitting is None and len(meta.shape) == rank:
-            fitting = Source(index, moved)
+            fitting = SourceDim(index, moved)
     return fitting
 
 

@@ -23,8 +23,8 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
-from inductor_debug.report.file_names import Places, repository_root
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames, repository_root
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
 from inductor_debug.report.text.guards_text import GuardsText
@@ -34,11 +34,11 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AnalysisView:
     """What texts are written with."""
 
-    places: Places
-    sources: Sources
+    places: FileNames
+    sources: ShownTexts
     styler: Styler
 
 
@@ -53,7 +53,7 @@ class Type:
     summary: str
     order: Callable[[argparse.Namespace], Order]
     documents: Callable[[Done], list[Document]]
-    text: Callable[[Document, View], str]
+    text: Callable[[Document, AnalysisView], str]
     read: Callable[[str], Document] | None = None
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 
@@ -174,6 +174,6 @@ def _sound(kind: Type, document: Document, words: str, arguments: argparse.Names
     return document
 
 
-def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> View:
+def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> AnalysisView:
     folder = os.getcwd()
-    return View(Places(folder, repository_root(folder), shown), Sources(), styler(arguments))
+    return AnalysisView(FileNames(folder, repository_root(folder), shown), ShownTexts(), styler(arguments))

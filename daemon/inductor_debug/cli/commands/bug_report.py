@@ -12,7 +12,7 @@ from inductor_debug.cli.support import console
 from inductor_debug.cli.support.order_runner import Perform, TargetError, Tell, perform_orders
 from inductor_debug.cli.support.output import require_writable
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
-from inductor_debug.engine.bug_report.bug_report import BugReport, Wanted, gather, write
+from inductor_debug.engine.bug_report.bug_report import BugReport, WantedReport, gather, write
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             finding = next(matching, None)
             if finding is None:
                 raise TargetError(f"{subject.shown}: no finding has the fingerprint {arguments.fingerprint}")
-        wanted = Wanted(subject.path, subject.target, finding, bisect=not arguments.no_bisect)
+        wanted = WantedReport(subject.path, subject.target, finding, bisect=not arguments.no_bisect)
         return await gather(wanted, settings, perform, tell)
 
     report = perform_orders(subject, said(arguments, subject.path), work, quiet=arguments.quiet)

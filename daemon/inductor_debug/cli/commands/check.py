@@ -18,12 +18,12 @@ from inductor_debug_schema import FileStatus, Severity
 
 from inductor_debug.cli.support import baseline as baselines
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.batch_runner import Plan
+from inductor_debug.cli.support.batch_runner import BatchPlan
 from inductor_debug.cli.support.batch_runner import run as run_files
 from inductor_debug.cli.support.check_arguments import DESCRIPTION, EPILOG, add_arguments, said_of_entries
-from inductor_debug.cli.support.file_arguments import Candidate, PathError, collect
+from inductor_debug.cli.support.file_arguments import FolderFile, PathError, collect
 from inductor_debug.cli.support.fixing import Differences, asked_for, say, sum_up
-from inductor_debug.cli.support.formats import View, renderer
+from inductor_debug.cli.support.formats import ReportView, renderer
 from inductor_debug.cli.support.output import Output, require_writable, styler, write_whole
 from inductor_debug.cli.support.size_arguments import require_sizes
 from inductor_debug.cli.support.target_arguments import NO_TARGET, located
@@ -31,7 +31,7 @@ from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.results.target_coverage import shared
 from inductor_debug.engine.selection.folder import choose
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
-from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.run_report import (
     BaselineUse,
     CheckedFile,
@@ -41,7 +41,7 @@ from inductor_debug.report.run_report import (
     Tool,
     summary,
 )
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.unchecked_classes import coverage_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
@@ -76,7 +76,7 @@ class _Check:
         candidates = self._candidates()
         output = Output(arguments.output, utf8=arguments.format != "text")
         given = {candidate.path: candidate.shown for candidate in candidates}
-        places = Places(working_folder, repository_root(working_folder), given)
+        places = FileNames(working_folder, repository_root(working_folder), given)
         report = Differences() if arguments.diff else renderer(self._view(), places)
         # A new baseline knows everything, so its files can only be shown after the last one.
         # So must a size be known to be one before anything is said of it.
@@ -106,11 +106,11 @@ class _Check:
         if arguments.diff:
             return int(ExitCode.FINDINGS if any(file.fixes for file in fixed) else ExitCode.CLEAN)
         if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github")):
-            for line in filter(None, (summary(result), coverage_line(result.files, Sources()))):
+            for line in filter(None, (summary(result), coverage_line(result.files, ShownTexts()))):
                 console.say(line)
         return int(result.exit_code())
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self) -> list[FolderFile]:
         """The files to check. Their settings are resolved here, so that a mistake in one is told before any work."""
         found = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
         candidates = []
@@ -133,11 +133,11 @@ class _Check:
         exists = os.path.isfile(written) and os.path.getsize(written) > 0
         return known, baselines.read(written) if exists else known
 
-    def _analyse(self, candidates: list[Candidate], on_file: Callable[[CheckedFile], None]) -> Tool:
+    def _analyse(self, candidates: list[FolderFile], on_file: Callable[[CheckedFile], None]) -> Tool:
         arguments = self._arguments
         pool, keeps = supervisor.WorkerPool, self._keeps_graphs()
         cached = not arguments.no_cache
-        plan = Plan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments), cached)
+        plan = BatchPlan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments), cached)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
@@ -176,9 +176,9 @@ class _Check:
         if file.explicit and empty and not self._arguments.quiet:
             console.say(f"{file.shown}: {NO_TARGET}")
 
-    def _view(self) -> View:
+    def _view(self) -> ReportView:
         arguments = self._arguments
-        return View(arguments.format, styler(arguments), arguments.verbose, arguments.quiet)
+        return ReportView(arguments.format, styler(arguments), arguments.verbose, arguments.quiet)
 
 
 def _working_folder() -> str:

@@ -15,7 +15,7 @@ from inductor_debug.cli.support.answering import ORDER_FAILURES
 from inductor_debug.cli.support.order_runner import compare_accelerators, reason
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
-from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.json_report import finding_document
 from inductor_debug.report.text.accelerator_table import AcceleratorTable
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if not isinstance(compared, AcceleratorComparison):
         return console.fail(f"{subject.shown}: {reason(compared)}")
-    places = Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown})
+    places = FileNames(os.getcwd(), repository_root(os.path.dirname(subject.path)), {subject.path: subject.shown})
     table = AcceleratorTable(compared, places)
     if arguments.format == "json":
         output.write(json.dumps(document_of(compared, places), indent=2) + "\n")
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def document_of(compared: AcceleratorComparison, places: Places) -> dict[str, Any]:
+def document_of(compared: AcceleratorComparison, places: FileNames) -> dict[str, Any]:
     """The JSON document: the comparison with findings as `check --format json` writes them."""
     document: dict[str, Any] = to_wire(compared)
     for column, written in zip(compared.columns, document["columns"], strict=True):

@@ -13,12 +13,12 @@ from inductor_debug.cli.support.captured import documents_of, is_artifact, read_
 from inductor_debug.cli.support.console import CommandError, say
 from inductor_debug.cli.support.order_runner import Done, failure, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import Subject, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.cli.support.target_arguments import TargetArgument, add_run_arguments, add_subject, said, subject_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
-from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.graphs.graph_html import PageError
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 
 FORMATS = ("readable", "json", "dot", "svg", "html")
 STAGES = tuple(stage.value for stage in (Stage.MOCK, Stage.AOT, Stage.INDUCTOR))
@@ -80,7 +80,7 @@ def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
 def _shown(arguments: argparse.Namespace) -> str:
     words = arguments.subject
     if is_artifact(words, SUFFIX):
-        return _rendered(arguments, Subject(words, os.path.abspath(words)), [read_graph(words)], None)
+        return _rendered(arguments, TargetArgument(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
     order = Order(stages=_stages(arguments), keep_graphs=True)
     done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
@@ -111,10 +111,13 @@ def _reason(done: Done) -> str:
 
 
 def _rendered(
-    arguments: argparse.Namespace, subject: Subject, documents: list[tuple[GraphDocument, bytes]], done: Done | None
+    arguments: argparse.Namespace,
+    subject: TargetArgument,
+    documents: list[tuple[GraphDocument, bytes]],
+    done: Done | None,
 ) -> str:
     folder = os.getcwd()
-    places = Places(folder, repository_root(folder), {subject.path: subject.shown})
+    places = FileNames(folder, repository_root(folder), {subject.path: subject.shown})
     statistics = statistics_of(done.performed.artifacts) if done is not None else []
     document, _ = documents[0]
     # A renderer is imported only when it is wanted.
@@ -139,5 +142,5 @@ def _rendered(
         return graph_html(title, graphs, findings, statistics, sources_of(graphs), places.shown)
     from inductor_debug.report.text.graph_text import GraphText
 
-    text = GraphText(places, Sources(), styler(arguments))
+    text = GraphText(places, ShownTexts(), styler(arguments))
     return "\n".join(text.text(document) for document, _ in documents)

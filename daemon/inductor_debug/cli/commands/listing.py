@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
-from inductor_debug.artifacts.entries import Entry
+from inductor_debug.artifacts.entries import ArtifactEntry
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.output import Output
 from inductor_debug.cli.support.stores import add_place, add_selection, selection_of, store_of
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.rules.amounts import counted, in_bytes
 
 DESCRIPTION = "Lists the artifacts of the project in which it is run."
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def described(entry: Entry) -> dict[str, Any]:
+def described(entry: ArtifactEntry) -> dict[str, Any]:
     """An entry as JSON documents carry it."""
     return {
         "kind": entry.kind.value,
@@ -76,7 +76,7 @@ def described(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _document(folder: str, entries: list[Entry]) -> str:
+def _document(folder: str, entries: list[ArtifactEntry]) -> str:
     document = {
         "schema": 1,
         "folder": folder,
@@ -86,8 +86,8 @@ def _document(folder: str, entries: list[Entry]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _lines(entries: list[Entry]) -> Iterator[str]:
-    now, places = time.time(), Places(os.getcwd(), os.getcwd())
+def _lines(entries: list[ArtifactEntry]) -> Iterator[str]:
+    now, places = time.time(), FileNames(os.getcwd(), os.getcwd())
     for entry in entries:
         source = places.shown(entry.source) if entry.source else ""
         subject = f"{source}::{entry.target}" if entry.target else source or "(not in the index)"

@@ -14,12 +14,12 @@ from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.cli.support.console import CommandError
 from inductor_debug.cli.support.order_runner import Done, failure, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import Subject, add_run_arguments, said, subject_of
-from inductor_debug.engine.live_tensors.line import Known, Question, Ran, line_tensors
+from inductor_debug.cli.support.target_arguments import TargetArgument, add_run_arguments, said, subject_of
+from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import read_source
-from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.text.tensors_text import tensors_text
 
 DESCRIPTION = """\
@@ -60,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
         BrokenPipeError: the reader of standard output went away.
     """
     asked, line = _asked(arguments.place)
-    subject = asked if arguments.run is None else Subject(arguments.run, subject_of(arguments.run).path, asked.target)
+    subject = (
+        asked if arguments.run is None else TargetArgument(arguments.run, subject_of(arguments.run).path, asked.target)
+    )
     done = perform_order(
         subject,
         Order(stages=(Stage.PREVIEW,), trace_tensors=True),
@@ -76,13 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
         output.write(json.dumps({"schema": 1, **to_wire(document)}, indent=2) + "\n")
     else:
         shown = {asked.path: asked.shown, subject.path: subject.shown}
-        places = Places(os.getcwd(), repository_root(os.path.dirname(subject.path)), shown)
+        places = FileNames(os.getcwd(), repository_root(os.path.dirname(subject.path)), shown)
         output.write(tensors_text(document, places, styler(arguments)))
     output.commit()
     return 0
 
 
-def _asked(words: str) -> tuple[Subject, int]:
+def _asked(words: str) -> tuple[TargetArgument, int]:
     """The file, target and zero-based line that `FILE[::TARGET]:LINE` names.
 
     Raises:
@@ -97,16 +99,18 @@ def _asked(words: str) -> tuple[Subject, int]:
 
 def _document(
     arguments: argparse.Namespace,
-    asked: Subject,
-    subject: Subject,
+    asked: TargetArgument,
+    subject: TargetArgument,
     line: int,
     done: Done,
 ) -> LineTensors:
     name = done.settings.chosen_accelerator
     profile = read_profile(done.settings.profile) if name else None
     performed = done.performed
-    runs = {target: Ran(timeline, subject.path, performed.text) for target, timeline in performed.timelines.items()}
-    known = Known(runs, _text(asked.path) or "", _text, profile, name or "")
+    runs = {
+        target: RanTimeline(timeline, subject.path, performed.text) for target, timeline in performed.timelines.items()
+    }
+    known = KnownTimeline(runs, _text(asked.path) or "", _text, profile, name or "")
     question = Question(asked.path, line, asked.target, max(arguments.call - 1, 0), arguments.module, rows=_EVERY_ROW)
     return line_tensors(question, known)
 

@@ -32,9 +32,9 @@ from inductor_debug_schema import (
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.check_arguments import add_allow
 from inductor_debug.cli.support.output import add_colour, styler
-from inductor_debug.report.file_names import Places, repository_root
+from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.run_report import CheckedFile
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
 from inductor_debug.report.unchecked_classes import coverage_line
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not path.is_file():
             return console.fail(f"{path}: {'is not a file' if path.exists() else 'no such file'}")
     given = {str(path.resolve()): str(path) for path in arguments.paths}
-    places = Places(os.getcwd(), repository_root(os.getcwd()), _shortest(given))
+    places = FileNames(os.getcwd(), repository_root(os.getcwd()), _shortest(given))
     said = {"accelerator": arguments.accelerator, "allow": arguments.allow}
     options = {name: value for name, value in said.items() if value}
     watch = _Watch([path.resolve() for path in arguments.paths], places, styler(arguments))
@@ -114,7 +114,7 @@ class _Watched:
 class _Watch:
     """One run of the command."""
 
-    def __init__(self, paths: list[Path], places: Places, styler: Styler) -> None:
+    def __init__(self, paths: list[Path], places: FileNames, styler: Styler) -> None:
         self._files = {path.as_uri(): _Watched(path, _text(path), _stamp(path)) for path in paths}
         self._places = places
         self._styler = styler
@@ -194,7 +194,7 @@ class _Watch:
         findings = [_finding(uri, item) for uri in uris for item in self._diagnostics.get(uri, [])]
         status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
         report = FileReport(str(file.path), status, targets, findings)
-        sources = Sources({str(file.path): file.text})
+        sources = ShownTexts({str(file.path): file.text})
         checked = CheckedFile(self._places.shown(str(file.path)), report, "")
         covered = coverage_line([checked], sources)
         sys.stdout.write(TextReport(self._places, sources, self._styler).file(checked))

@@ -18,16 +18,16 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
-from inductor_debug.report.file_names import Places, repository_root
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames, repository_root
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 
 ORDER_FAILURES = (ConfigurationError, ProfileError)
 """What an order may fail of before it is carried out."""
 
 Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument)
-Render = Callable[[Document, Places, Sources, Styler], str]
-Page = Callable[[list[dict[str, Any]], Places, Sources], str]
+Render = Callable[[Document, FileNames, ShownTexts, Styler], str]
+Page = Callable[[list[dict[str, Any]], FileNames, ShownTexts], str]
 """All documents, as they are in JSON, as one HTML page."""
 
 
@@ -83,8 +83,8 @@ def answer(
             output.write(json.dumps(to_wire(documents[0] if len(documents) == 1 else documents), indent=2) + "\n")
         else:
             root = repository_root(os.path.dirname(subject.path))
-            places = Places(os.getcwd(), root, {subject.path: subject.shown})
-            sources = Sources({subject.path: text} if text else {})
+            places = FileNames(os.getcwd(), root, {subject.path: subject.shown})
+            sources = ShownTexts({subject.path: text} if text else {})
             if page is not None and arguments.format == "html":
                 output.write(page(to_wire(documents), places, sources))
             else:

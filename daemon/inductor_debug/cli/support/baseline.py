@@ -29,7 +29,7 @@ class BaselineError(CommandError):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class BaselineEntry:
     """One known finding. `file` is the checked file, relative to the baseline's folder, with forward slashes."""
 
     file: str
@@ -43,7 +43,7 @@ class Baseline:
     """The known findings in the file at `path`."""
 
     path: str
-    entries: tuple[Entry, ...]
+    entries: tuple[BaselineEntry, ...]
 
     def apply(self, file: CheckedFile) -> CheckedFile:
         """Moves the known findings of `file` out of its report."""
@@ -94,14 +94,14 @@ def read(path: str) -> Baseline:
     return Baseline(path, tuple(_entry(path, number, item) for number, item in enumerate(document["findings"])))
 
 
-def _entry(path: str, number: int, item: Any) -> Entry:
-    names = [field.name for field in dataclasses.fields(Entry)]
+def _entry(path: str, number: int, item: Any) -> BaselineEntry:
+    names = [field.name for field in dataclasses.fields(BaselineEntry)]
     if not isinstance(item, dict):
         raise BaselineError(f"{path}: findings[{number}]: not an object")
     for name in names:
         if not isinstance(item.get(name), str):
             raise BaselineError(f"{path}: findings[{number}].{name}: missing, or not a text")
-    return Entry(**{name: item[name] for name in names})
+    return BaselineEntry(**{name: item[name] for name in names})
 
 
 def build(path: str, files: Sequence[CheckedFile], old: Baseline | None) -> Baseline:
@@ -121,11 +121,11 @@ def build(path: str, files: Sequence[CheckedFile], old: Baseline | None) -> Base
     return Baseline(path, tuple(sorted(current | {entry for entry in kept if entry.fingerprint not in fingerprints})))
 
 
-def _entries(path: str, file: CheckedFile) -> Iterable[Entry]:
+def _entries(path: str, file: CheckedFile) -> Iterable[BaselineEntry]:
     for finding in (*file.hidden, *file.report.findings):
         if may_pass(finding):
             continue
-        yield Entry(entry_path(file.path, path), finding.rule, finding.fingerprint, finding.headline)
+        yield BaselineEntry(entry_path(file.path, path), finding.rule, finding.fingerprint, finding.headline)
 
 
 def reveal(file: CheckedFile) -> CheckedFile:

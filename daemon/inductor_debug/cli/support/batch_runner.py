@@ -21,7 +21,7 @@ from inductor_debug_schema import FileReport, FileStatus
 
 from inductor_debug import __version__
 from inductor_debug.cli.support.console import InterruptedRunError, Progress
-from inductor_debug.cli.support.file_arguments import Candidate
+from inductor_debug.cli.support.file_arguments import FolderFile
 from inductor_debug.cli.support.fixing import Fixing, fix
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.fixes.fixed_files import FixedFile
@@ -34,13 +34,13 @@ from inductor_debug.rules.words.stage_names import stage_name
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BatchPlan:
     """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
 
     `fixing` asks for fixes, too; `keeps_runs` lets what earlier commands learned stand in for running.
     """
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[FolderFile]
     settings_for: Callable[[str], Settings]
     jobs: int
     pool_factory: PoolFactory
@@ -49,7 +49,7 @@ class Plan:
     keeps_runs: bool = True
 
 
-def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
+def run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
     """Checks all files; calls `on_file` for each, in their order, as soon as it and all before it are done.
 
     Raises:
@@ -59,7 +59,7 @@ def run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) 
     return asyncio.run(_run(plan, progress, on_file))
 
 
-async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
+async def _run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
     pools = Pools(plan.pool_factory)
     engine = Engine(
         settings_for=plan.settings_for,
@@ -89,7 +89,9 @@ async def _run(plan: Plan, progress: Progress, on_file: Callable[[CheckedFile], 
     return pools.tool(engine.versions)
 
 
-async def _check_all(plan: Plan, engine: Engine, progress: Progress, on_file: Callable[[CheckedFile], None]) -> None:
+async def _check_all(
+    plan: BatchPlan, engine: Engine, progress: Progress, on_file: Callable[[CheckedFile], None]
+) -> None:
     gate = asyncio.Semaphore(plan.jobs)
     tasks = [asyncio.ensure_future(_check(plan, candidate, engine, gate, progress)) for candidate in plan.candidates]
     try:
@@ -104,7 +106,7 @@ async def _check_all(plan: Plan, engine: Engine, progress: Progress, on_file: Ca
 
 
 async def _check(
-    plan: Plan, candidate: Candidate, engine: Engine, gate: asyncio.Semaphore, progress: Progress
+    plan: BatchPlan, candidate: FolderFile, engine: Engine, gate: asyncio.Semaphore, progress: Progress
 ) -> CheckedFile:
     settings = plan.settings_for(candidate.path)
 

@@ -10,16 +10,16 @@ import os
 from collections.abc import Callable, Sequence
 
 from inductor_debug.cli.support.console import CommandError
-from inductor_debug.engine.selection.folder import Candidate, python_files
+from inductor_debug.engine.selection.folder import FolderFile, python_files
 
-__all__ = ["Candidate", "PathError", "collect"]
+__all__ = ["FolderFile", "PathError", "collect"]
 
 
 class PathError(CommandError):
     """A path that the user gave does not lead to a file or a folder."""
 
 
-def collect(paths: Sequence[str], excluded: Callable[[str], bool]) -> list[Candidate]:
+def collect(paths: Sequence[str], excluded: Callable[[str], bool]) -> list[FolderFile]:
     """The files that `paths` mean, in the order given, folders in alphabetical order.
 
     Args:
@@ -32,9 +32,9 @@ def collect(paths: Sequence[str], excluded: Callable[[str], bool]) -> list[Candi
     missing = [message for message in map(_trouble, paths) if message]
     if missing:
         raise PathError("; ".join(missing))
-    chosen: dict[str, Candidate] = {}
+    chosen: dict[str, FolderFile] = {}
     for given in paths:
-        found = python_files(given, excluded) if os.path.isdir(given) else [Candidate(given, os.path.abspath(given))]
+        found = python_files(given, excluded) if os.path.isdir(given) else [FolderFile(given, os.path.abspath(given))]
         for candidate in found:
             identity = os.path.realpath(candidate.path)
             known = chosen.setdefault(identity, candidate)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import Renderer
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 
 FORMATS = ("text", "json", "html", "sarif", "github", "junit")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ReportView:
     """How the user wants to see results."""
 
     format: str
@@ -23,9 +23,9 @@ class View:
     quiet: bool
 
 
-def renderer(view: View, places: Places) -> Renderer:
+def renderer(view: ReportView, places: FileNames) -> Renderer:
     """The renderer for a format in `FORMATS`."""
-    sources = Sources()
+    sources = ShownTexts()
     if view.format == "json":
         from inductor_debug.report.formats.json_report import JsonReport
 

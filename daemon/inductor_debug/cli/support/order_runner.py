@@ -26,7 +26,7 @@ from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import Pools, on_signals
 from inductor_debug.cli.support.console import CommandError, InterruptedRunError
-from inductor_debug.cli.support.target_arguments import NO_TARGET, Subject
+from inductor_debug.cli.support.target_arguments import NO_TARGET, TargetArgument
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.pool import supervisor
@@ -67,7 +67,7 @@ class Done:
 
 
 def perform_order(
-    subject: Subject,
+    subject: TargetArgument,
     order: Order,
     said: dict[str, Any],
     *,
@@ -115,7 +115,7 @@ def perform_order(
 
 
 def perform_orders(
-    subject: Subject,
+    subject: TargetArgument,
     said: dict[str, Any],
     work: Callable[[Perform, Settings, Tell], Awaitable[T]],
     *,
@@ -189,7 +189,7 @@ async def _in_engine(
 
 
 def compare_accelerators(
-    subject: Subject,
+    subject: TargetArgument,
     names: Sequence[str] | None,
     said: dict[str, Any],
     *,
@@ -265,7 +265,7 @@ def _place(finding: Finding, path: str) -> str:
     return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
 
 
-def _require_target(subject: Subject, performed: Performed, offered: list[str]) -> None:
+def _require_target(subject: TargetArgument, performed: Performed, offered: list[str]) -> None:
     if performed.report.status is FileStatus.NO_TARGET and not offered:
         raise TargetError(f"{subject.shown}: {NO_TARGET}")
     if subject.target and offered and subject.target not in offered:

@@ -10,7 +10,7 @@ from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli.support.console import CommandError
 
 
-class UnknownSizeError(CommandError):
+class UnknownSizeArgumentError(CommandError):
     """No target has a free size of that name; the message says which there are."""
 
 
@@ -24,4 +24,4 @@ def require_sizes(wanted: Sequence[SizeSetting], reports: Sequence[FileReport]) 
     for size in wanted:
         if size.name not in known:
             there = unknown(size.name, known, "size") if known else f"unknown size {size.name!r}; no size is free here"
-            raise UnknownSizeError(f"--size {size.name}={size.value}: {there}")
+            raise UnknownSizeArgumentError(f"--size {size.name}={size.value}: {there}")

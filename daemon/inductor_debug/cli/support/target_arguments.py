@@ -20,7 +20,7 @@ ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a fo
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TargetArgument:
     """A file, as the user named it and as an absolute path, and the target in it that is meant; "" for all."""
 
     shown: str
@@ -68,7 +68,7 @@ def located(interpreter: str | None) -> str | None:
     return os.path.abspath(os.path.expanduser(interpreter))
 
 
-def subject_of(words: str) -> Subject:
+def subject_of(words: str) -> TargetArgument:
     """Reads `FILE[::TARGET]`; a file whose name has `::` in it is found as well.
 
     Raises:
@@ -85,4 +85,4 @@ def subject_of(words: str) -> Subject:
         raise PathError(f"{file} is a folder; name one file")
     if not os.path.isfile(file):
         raise PathError(f"{file} does not exist")
-    return Subject(file, os.path.abspath(file), target)
+    return TargetArgument(file, os.path.abspath(file), target)

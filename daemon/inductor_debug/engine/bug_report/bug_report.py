@@ -22,7 +22,7 @@ from inductor_debug_schema import ArtifactKind, ArtifactMade, BisectDocument, Bi
 
 from inductor_debug import __version__
 from inductor_debug.engine.bug_report.issue_text import Facts, issue_text
-from inductor_debug.engine.bug_report.redaction import Redactor, Surroundings
+from inductor_debug.engine.bug_report.redaction import PrivateWords, Redactor
 from inductor_debug.engine.bug_report.trace_text import resealed
 from inductor_debug.engine.bug_report.versions import collected, versions
 from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order
@@ -111,7 +111,7 @@ def write(report: BugReport, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedReport:
     """What the report is about: a finding, or the most severe one of the target. `bisect` takes minutes."""
 
     path: str
@@ -120,15 +120,17 @@ class Wanted:
     bisect: bool = True
 
 
-async def gather(wanted: Wanted, settings: Settings, perform: Perform, tell: Tell = lambda words: None) -> BugReport:
+async def gather(
+    wanted: WantedReport, settings: Settings, perform: Perform, tell: Tell = lambda words: None
+) -> BugReport:
     """Carries out what is needed and puts the report together. Cancelling the awaiting task stops it."""
     return await _Gathering(wanted, settings, perform, tell).run()
 
 
 class _Gathering:
-    def __init__(self, wanted: Wanted, settings: Settings, perform: Perform, tell: Tell) -> None:
+    def __init__(self, wanted: WantedReport, settings: Settings, perform: Perform, tell: Tell) -> None:
         self._wanted, self._settings, self._perform, self._tell = wanted, settings, perform, tell
-        self._redact = Redactor(Surroundings.here())
+        self._redact = Redactor(PrivateWords.here())
         self._report = BugReport("")
         self._facts = Facts(tool=__version__, accelerator=settings.chosen_accelerator)
 

@@ -1,7 +1,7 @@
 """Takes out of a text what a stranger must not read: home folders, names of users and hosts, addresses, and secrets.
 
 What is replaced is named in angle brackets, so that a reader sees that something stood there. It knows this machine
-through `Surroundings` only, and never looks at what a text means.
+through `PrivateWords` only, and never looks at what a text means.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _URL_LOGIN = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PrivateWords:
     """What is known of this machine. `homes` are absolute paths."""
 
     homes: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Surroundings:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def here() -> Surroundings:
+    def here() -> PrivateWords:
         """Of this process."""
         home = os.path.expanduser("~")
         homes = tuple(dict.fromkeys((home, os.path.realpath(home))))
@@ -61,7 +61,7 @@ class Surroundings:
             hosts |= {socket.gethostname(), socket.gethostname().partition(".")[0]}
         with contextlib.suppress(OSError, KeyError, ImportError):
             users.add(_full_name())
-        return Surroundings(homes, tuple(users), tuple(hosts), dict(os.environ))
+        return PrivateWords(homes, tuple(users), tuple(hosts), dict(os.environ))
 
 
 def _full_name() -> str:
@@ -74,7 +74,7 @@ def _full_name() -> str:
 class Redactor:
     """Redacts texts; `counts` says how often each kind of thing was taken out of all of them."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: PrivateWords) -> None:
         self.counts: dict[str, int] = {}
         plain = [*_secrets(surroundings.environment)]
         plain += [(home, "~", "home folder") for home in surroundings.homes if len(home.strip("/\\")) > 1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from inductor_debug_schema import Finding, IdleIgnore, Position, Range
 
 from inductor_debug.engine.fixes.edits import TextEdit, applied
-from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug.source.comments import Ignore
 from inductor_debug.source.text_lines import index_of_utf16, slice_of, utf16_length
 
@@ -47,7 +47,7 @@ def without_idle(text: str, finding: Finding) -> TextEdit | None:
     return _removed(source, comment)
 
 
-def _merged(source: Source, line: int, rule: str) -> TextEdit | None:
+def _merged(source: PolicySource, line: int, rule: str) -> TextEdit | None:
     """The rule added to a comment that is there."""
     comment = next((ignore for ignore in source.ignores if ignore.line == line and ignore.rules), None)
     if comment is None:
@@ -57,7 +57,7 @@ def _merged(source: Source, line: int, rule: str) -> TextEdit | None:
     return TextEdit(Range(close, close), f" {rule}" if before.endswith(",") else f", {rule}")
 
 
-def _appended(source: Source, line: int, rule: str) -> TextEdit:
+def _appended(source: PolicySource, line: int, rule: str) -> TextEdit:
     end = Position(line, utf16_length(source.lines[line].rstrip()))
     return TextEdit(Range(end, end), f"  # inductor-debug: ignore[{rule}]")
 
@@ -70,7 +70,7 @@ def _counts(text: str, edit: TextEdit, line: int, rule: str) -> bool:
     return any(ignore.line == line and rule in ignore.rules for ignore in edited.ignores)
 
 
-def _removed(source: Source, comment: Ignore) -> TextEdit:
+def _removed(source: PolicySource, comment: Ignore) -> TextEdit:
     """Takes the comment and the words that belong to it; what other tools say on the line stays."""
     number = comment.line
     line = source.lines[number]
@@ -86,7 +86,7 @@ def _removed(source: Source, comment: Ignore) -> TextEdit:
     return TextEdit(Range(Position(number, utf16_length(line[:start])), Position(number, utf16_length(line[:end]))), "")
 
 
-def _whole_line(source: Source, number: int) -> Range:
+def _whole_line(source: PolicySource, number: int) -> Range:
     """A line with its end, or with the end of the line before where it is the last."""
     if number + 1 < len(source.lines):
         return Range(Position(number, 0), Position(number + 1, 0))

@@ -11,7 +11,7 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.live_tensors.lookup import Visit, chosen, visits_of
 from inductor_debug.engine.live_tensors.moment import curve_of, memory_over, moment_of, step_of, storage_alive
 from inductor_debug.engine.live_tensors.rows import Describer
-from inductor_debug.engine.live_tensors.tensor_places import Places
+from inductor_debug.engine.live_tensors.tensor_places import TensorPlaces
 from inductor_debug.source.text_changes import difference
 
 ROWS = 60
@@ -36,7 +36,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RanTimeline:
     """A target's run: its timeline, and the text that ran as the file at `path`."""
 
     timeline: TensorTimeline
@@ -45,7 +45,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownTimeline:
     """What there is to answer from.
 
     `runs` has the run that knows the tensors of each target; `text` is the present text of the file that is asked
@@ -53,20 +53,20 @@ class Known:
     accelerator, called `accelerator`, None where none was chosen.
     """
 
-    runs: Mapping[str, Ran]
+    runs: Mapping[str, RanTimeline]
     text: str
     text_of: Callable[[str], str | None]
     profile: Profile | None = None
     accelerator: str = ""
 
-    def ran_as(self, run: Ran, path: str) -> str | None:
+    def ran_as(self, run: RanTimeline, path: str) -> str | None:
         """The text of a file that ran."""
         return run.text if path == run.path else self.text_of(path)
 
 
-def line_tensors(question: Question, known: Known) -> LineTensors:
+def line_tensors(question: Question, known: KnownTimeline) -> LineTensors:
     """The tensors at a line; with `why` alone where no run passed it."""
-    found: dict[str, tuple[Ran, list[Visit]]] = {}
+    found: dict[str, tuple[RanTimeline, list[Visit]]] = {}
     for target, run in known.runs.items():
         ran = known.ran_as(run, question.path)
         line = question.line if ran is None else difference(known.text, ran).moved_line(question.line)
@@ -82,14 +82,14 @@ def line_tensors(question: Question, known: Known) -> LineTensors:
 
 
 class _Document:
-    def __init__(self, question: Question, known: Known, run: Ran, target: str) -> None:
+    def __init__(self, question: Question, known: KnownTimeline, run: RanTimeline, target: str) -> None:
         self._question = question
         self._known = known
         self._target = target
         self._timeline = run.timeline
         ran = known.ran_as(run, question.path)
         self._edit = None if ran is None else difference(ran, known.text)
-        self._places = Places(self._timeline, question.path, self._edit, lambda path: known.ran_as(run, path))
+        self._places = TensorPlaces(self._timeline, question.path, self._edit, lambda path: known.ran_as(run, path))
 
     def of(self, visits: list[Visit], number: int, targets: list[str]) -> LineTensors:
         timeline, visit, question = self._timeline, visits[number], self._question
@@ -150,7 +150,7 @@ def _kinds(rows: list[TensorRow]) -> dict[str, int]:
     return found
 
 
-def _why(question: Question, known: Known) -> str:
+def _why(question: Question, known: KnownTimeline) -> str:
     """Why there is nothing to show, in a sentence."""
     if not known.runs:
         return "Nothing in this file was run, so nothing is known of its tensors."

@@ -16,7 +16,7 @@ from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.live_tensors.lookup import Visit, active_calls
 from inductor_debug.engine.live_tensors.moment import Moment, storage_alive, tensor_alive
-from inductor_debug.engine.live_tensors.tensor_places import Places
+from inductor_debug.engine.live_tensors.tensor_places import TensorPlaces
 
 MOST_READS = 4
 _KINDS = ("activation", "input", "constant", "buffer", "parameter")
@@ -35,7 +35,7 @@ class Describer:
     """
 
     def __init__(
-        self, timeline: TensorTimeline, visit: Visit, moment: Moment, places: Places, profile: Profile | None
+        self, timeline: TensorTimeline, visit: Visit, moment: Moment, places: TensorPlaces, profile: Profile | None
     ) -> None:
         self._timeline = timeline
         self._moment = moment

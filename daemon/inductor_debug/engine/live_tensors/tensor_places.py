@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from inductor_debug_schema import Location, TensorPlace, TensorTimeline
 
-from inductor_debug.source.text_changes import Edit
+from inductor_debug.source.text_changes import TextChange
 from inductor_debug.source.text_lines import slice_of, split_lines
 
 LONGEST_TEXT = 80
 
 
-class Places:
+class TensorPlaces:
     """Places of one timeline.
 
     Args:
@@ -23,7 +23,7 @@ class Places:
     """
 
     def __init__(
-        self, timeline: TensorTimeline, path: str, edit: Edit | None, text_of: Callable[[str], str | None]
+        self, timeline: TensorTimeline, path: str, edit: TextChange | None, text_of: Callable[[str], str | None]
     ) -> None:
         self._timeline = timeline
         self._path = path

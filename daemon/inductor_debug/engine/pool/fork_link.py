@@ -20,7 +20,7 @@ from inductor_debug.engine.pool.worker_handle import Channel, Worker
 from inductor_debug.engine.pool.worker_source import ServerLostError
 from inductor_debug.system import processes
 from inductor_debug.worker.frames import FrameError, FrameReader, Message, encode
-from inductor_debug.worker.protocol import Kind
+from inductor_debug.worker.protocol import MessageKind
 
 _ANSWER_SECONDS = 90.0
 """A fork server that imports a big module does not answer meanwhile; beyond this it hangs."""
@@ -106,10 +106,10 @@ class ForkServerLink:
                 ours.close()
                 raise
             worker = Worker(
-                Channel(reader, writer), output, lambda: self._send({"kind": Kind.KILL.value, "worker": number})
+                Channel(reader, writer), output, lambda: self._send({"kind": MessageKind.KILL.value, "worker": number})
             )
             self._workers[number] = worker
-            fork = {"kind": Kind.FORK.value, "worker": number, "rehearse": rehearse}
+            fork = {"kind": MessageKind.FORK.value, "worker": number, "rehearse": rehearse}
             self._send(fork, theirs.fileno(), output.fileno())
         try:
             if not self.alive:
@@ -128,7 +128,7 @@ class ForkServerLink:
 
     def learn(self, modules: list[str]) -> None:
         """Asks for third-party modules to be imported; `on_learned` tells of the end."""
-        self._send({"kind": Kind.LEARN.value, "modules": modules})
+        self._send({"kind": MessageKind.LEARN.value, "modules": modules})
 
     async def close(self) -> int | None:
         """Ends the process and all below it; returns its status, None if it had to be killed."""
@@ -180,17 +180,17 @@ class ForkServerLink:
     def _take(self, message: dict[str, Any]) -> None:
         kind = message.get("kind")
         number = message.get("worker")
-        if kind == Kind.READY.value and not self.greeting.done():
+        if kind == MessageKind.READY.value and not self.greeting.done():
             self.greeting.set_result(message)
-        elif kind == Kind.LEARNED.value:
+        elif kind == MessageKind.LEARNED.value:
             self._output.pump()
             self.on_learned(message)
-        elif kind == Kind.FORKED.value and number in self._workers:
+        elif kind == MessageKind.FORKED.value and number in self._workers:
             self._workers[number].pid = message["pid"]
             answer = self._forked.get(number)
             if answer is not None and not answer.done():
                 answer.set_result(None)
-        elif kind == Kind.EXITED.value and number in self._workers:
+        elif kind == MessageKind.EXITED.value and number in self._workers:
             self._workers.pop(number).set_exited(message["status"])
 
     def _lose(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Outcome(Enum):
+class JobOutcome(Enum):
     """How a job ended."""
 
     FINISHED = "finished"
@@ -35,7 +35,7 @@ class JobEnd:
     this stack names innermost, if any.
     """
 
-    outcome: Outcome
+    outcome: JobOutcome
     detail: str = ""
     log_tail: str = ""
     line: int | None = None

@@ -12,12 +12,12 @@ from typing import Any
 
 from inductor_debug_schema import Event, JobRequest, WireError
 
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome, describe_status, innermost_line
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome, describe_status, innermost_line
 from inductor_debug.engine.pool.worker_handle import Worker
 from inductor_debug.system import processes
 from inductor_debug.system.work_clock import WorkClock
 from inductor_debug.worker.frames import FrameError, Message
-from inductor_debug.worker.protocol import STACK_SIGNAL, Kind, job_message, read_event
+from inductor_debug.worker.protocol import STACK_SIGNAL, MessageKind, job_message, read_event
 
 TICK_SECONDS = 0.1
 """How often memory and output are looked at while a job runs."""
@@ -56,21 +56,23 @@ class JobWatch:
         await self._worker.channel.send(job_message(self._request))
         while (message := await self._worker.channel.receive()) is not None:
             kind = message.get("kind")
-            if kind in (Kind.END.value, Kind.FAILED.value, Kind.EXIT.value):
+            if kind in (MessageKind.END.value, MessageKind.FAILED.value, MessageKind.EXIT.value):
                 return message
-            if kind != Kind.EVENT.value:
+            if kind != MessageKind.EVENT.value:
                 raise WireError(f"unexpected message {kind!r}")
             event = read_event(message)
             self._on_event(event)
         return None
 
-    async def _guard(self, conversation: asyncio.Future[Message | None], timeout: float) -> tuple[Outcome, str] | None:
+    async def _guard(
+        self, conversation: asyncio.Future[Message | None], timeout: float
+    ) -> tuple[JobOutcome, str] | None:
         """Waits until the conversation or the process ends; or until a limit is passed, which it names."""
         clock = WorkClock(self._worker.pid)
         while not conversation.done() and not self._worker.exited.done():
             left = timeout - clock.seconds()
             if left <= 0:
-                return Outcome.TIMEOUT, f"stopped after {timeout:g} s"
+                return JobOutcome.TIMEOUT, f"stopped after {timeout:g} s"
             ends: set[asyncio.Future[Any]] = {conversation, self._worker.exited}
             await asyncio.wait(
                 ends,
@@ -82,7 +84,7 @@ class JobWatch:
             if used > self._request.memory_limit:
                 allowed = _mebibytes(self._request.memory_limit)
                 return (
-                    Outcome.OUT_OF_MEMORY,
+                    JobOutcome.OUT_OF_MEMORY,
                     f"used {_mebibytes(used)} of memory, more than the {allowed} allowed",
                 )
         return None
@@ -94,24 +96,24 @@ class JobWatch:
             last = conversation.result() if conversation.done() else None
         except (FrameError, WireError) as error:
             self._worker.kill()
-            return self._end(Outcome.CRASHED, f"sent something that is no message: {error}")
+            return self._end(JobOutcome.CRASHED, f"sent something that is no message: {error}")
         if last is None:
             return await self._conclude_silent()
-        if last["kind"] == Kind.EXIT.value:
-            return self._end(Outcome.CRASHED, describe_status(int(last["status"])))
-        if last["kind"] == Kind.FAILED.value:
-            return self._end(Outcome.CRASHED, f"inductor-debug itself failed: {last['detail']}")
-        return self._end(Outcome.FINISHED, "")
+        if last["kind"] == MessageKind.EXIT.value:
+            return self._end(JobOutcome.CRASHED, describe_status(int(last["status"])))
+        if last["kind"] == MessageKind.FAILED.value:
+            return self._end(JobOutcome.CRASHED, f"inductor-debug itself failed: {last['detail']}")
+        return self._end(JobOutcome.FINISHED, "")
 
     async def _conclude_silent(self) -> JobEnd:
         """The stream ended, or the process did, without a last word."""
         exited = self._worker.exited
         await asyncio.wait({exited}, timeout=_PARTING_SECONDS)
         if exited.done():
-            return self._end(Outcome.CRASHED, describe_status(exited.result()))
+            return self._end(JobOutcome.CRASHED, describe_status(exited.result()))
         await self._note_stack()
         self._worker.kill()
-        return self._end(Outcome.CRASHED, "closed the connection that it reports on")
+        return self._end(JobOutcome.CRASHED, "closed the connection that it reports on")
 
     async def _note_stack(self) -> None:
         """Has the worker write its Python stack to its output, so that the ending can say where it was."""
@@ -126,9 +128,9 @@ class JobWatch:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.01)
 
-    def _end(self, outcome: Outcome, detail: str) -> JobEnd:
+    def _end(self, outcome: JobOutcome, detail: str) -> JobEnd:
         tail = self._worker.output.tail()
-        line = None if outcome is Outcome.FINISHED else innermost_line(tail, self._request.path)
+        line = None if outcome is JobOutcome.FINISHED else innermost_line(tail, self._request.path)
         return JobEnd(outcome, detail, tail, line)
 
 

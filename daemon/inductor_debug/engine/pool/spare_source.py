@@ -10,7 +10,7 @@ from inductor_debug.engine.pool.launch import START_SECONDS, Launch, StartFailed
 from inductor_debug.engine.pool.worker_handle import Channel, Worker
 from inductor_debug.engine.pool.worker_source import ReadyWorker
 from inductor_debug.worker.frames import FrameError, Message
-from inductor_debug.worker.protocol import Kind
+from inductor_debug.worker.protocol import MessageKind
 
 
 class SpareSource:
@@ -92,7 +92,7 @@ class SpareSource:
             message = await asyncio.wait_for(worker.channel.receive(), START_SECONDS)
         except (FrameError, asyncio.TimeoutError):
             message = None
-        if message is None or message.get("kind") != Kind.READY.value:
+        if message is None or message.get("kind") != MessageKind.READY.value:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(asyncio.shield(worker.exited), 1.0)
             status = worker.exited.result() if worker.exited.done() else None

@@ -18,14 +18,14 @@ from inductor_debug_schema import Event, JobRequest, Loaded
 
 from inductor_debug.engine.pool.fork_source import ForkSource
 from inductor_debug.engine.pool.job_log import ProjectLog
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.pool.job_watch import JobWatch
 from inductor_debug.engine.pool.launch import Launch, StartFailedError, WorkerEntry
 from inductor_debug.engine.pool.spare_source import SpareSource
 from inductor_debug.engine.pool.worker_handle import Worker
 from inductor_debug.engine.pool.worker_source import WorkerSource
 
-__all__ = ["JobEnd", "Outcome", "WorkerPool"]
+__all__ = ["JobEnd", "JobOutcome", "WorkerPool"]
 
 BACK_OFF_SECONDS = 2.0
 """After a start that failed, jobs get the same answer for so long without another try."""
@@ -118,7 +118,7 @@ class WorkerPool:
     async def _run(self, request: JobRequest, on_event: Callable[[Event], None], timeout: float) -> JobEnd:
         worker = await self._worker()
         if worker is None:
-            return JobEnd(Outcome.START_FAILED, self._failure or "the pool is closed")
+            return JobEnd(JobOutcome.START_FAILED, self._failure or "the pool is closed")
 
         def note_modules(event: Event) -> None:
             if isinstance(event, Loaded):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from inductor_debug_schema import FileStatus, Finding, Position, Range, Related, Severity, Stage
 
-from inductor_debug.engine.pool.job_outcomes import JobEnd, Outcome
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.rules.words.stage_names import stage_name
@@ -23,18 +23,18 @@ _STACKS = ("Fatal Python error", "Current thread", "Stack (", "Traceback (")
 _MACHINERY = ("/inductor_debug/", "/site-packages/torch/")
 
 _RULES = {
-    Outcome.FINISHED: "crash",
-    Outcome.CRASHED: "crash",
-    Outcome.TIMEOUT: "timeout",
-    Outcome.OUT_OF_MEMORY: "out-of-memory",
-    Outcome.START_FAILED: "environment",
+    JobOutcome.FINISHED: "crash",
+    JobOutcome.CRASHED: "crash",
+    JobOutcome.TIMEOUT: "timeout",
+    JobOutcome.OUT_OF_MEMORY: "out-of-memory",
+    JobOutcome.START_FAILED: "environment",
 }
-_STATUSES = {Outcome.TIMEOUT: FileStatus.TIMEOUT, Outcome.START_FAILED: FileStatus.FAILED}
+_STATUSES = {JobOutcome.TIMEOUT: FileStatus.TIMEOUT, JobOutcome.START_FAILED: FileStatus.FAILED}
 
 
 def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
     """Settles `results`, whose run has ended with `end`."""
-    if end.outcome is Outcome.FINISHED and results.status is not None:
+    if end.outcome is JobOutcome.FINISHED and results.status is not None:
         results.close()
         return
     span = line_range(results.text, end.line)
@@ -76,12 +76,12 @@ def internal_finding(error: BaseException, path: str, text: str) -> Finding:
 
 def _message(results: Results, end: JobEnd, settings: Settings) -> str:
     detail = end.detail.strip().rstrip(".")
-    if end.outcome is Outcome.TIMEOUT:
+    if end.outcome is JobOutcome.TIMEOUT:
         return f"Stopped after {settings.timeout:g} s of work {_where(results)}: the limit that `timeout` sets."
-    if end.outcome is Outcome.OUT_OF_MEMORY:
+    if end.outcome is JobOutcome.OUT_OF_MEMORY:
         limit = f"{settings.memory_limit / (1 << 30):.3g} GiB"
         return f"Stopped {_where(results)}: it used more than {limit} of memory, the limit that `memory_limit` sets."
-    if end.outcome is Outcome.START_FAILED:
+    if end.outcome is JobOutcome.START_FAILED:
         return f"{detail or 'No worker could be started'}."
     return f"The process that analysed this file died {_where(results)}: {detail or 'it ended without an answer'}."
 

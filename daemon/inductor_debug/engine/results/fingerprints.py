@@ -15,14 +15,14 @@ from pathlib import PurePath
 
 from inductor_debug_schema import Finding
 
-from inductor_debug.engine.text.source_facts import Source
+from inductor_debug.engine.text.source_facts import PolicySource
 
 LENGTH = 16
 """Hexadecimal digits: 64 bits, enough that two findings of one project never meet by chance."""
 
 
 def with_fingerprints(
-    findings: Sequence[Finding], project_root: str, source_for: Callable[[str], Source | None]
+    findings: Sequence[Finding], project_root: str, source_for: Callable[[str], PolicySource | None]
 ) -> list[Finding]:
     """Fills in the fingerprints of findings that are in order of their position."""
     seen: Counter[tuple[str, ...]] = Counter()
@@ -35,7 +35,7 @@ def with_fingerprints(
     return marked
 
 
-def _identity(finding: Finding, project_root: str, source: Source | None) -> tuple[str, ...]:
+def _identity(finding: Finding, project_root: str, source: PolicySource | None) -> tuple[str, ...]:
     relative = PurePath(os.path.relpath(finding.path, project_root)).as_posix() if project_root else finding.path
     if source is None:
         return finding.rule, relative, "", finding.message, finding.op or ""

@@ -18,7 +18,7 @@ from inductor_debug.engine.settings.settings import Settings
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptArtifact:
     """The artifacts that were kept, in the order in which they were made, and why others were not."""
 
     references: list[ArtifactReference] = field(default_factory=list)
@@ -32,13 +32,13 @@ class Keeper:
         self._cache = cache
         self._stores: dict[Path, ArtifactStore] = {}
 
-    def keep(self, settings: Settings, source: str, artifacts: Sequence[ArtifactMade]) -> Kept:
+    def keep(self, settings: Settings, source: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
         """Keeps what was made of the file `source`. With artifacts switched off, nothing is kept and nothing said."""
         folder = artifact_folder(settings, self._cache)
         if folder is None or not artifacts:
-            return Kept()
+            return KeptArtifact()
         store = self._stores.setdefault(folder, ArtifactStore(folder))
-        kept = Kept()
+        kept = KeptArtifact()
         for made in artifacts:
             reference = store.put(made, source=source)
             if reference is not None:

@@ -58,7 +58,7 @@ NOT_ASKED = Versions()
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class KeptRun:
     """What a run told in its order, the versions it ran on, and what it looked at as that was."""
 
     told: Sequence[Event]
@@ -80,7 +80,7 @@ class KeptRuns:
     def __init__(self, folder: Path) -> None:
         self._entries = RememberedFiles(folder, CAPACITY)
 
-    def get(self, path: str, text: str, settings: str) -> Run | None:
+    def get(self, path: str, text: str, settings: str) -> KeptRun | None:
         """The run that still holds; None if there is none."""
         key = _key(path, text, settings)
         content = self._entries.read(key)
@@ -97,7 +97,7 @@ class KeptRuns:
         stamps = stamps_of(results.surroundings(), before=started)
         if stamps is not None:
             events = [event for event in told if isinstance(event, _TELLING)]
-            self._entries.write(_key(results.path, results.text, settings), _written(Run(events, versions, stamps)))
+            self._entries.write(_key(results.path, results.text, settings), _written(KeptRun(events, versions, stamps)))
 
 
 def _explained(results: Results) -> bool:
@@ -128,7 +128,7 @@ def _tool() -> str:
     return seen.hexdigest()
 
 
-def _written(run: Run) -> dict[str, Any]:
+def _written(run: KeptRun) -> dict[str, Any]:
     return {
         "told": [event_message(event) for event in run.told],
         "versions": to_wire(run.versions),
@@ -136,9 +136,9 @@ def _written(run: Run) -> dict[str, Any]:
     }
 
 
-def _read(document: Any) -> Run | None:
+def _read(document: Any) -> KeptRun | None:
     try:
-        return Run(
+        return KeptRun(
             [read_event(message) for message in document["told"]],
             from_wire(Versions, document["versions"]),
             [from_wire(Stamp, stamp) for stamp in document["stamps"]],

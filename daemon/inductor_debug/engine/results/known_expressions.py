@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inductor_debug_schema import ExpressionFact, FileStatus, Range, Stage, StageState, TensorFact
 
 from inductor_debug.engine.results.merge import Results
-from inductor_debug.source.text_changes import Edit, difference
+from inductor_debug.source.text_changes import TextChange, difference
 
 MOST_VARIANTS = 4
 
@@ -104,7 +104,7 @@ def _went_through(run: Results, target: str) -> bool:
     )
 
 
-def _united(run: Results, targets: Iterable[str], path: str, edit: Edit | None) -> dict[Range, KnownExpression]:
+def _united(run: Results, targets: Iterable[str], path: str, edit: TextChange | None) -> dict[Range, KnownExpression]:
     """The facts of one run about one file, moved by `edit`; later stages refine earlier ones."""
     united: dict[Range, KnownExpression] = {}
     for target in targets:

@@ -150,7 +150,7 @@ class Results:
         self.complete = False
         self.reason = finding
 
-    def targets(self, carried: Carried | None = None) -> list[TargetReport]:
+    def targets(self, carried: CarriedFindings | None = None) -> list[TargetReport]:
         """Targets in the order of the file, with the stages that have ended, or else as they were in `carried`."""
         before = {} if carried is None or self.status is not None else {each.name: each for each in carried.targets}
         if before and not self.loaded:
@@ -173,7 +173,7 @@ class Results:
         reached = list(reports.values())
         return TargetReport(name, line, reached, inferred, coverage.checked, coverage.why, sizes, untaken)
 
-    def findings(self, carried: Carried | None = None) -> list[Finding]:
+    def findings(self, carried: CarriedFindings | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""
         parts = self.parts if carried is None else {**carried.missing_in(self), **self.parts}
         general = self.general if self.reason is None else [self.reason, *self.general]
@@ -181,7 +181,7 @@ class Results:
             general = [*general, *carried.general]
         return unite(general, parts, self.reports)
 
-    def report(self, findings: list[Finding], carried: Carried | None = None) -> FileReport:
+    def report(self, findings: list[Finding], carried: CarriedFindings | None = None) -> FileReport:
         """The file's report with `findings`, which policy has made of ours and those of `carried`."""
         status = self.status or FileStatus.CLEAN
         if status in (FileStatus.CLEAN, FileStatus.FINDINGS):
@@ -193,7 +193,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedFindings:
     """What an earlier run told, kept in view until the stage that may tell it anew has run."""
 
     path: str
@@ -203,19 +203,19 @@ class Carried:
     targets: list[TargetReport]
 
     @staticmethod
-    def of(results: Results, earlier: Carried | None = None) -> Carried:
+    def of(results: Results, earlier: CarriedFindings | None = None) -> CarriedFindings:
         """What stays of `results` (which may have broken off) and of what it had itself carried."""
         if results.status is not None or earlier is None:
-            return Carried(results.path, results.text, results.parts, results.general, results.targets())
+            return CarriedFindings(results.path, results.text, results.parts, results.general, results.targets())
         general = results.general if results.loaded else [*results.general, *earlier.general]
         parts = {**earlier.missing_in(results), **results.parts}
-        return Carried(results.path, results.text, parts, general, results.targets(earlier))
+        return CarriedFindings(results.path, results.text, parts, general, results.targets(earlier))
 
-    def moved_to(self, text: str) -> Carried:
+    def moved_to(self, text: str) -> CarriedFindings:
         """The same findings at their places in the changed text of the file."""
         parts = {part: moved(found, self.path, self.text, text) for part, found in self.parts.items()}
         general = moved(self.general, self.path, self.text, text)
-        return Carried(self.path, text, parts, general, moved_targets(self.targets, self.text, text))
+        return CarriedFindings(self.path, text, parts, general, moved_targets(self.targets, self.text, text))
 
     def missing_in(self, results: Results) -> dict[Part, list[Finding]]:
         """The parts that `results` does not have yet.

@@ -14,7 +14,7 @@ from inductor_debug_schema import Finding, IdleIgnore, Severity, Stage
 from inductor_debug.engine.results.fingerprints import with_fingerprints
 from inductor_debug.engine.results.folding import folded
 from inductor_debug.engine.settings.settings import Settings
-from inductor_debug.engine.text.source_facts import Source
+from inductor_debug.engine.text.source_facts import PolicySource
 from inductor_debug.source.comments import Ignore
 
 UNUSED_IGNORE_RULE = "unused-ignore"
@@ -27,7 +27,7 @@ def apply_policy(
     *,
     path: str,
     settings: Settings,
-    source_for: Callable[[str], Source | None],
+    source_for: Callable[[str], PolicySource | None],
     complete: bool,
 ) -> list[Finding]:
     """The findings to show for the file at `path`, in order of path, position and severity.
@@ -76,7 +76,7 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return finding.path, finding.range.start, finding.range.end, finding.severity.rank, finding.rule, finding.message
 
 
-def _comments_on(finding: Finding, source: Source | None) -> list[Ignore]:
+def _comments_on(finding: Finding, source: PolicySource | None) -> list[Ignore]:
     """The ignore comments that silence a finding.
 
     They stand on the first or last line of its expression, or on the first line of the statement it is part of.
@@ -90,7 +90,7 @@ def _comments_on(finding: Finding, source: Source | None) -> list[Ignore]:
 
 
 def _unused(
-    path: str, settings: Settings, source_for: Callable[[str], Source | None], used: set[tuple[Ignore, str]]
+    path: str, settings: Settings, source_for: Callable[[str], PolicySource | None], used: set[tuple[Ignore, str]]
 ) -> list[Finding]:
     source = source_for(path)
     silent = BESIDE_RULES if settings.chosen_accelerator else BESIDE_RULES | _about_accelerators()

@@ -10,10 +10,10 @@ import ast
 from dataclasses import dataclass
 from enum import Enum
 
-from inductor_debug.engine.selection.outline import LoadingCode, Outline
+from inductor_debug.engine.selection.outline import FileSketch, LoadingCode
 
 
-class Effect(str, Enum):
+class TopLevelEffect(str, Enum):
     """What a file would do."""
 
     WRITES = "writes"
@@ -26,55 +26,59 @@ class Effect(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class TopLevelDeed:
     """One effect, and the zero-based line that has it."""
 
-    effect: Effect
+    effect: TopLevelEffect
     line: int
 
 
 _FUNCTIONS = {
-    Effect.WRITES: """
+    TopLevelEffect.WRITES: """
         os.makedirs os.mkdir os.remove os.unlink os.rename os.replace os.rmdir os.removedirs os.symlink os.link
         shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move shutil.rmtree shutil.unpack_archive
         shutil.make_archive torch.save torch.utils.tensorboard.SummaryWriter tensorboardX.SummaryWriter
         torch.jit.save torch.onnx.export numpy.save numpy.savez numpy.savez_compressed numpy.savetxt joblib.dump
         cv2.imwrite logging.FileHandler""",
-    Effect.NETWORK: """
+    TopLevelEffect.NETWORK: """
         torch.hub.load torch.hub.load_state_dict_from_url torch.hub.download_url_to_file wandb.init wandb.login
         huggingface_hub.hf_hub_download huggingface_hub.snapshot_download huggingface_hub.login socket.create_connection
         urllib.request.urlopen urllib.request.urlretrieve nltk.download datasets.load_dataset mlflow.start_run
         wget.download gdown.download gdown.cached_download""",
-    Effect.PROCESS: """
+    TopLevelEffect.PROCESS: """
         os.system os.popen os.execv os.execvp os.execve os.fork os.spawnl os.spawnv os.posix_spawn pty.spawn
         multiprocessing.Process multiprocessing.Pool torch.multiprocessing.spawn torch.multiprocessing.Process
         torch.distributed.init_process_group""",
-    Effect.COMMAND_LINE: "input fire.Fire absl.app.run tyro.cli",
-    Effect.EXITS: "sys.exit exit quit os._exit os.abort",
-    Effect.LOADS: """
+    TopLevelEffect.COMMAND_LINE: "input fire.Fire absl.app.run tyro.cli",
+    TopLevelEffect.EXITS: "sys.exit exit quit os._exit os.abort",
+    TopLevelEffect.LOADS: """
         torch.load torch.jit.load safetensors.torch.load_file numpy.load numpy.loadtxt pandas.read_csv
         pandas.read_json pandas.read_parquet pandas.read_excel pandas.read_pickle joblib.load""",
 }
-_PACKAGES = {Effect.NETWORK: ("requests.", "httpx."), Effect.PROCESS: ("subprocess.",)}
+_PACKAGES = {TopLevelEffect.NETWORK: ("requests.", "httpx."), TopLevelEffect.PROCESS: ("subprocess.",)}
 """Packages of which every function has the effect."""
 _METHODS = {
-    Effect.WRITES: """
+    TopLevelEffect.WRITES: """
         write_text write_bytes mkdir savefig to_csv to_json to_parquet to_pickle save_pretrained extractall
         imwrite""",
-    Effect.COMMAND_LINE: "parse_args parse_known_args parse_args_into_dataclasses",
+    TopLevelEffect.COMMAND_LINE: "parse_args parse_known_args parse_args_into_dataclasses",
 }
 _BY_FUNCTION = {name: effect for effect, names in _FUNCTIONS.items() for name in names.split()}
 _BY_METHOD = {name: effect for effect, names in _METHODS.items() for name in names.split()}
 
 
-def first_deed(outline: Outline, code: LoadingCode) -> Deed | None:
+def first_deed(outline: FileSketch, code: LoadingCode) -> TopLevelDeed | None:
     """The first thing by which loading the file would touch the world; None where nothing is known of one."""
-    deeds = [Deed(effect, call.lineno - 1) for call in code.calls if (effect := _effect_of(call, outline)) is not None]
-    deeds += [Deed(Effect.TRAINS, loop.lineno - 1) for loop in code.loops if _trains(loop, outline)]
+    deeds = [
+        TopLevelDeed(effect, call.lineno - 1)
+        for call in code.calls
+        if (effect := _effect_of(call, outline)) is not None
+    ]
+    deeds += [TopLevelDeed(TopLevelEffect.TRAINS, loop.lineno - 1) for loop in code.loops if _trains(loop, outline)]
     return min(deeds, key=lambda deed: deed.line, default=None)
 
 
-def _effect_of(call: ast.Call, outline: Outline) -> Effect | None:
+def _effect_of(call: ast.Call, outline: FileSketch) -> TopLevelEffect | None:
     name = outline.dotted(call.func) or ""
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name in _BY_FUNCTION or method in _BY_METHOD:
@@ -83,9 +87,9 @@ def _effect_of(call: ast.Call, outline: Outline) -> Effect | None:
         if name.startswith(packages):
             return effect
     if (name == "open" or method == "open") and _opens_for_writing(call, skipped=name == "open"):
-        return Effect.WRITES
+        return TopLevelEffect.WRITES
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    return Effect.NETWORK if _is(keywords.get("download"), True) else None
+    return TopLevelEffect.NETWORK if _is(keywords.get("download"), True) else None
 
 
 def _opens_for_writing(call: ast.Call, *, skipped: bool) -> bool:
@@ -99,7 +103,7 @@ def _is(node: ast.expr | None, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
-def _trains(loop: ast.For | ast.AsyncFor | ast.While, outline: Outline) -> bool:
+def _trains(loop: ast.For | ast.AsyncFor | ast.While, outline: FileSketch) -> bool:
     """Whether a loop computes gradients, or goes through a data loader."""
     calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)]
     if any(isinstance(call.func, ast.Attribute) and call.func.attr == "backward" for call in calls):
@@ -113,7 +117,7 @@ def _trains(loop: ast.For | ast.AsyncFor | ast.While, outline: Outline) -> bool:
     )
 
 
-def _loaders(outline: Outline) -> set[str]:
+def _loaders(outline: FileSketch) -> set[str]:
     """The names that are given a data loader anywhere in the file."""
     return {
         target.id
@@ -124,6 +128,6 @@ def _loaders(outline: Outline) -> set[str]:
     }
 
 
-def _makes_loader(node: ast.AST, outline: Outline) -> bool:
+def _makes_loader(node: ast.AST, outline: FileSketch) -> bool:
     name = outline.dotted(node.func) if isinstance(node, ast.Call) else None
     return name is not None and name.rpartition(".")[2] == "DataLoader"

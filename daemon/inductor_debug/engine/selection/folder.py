@@ -18,7 +18,7 @@ _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules", "__pycac
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FolderFile:
     """A file that may be checked.
 
     `shown` is how the user named it, `folder` the absolute path of the folder that they named, or "" where they named
@@ -36,7 +36,7 @@ class Candidate:
         return not self.folder
 
 
-def python_files(given: str, excluded: Callable[[str], bool]) -> Iterator[Candidate]:
+def python_files(given: str, excluded: Callable[[str], bool]) -> Iterator[FolderFile]:
     """The Python files below the folder `given`, folders in alphabetical order.
 
     Args:
@@ -51,14 +51,14 @@ def python_files(given: str, excluded: Callable[[str], bool]) -> Iterator[Candid
         for shown in _names_of_python(folder, files):
             path = os.path.abspath(shown)
             if os.path.isfile(path) and not excluded(path):
-                yield Candidate(shown, path, os.path.abspath(given))
+                yield FolderFile(shown, path, os.path.abspath(given))
     for problem in problems:
         yield _unreadable(problem, given)
 
 
 def choose(
-    candidates: Iterable[Candidate], settings_for: Callable[[str], Settings]
-) -> Iterator[tuple[Candidate, Skip | None]]:
+    candidates: Iterable[FolderFile], settings_for: Callable[[str], Settings]
+) -> Iterator[tuple[FolderFile, Skip | None]]:
     """Each candidate with the reason why it is not worth running, None for those that are.
 
     Raises:
@@ -74,9 +74,9 @@ def choose(
         yield candidate, selector.skip(candidate.path, candidate.folder, settings)
 
 
-def _unreadable(problem: OSError, given: str) -> Candidate:
+def _unreadable(problem: OSError, given: str) -> FolderFile:
     shown = os.path.normpath(os.fsdecode(problem.filename)) if problem.filename else given
-    return Candidate(shown, os.path.abspath(shown), os.path.abspath(given), problem.strerror or str(problem))
+    return FolderFile(shown, os.path.abspath(shown), os.path.abspath(given), problem.strerror or str(problem))
 
 
 def _names_of_python(folder: str, names: Iterable[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass
-class Outline:
+class FileSketch:
     """What a file's names mean.
 
     `names` maps a local name to the dotted name that it was imported as or assigned from; those of relative imports
@@ -43,9 +43,9 @@ class Outline:
         return ".".join([self.names.get(node.id, node.id), *reversed(parts)])
 
 
-def outline_of(tree: ast.Module) -> Outline:
+def outline_of(tree: ast.Module) -> FileSketch:
     """Reads a file's outline."""
-    outline = Outline(tree)
+    outline = FileSketch(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -65,7 +65,7 @@ def outline_of(tree: ast.Module) -> Outline:
     return outline
 
 
-def _read_import_from(node: ast.ImportFrom, outline: Outline) -> None:
+def _read_import_from(node: ast.ImportFrom, outline: FileSketch) -> None:
     home = "." * node.level + (node.module or "")
     outline.modules.append(home)
     for alias in node.names:
@@ -118,7 +118,7 @@ class LoadingCode:
     its body there; what other files do is theirs.
     """
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: FileSketch) -> None:
         self._outline = outline
         self._entered: set[int] = set()
         self.calls: list[ast.Call] = []

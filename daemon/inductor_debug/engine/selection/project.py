@@ -14,7 +14,7 @@ from enum import Enum
 
 from inductor_debug_schema import Finding
 
-from inductor_debug.engine.selection.outline import Function, Outline, outline_of
+from inductor_debug.engine.selection.outline import FileSketch, Function, outline_of
 from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.source.parsing import SyntaxFault, parse
 
@@ -30,7 +30,7 @@ _NO_MODELS = frozenset({"datasets", "data", "transforms", "utils", "io"})
 """Parts of the libraries named after torch whose classes are no modules."""
 
 
-class Kind(Enum):
+class ModuleKind(Enum):
     """What a class is, as far as its bases tell."""
 
     MODEL = "model"
@@ -46,10 +46,10 @@ class Project:
         self._root = root
         self._reaching: set[str] = set()
         """Files of which it is known that they reach torch."""
-        self._outlines: dict[str, Outline | None] = {}
+        self._outlines: dict[str, FileSketch | None] = {}
         self._found: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
 
-    def outline(self, path: str) -> Outline | None:
+    def outline(self, path: str) -> FileSketch | None:
         """The outline of the file at an absolute path; None if it cannot be read or parsed."""
         if path not in self._outlines:
             text = read_source(path)
@@ -78,39 +78,41 @@ class Project:
         files = {found[0] for found in located.values() if found is not None}
         return files, any(found is None and is_torch(module) for module, found in located.items())
 
-    def kind_of_class(self, node: ast.ClassDef, path: str, seen: frozenset[tuple[str, str]] = frozenset()) -> Kind:
+    def kind_of_class(
+        self, node: ast.ClassDef, path: str, seen: frozenset[tuple[str, str]] = frozenset()
+    ) -> ModuleKind:
         """What the class that `node` defines in the file at `path` is."""
         outline = self.outline(path)
         if outline is None:
-            return Kind.OTHER
+            return ModuleKind.OTHER
         kinds = []
         for base in node.bases:
             name = outline.dotted(base.value if isinstance(base, ast.Subscript) else base)
-            kinds.append(Kind.FOREIGN if name is None else self._kind_of(name, path, seen))
-        if Kind.MODEL in kinds or (Kind.FOREIGN in kinds and _computes(node, outline)):
-            return Kind.MODEL
-        return Kind.FOREIGN if Kind.FOREIGN in kinds else Kind.OTHER
+            kinds.append(ModuleKind.FOREIGN if name is None else self._kind_of(name, path, seen))
+        if ModuleKind.MODEL in kinds or (ModuleKind.FOREIGN in kinds and _computes(node, outline)):
+            return ModuleKind.MODEL
+        return ModuleKind.FOREIGN if ModuleKind.FOREIGN in kinds else ModuleKind.OTHER
 
-    def _kind_of(self, name: str, path: str, seen: frozenset[tuple[str, str]]) -> Kind:
-        """What the class is that the file at `path` calls by a name, which is dotted as `Outline.dotted` says."""
+    def _kind_of(self, name: str, path: str, seen: frozenset[tuple[str, str]]) -> ModuleKind:
+        """What the class is that the file at `path` calls by a name, which is dotted as `FileSketch.dotted` says."""
         outline = self.outline(path)
         if outline is None or (path, name) in seen:
-            return Kind.OTHER
+            return ModuleKind.OTHER
         seen |= {(path, name)}
         if name in outline.classes:
             return self.kind_of_class(outline.classes[name], path, seen)
         if name in outline.functions:
-            return Kind.FOREIGN  # a function that makes classes
+            return ModuleKind.FOREIGN  # a function that makes classes
         if name in outline.names and outline.names[name] != name:
             return self._kind_of(outline.names[name], path, seen)
         located = self._locate(name, path)
         if located is not None:
             home, rest = located
-            return self._kind_of(".".join(rest), home, seen) if rest else Kind.OTHER
+            return self._kind_of(".".join(rest), home, seen) if rest else ModuleKind.OTHER
         if "." in name or hasattr(builtins, name):
             return _kind_of_foreign(name)
         through = [self._kind_of(f"{star}.{name}", path, seen) for star in outline.stars]
-        return Kind.MODEL if Kind.MODEL in through else Kind.FOREIGN
+        return ModuleKind.MODEL if ModuleKind.MODEL in through else ModuleKind.FOREIGN
 
     def _locate(self, name: str, importer: str) -> tuple[str, tuple[str, ...]] | None:
         """The project's file that holds a dotted name, and what is left of the name inside of it; None if none does."""
@@ -165,20 +167,20 @@ def is_torch(name: str) -> bool:
     return name.startswith("torch")
 
 
-def _kind_of_foreign(name: str) -> Kind:
+def _kind_of_foreign(name: str) -> ModuleKind:
     head = name.partition(".")[0]
     if head == "torch":
         is_module = name.startswith("torch.nn.") and not name.startswith(_NO_MODULES)
-        return Kind.MODEL if is_module or name in _OTHER_MODULES else Kind.OTHER
+        return ModuleKind.MODEL if is_module or name in _OTHER_MODULES else ModuleKind.OTHER
     if is_torch(name):
-        return Kind.FOREIGN if _NO_MODELS.intersection(name.split(".")) else Kind.MODEL
+        return ModuleKind.FOREIGN if _NO_MODELS.intersection(name.split(".")) else ModuleKind.MODEL
     is_python = not head or head in sys.stdlib_module_names or hasattr(builtins, head)
-    return Kind.OTHER if is_python else Kind.FOREIGN
+    return ModuleKind.OTHER if is_python else ModuleKind.FOREIGN
 
 
-def _computes(node: ast.ClassDef, outline: Outline) -> bool:
+def _computes(node: ast.ClassDef, outline: FileSketch) -> bool:
     """Whether a class looks like a model from inside: it has a `forward`, or it is built from parts of `torch.nn`."""
     if any(isinstance(item, Function) and item.name == "forward" for item in node.body):
         return True
     calls = (item for item in ast.walk(node) if isinstance(item, ast.Call))
-    return any(_kind_of_foreign(outline.dotted(call.func) or "") is Kind.MODEL for call in calls)
+    return any(_kind_of_foreign(outline.dotted(call.func) or "") is ModuleKind.MODEL for call in calls)

@@ -24,9 +24,9 @@ from enum import Enum
 from inductor_debug_schema import Finding
 
 from inductor_debug.capture.targets.directives import read_directives
-from inductor_debug.engine.selection.effects import Deed, Effect, first_deed
-from inductor_debug.engine.selection.outline import Function, LoadingCode, Outline
-from inductor_debug.engine.selection.project import Kind, Project, is_torch
+from inductor_debug.engine.selection.effects import TopLevelDeed, TopLevelEffect, first_deed
+from inductor_debug.engine.selection.outline import FileSketch, Function, LoadingCode
+from inductor_debug.engine.selection.project import ModuleKind, Project, is_torch
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_files import read_source
 
@@ -55,7 +55,7 @@ class Skip:
     """A file that is passed over; `deed` is what a script would do."""
 
     reason: SkipReason
-    deed: Deed | None = None
+    deed: TopLevelDeed | None = None
 
 
 class Selector:
@@ -92,8 +92,8 @@ class Selector:
         deed = first_deed(outline, code)
         return None if deed is None else Skip(SkipReason.SCRIPT, deed)
 
-    def _defines_model(self, outline: Outline, path: str) -> bool:
-        return any(self._project.kind_of_class(node, path) is Kind.MODEL for node in outline.classes.values())
+    def _defines_model(self, outline: FileSketch, path: str) -> bool:
+        return any(self._project.kind_of_class(node, path) is ModuleKind.MODEL for node in outline.classes.values())
 
 
 def _reason_of_path(relative: str) -> SkipReason | None:
@@ -115,20 +115,20 @@ def _has_directives(text: str) -> bool:
     return bool(faults) or any(item.arguments or item.flags.keys() != {"off"} for item in found)
 
 
-def _declares_inputs(outline: Outline) -> bool:
+def _declares_inputs(outline: FileSketch) -> bool:
     """Whether there is `get_inputs()` or `example_inputs()`, the latter also as a method of a class."""
     methods = (item.name for node in outline.classes.values() for item in node.body if isinstance(item, Function))
     return not _DECLARING.isdisjoint(outline.functions) or "example_inputs" in methods
 
 
-def _compiles(outline: Outline, code: LoadingCode) -> bool:
+def _compiles(outline: FileSketch, code: LoadingCode) -> bool:
     """Whether something is given to `torch.compile` while the file loads, by whatever name."""
     if any(outline.dotted(node) in _COMPILERS for node in code.mentions):
         return True
     return any(_is_compile_method(call.func, outline) for call in code.calls)
 
 
-def _is_compile_method(called: ast.expr, outline: Outline) -> bool:
+def _is_compile_method(called: ast.expr, outline: FileSketch) -> bool:
     """Whether it is `model.compile`: the method of something that is no module which the file imports."""
     if not isinstance(called, ast.Attribute) or called.attr != "compile":
         return False
@@ -154,13 +154,13 @@ _NOUNS = {
     SkipReason.WITHOUT_MODEL: ("without a model", "without a model"),
 }
 _DEEDS = {
-    Effect.WRITES: "writes files",
-    Effect.NETWORK: "uses the network",
-    Effect.PROCESS: "starts processes",
-    Effect.COMMAND_LINE: "reads a command line",
-    Effect.EXITS: "ends the interpreter",
-    Effect.LOADS: "loads weights or data",
-    Effect.TRAINS: "trains, or goes through a data set",
+    TopLevelEffect.WRITES: "writes files",
+    TopLevelEffect.NETWORK: "uses the network",
+    TopLevelEffect.PROCESS: "starts processes",
+    TopLevelEffect.COMMAND_LINE: "reads a command line",
+    TopLevelEffect.EXITS: "ends the interpreter",
+    TopLevelEffect.LOADS: "loads weights or data",
+    TopLevelEffect.TRAINS: "trains, or goes through a data set",
 }
 _REASONS = {
     SkipReason.SET_UP: "a set-up file",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inductor_debug.accelerators.toml_lines import lines_of_keys
-from inductor_debug.engine.settings.setting_values import PROJECT_KEYS, Rung
+from inductor_debug.engine.settings.setting_values import PROJECT_KEYS, SettingsRung
 from inductor_debug.engine.settings.settings import ConfigurationError
 
 FILE_NAME = "pyproject.toml"
@@ -25,9 +25,9 @@ class Pyprojects:
     """All pyproject.toml files that were ever asked for."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[int, int], Rung | ConfigurationError | None]] = {}
+        self._read: dict[str, tuple[tuple[int, int], SettingsRung | ConfigurationError | None]] = {}
 
-    def nearest(self, path: str) -> Rung | None:
+    def nearest(self, path: str) -> SettingsRung | None:
         """The rung of the nearest file above `path` that has a `[tool.inductor-debug]` table; None without one.
 
         Raises:
@@ -39,7 +39,7 @@ class Pyprojects:
                 return rung
         return None
 
-    def rung(self, path: str, *, required: bool = False) -> Rung | None:
+    def rung(self, path: str, *, required: bool = False) -> SettingsRung | None:
         """What the file at `path` says; None if it does not exist or has nothing for us, unless it is `required`.
 
         Raises:
@@ -86,20 +86,20 @@ def _folders_above(path: str) -> Iterator[str]:
         folder = parent
 
 
-def _rung_or_error(path: str) -> Rung | ConfigurationError | None:
+def _rung_or_error(path: str) -> SettingsRung | ConfigurationError | None:
     try:
         return _rung(path)
     except ConfigurationError as error:
         return error
 
 
-def _rung(path: str) -> Rung | None:
+def _rung(path: str) -> SettingsRung | None:
     text, document = _parse(path)
     table = document.get("tool", {})
     said = table.get("inductor-debug") if isinstance(table, dict) else None
     if said is None:
         return None
-    rung = Rung(FILE_NAME, os.path.dirname(path), path, text, lines_of_keys(text), _PREFIX)
+    rung = SettingsRung(FILE_NAME, os.path.dirname(path), path, text, lines_of_keys(text), _PREFIX)
     if not isinstance(said, dict):
         raise ConfigurationError("must be a table", source=FILE_NAME, path=path, key=_PREFIX.rstrip("."))
     return rung.read(said, PROJECT_KEYS)

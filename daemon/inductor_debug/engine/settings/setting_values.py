@@ -24,7 +24,7 @@ _LEVELS = {**{severity.value: severity for severity in Severity}, "off": None}
 
 
 @dataclass
-class Rung:
+class SettingsRung:
     """What one place said.
 
     `source` and `path` say which, `text` is that of the file; `lines` maps dotted keys (with `prefix`) to zero-based
@@ -60,7 +60,7 @@ class Rung:
             line = self.lines.get(dotted)
         return line
 
-    def read(self, said: Mapping[str, Any], allowed: tuple[str, ...], *, lenient: bool = False) -> Rung:
+    def read(self, said: Mapping[str, Any], allowed: tuple[str, ...], *, lenient: bool = False) -> SettingsRung:
         """Checks what was `said` into `values`. None means "not said"; `lenient` skips keys that are not ours.
 
         Raises:

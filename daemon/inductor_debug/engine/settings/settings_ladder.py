@@ -30,7 +30,7 @@ from inductor_debug.accelerators.profile import (
 )
 from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.engine.settings.pyproject import Pyprojects, project_root
-from inductor_debug.engine.settings.setting_values import COMMAND_LINE_KEYS, Rung
+from inductor_debug.engine.settings.setting_values import COMMAND_LINE_KEYS, SettingsRung
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings, Trigger
 
 __all__ = ["ConfigurationError", "Settings", "SettingsResolver", "Trigger"]
@@ -91,8 +91,8 @@ class SettingsResolver:
         root = project_root(path, self._folders)
         project = self._project_rung(path)
         rungs = [
-            Rung("command line", os.getcwd()).read(self._command_line, COMMAND_LINE_KEYS),
-            Rung("editor settings", root).read(self._editor, COMMAND_LINE_KEYS, lenient=True),
+            SettingsRung("command line", os.getcwd()).read(self._command_line, COMMAND_LINE_KEYS),
+            SettingsRung("editor settings", root).read(self._editor, COMMAND_LINE_KEYS, lenient=True),
             self._environment_rung(),
         ]
         if project is not None:
@@ -128,17 +128,17 @@ class SettingsResolver:
             ConfigurationError: there is no such accelerator, or its profile or the settings cannot be used.
         """
         settings = self(path)
-        rung = Rung("accelerators to compare", folder or settings.project_root)
+        rung = SettingsRung("accelerators to compare", folder or settings.project_root)
         name = _located(accelerator, rung.folder)
         return dataclasses.replace(settings, accelerator=name, profile=self._profile(name, rung))
 
-    def _project_rung(self, path: str) -> Rung | None:
+    def _project_rung(self, path: str) -> SettingsRung | None:
         if self._config is not None:
             return self._pyprojects.rung(os.path.abspath(self._config), required=True)
         return self._pyprojects.nearest(path)
 
-    def _environment_rung(self) -> Rung:
-        rung = Rung("environment", os.getcwd())
+    def _environment_rung(self) -> SettingsRung:
+        rung = SettingsRung("environment", os.getcwd())
         strict = self._environ.get("MOCK_STRICT", "")
         if strict not in ("", "0", "1"):
             raise rung.error("MOCK_STRICT", f"must be 1 or 0, not {strict!r}")
@@ -146,16 +146,16 @@ class SettingsResolver:
             rung.values["strict"] = strict == "1"
         return rung
 
-    def _accelerator(self, rungs: list[Rung]) -> tuple[str, dict[str, Any]]:
+    def _accelerator(self, rungs: list[SettingsRung]) -> tuple[str, dict[str, Any]]:
         """The accelerator's name (or absolute path) and its document."""
         for rung in rungs:
             if "accelerator" in rung.values:
                 name = _located(rung.values["accelerator"], rung.folder)
                 return name, self._profile(name, rung)
         name = "mock" if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS) else NO_ACCELERATOR
-        return name, self._profile(name, Rung("defaults", os.getcwd()))
+        return name, self._profile(name, SettingsRung("defaults", os.getcwd()))
 
-    def _profile(self, name: str, rung: Rung) -> dict[str, Any]:
+    def _profile(self, name: str, rung: SettingsRung) -> dict[str, Any]:
         variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}
         key = (name, *(f"{variable}={value}" for variable, value in variables.items()))
         kept = self._profiles.get(key)
@@ -171,7 +171,7 @@ class SettingsResolver:
         return document
 
 
-def _configuration_error(error: ProfileError, rung: Rung) -> ConfigurationError:
+def _configuration_error(error: ProfileError, rung: SettingsRung) -> ConfigurationError:
     """Blames the profile's file, the variable that changed it, or else the setting that named it."""
     if error.key in _ENVIRONMENT_PROFILE_KEYS:
         return ConfigurationError(error.message, source="environment", key=error.key)
@@ -182,7 +182,7 @@ def _configuration_error(error: ProfileError, rung: Rung) -> ConfigurationError:
     return rung.error("accelerator", f"{error.path}: {error.message}" if error.path else error.message)
 
 
-def _artifacts(rungs: list[Rung]) -> str:
+def _artifacts(rungs: list[SettingsRung]) -> str:
     """Where artifacts go: a word, or the absolute path of a folder."""
     for rung in rungs:
         if "artifacts" in rung.values:
@@ -193,11 +193,11 @@ def _artifacts(rungs: list[Rung]) -> str:
     return Settings.artifacts
 
 
-def _first(rungs: list[Rung], key: str) -> Any:
+def _first(rungs: list[SettingsRung], key: str) -> Any:
     return next((rung.values[key] for rung in rungs if key in rung.values), None)
 
 
-def _severities(rungs: list[Rung]) -> dict[str, Severity | None]:
+def _severities(rungs: list[SettingsRung]) -> dict[str, Severity | None]:
     levels: dict[str, Severity | None] = {}
     for rung in reversed(rungs):
         levels.update(rung.values.get("severity", {}))
@@ -218,7 +218,7 @@ def _interpreter(interpreter: str, root: str) -> str:
     return expanded
 
 
-def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
+def _targets_of(path: str, project: SettingsRung | None) -> tuple[TargetSetting, ...]:
     """The targets that pyproject.toml declares for the file at `path`."""
     if project is None:
         return ()
@@ -230,7 +230,7 @@ def _targets_of(path: str, project: Rung | None) -> tuple[TargetSetting, ...]:
     return tuple(found)
 
 
-def _entries_of(path: str, rungs: list[Rung]) -> tuple[Entry, ...]:
+def _entries_of(path: str, rungs: list[SettingsRung]) -> tuple[Entry, ...]:
     """The entries that any rung declares for the file at `path`, the nearest rung's first."""
     found = []
     for rung in rungs:
@@ -241,7 +241,7 @@ def _entries_of(path: str, rungs: list[Rung]) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _lost_targets(project: Rung | None) -> tuple[Finding, ...]:
+def _lost_targets(project: SettingsRung | None) -> tuple[Finding, ...]:
     """What pyproject.toml declares targets for that is no file; each is told where it stands."""
     found = []
     for key in project.values.get("targets", {}) if project is not None else ():

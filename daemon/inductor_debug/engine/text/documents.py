@@ -16,7 +16,7 @@ from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault
 from inductor_debug.source.text_lines import split_lines
 
 
-class Verdict(Enum):
+class Runnable(Enum):
     """Whether a document's present text may be analysed."""
 
     RUN = "run"
@@ -41,16 +41,16 @@ class Document:
         """Whether the text is not the saved one."""
         return self.text != self.saved
 
-    def verdict(self) -> Verdict | SyntaxFault:
+    def verdict(self) -> Runnable | SyntaxFault:
         """Whether the present text may run now; a fault if it does not parse and is not saved."""
         if not self.dirty:
-            return Verdict.RUN
+            return Runnable.RUN
         if max(len(self.text), len(self.saved or "")) > LARGEST_PARSED:
-            return Verdict.WAIT
+            return Runnable.WAIT
         same = self._top_level().same_in(self.text)
         if isinstance(same, SyntaxFault):
             return same
-        return Verdict.RUN if same and self.saved is not None and self._same_directives() else Verdict.WAIT
+        return Runnable.RUN if same and self.saved is not None and self._same_directives() else Runnable.WAIT
 
     def _top_level(self) -> TopLevel:
         saved = self.saved or ""

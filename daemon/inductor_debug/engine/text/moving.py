@@ -8,17 +8,17 @@ from typing import Any, TypeVar, cast
 
 from inductor_debug_schema import Location, UntakenBlock
 
-from inductor_debug.source.text_changes import Edit
+from inductor_debug.source.text_changes import TextChange
 
 T = TypeVar("T")
 
 
-def moved_facts(facts: T, path: str, edit: Edit) -> T:
+def moved_facts(facts: T, path: str, edit: TextChange) -> T:
     """The facts with every place in the file at `path` where it is after the edit; a place that is gone stays."""
     return cast(T, _moved(facts, path, edit))
 
 
-def moved_blocks(blocks: Iterable[UntakenBlock], edit: Edit) -> Iterator[UntakenBlock]:
+def moved_blocks(blocks: Iterable[UntakenBlock], edit: TextChange) -> Iterator[UntakenBlock]:
     """The blocks where they are after the edit, without those whose text is gone."""
     for block in blocks:
         moved = edit.moved(block.range)
@@ -26,7 +26,7 @@ def moved_blocks(blocks: Iterable[UntakenBlock], edit: Edit) -> Iterator[Untaken
             yield dataclasses.replace(block, range=moved)
 
 
-def _moved(value: Any, path: str, edit: Edit) -> Any:
+def _moved(value: Any, path: str, edit: TextChange) -> Any:
     if isinstance(value, Location):
         moved = edit.moved(value.range) if value.path == path else None
         return value if moved is None else Location(path, moved)

@@ -23,7 +23,7 @@ _BETWEEN_STATEMENTS = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.
 
 
 @dataclass(frozen=True)
-class Source:
+class PolicySource:
     """One text, looked at lazily."""
 
     text: str
@@ -89,9 +89,9 @@ class Source:
 
 
 @lru_cache(maxsize=16)
-def source_of(text: str) -> Source:
-    """The shared `Source` of a text."""
-    return Source(text)
+def source_of(text: str) -> PolicySource:
+    """The shared `PolicySource` of a text."""
+    return PolicySource(text)
 
 
 def _indent(line: str) -> int:

@@ -15,7 +15,7 @@ from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
 from inductor_debug.engine.notebooks.reading import LARGEST as LARGEST_NOTEBOOK
 from inductor_debug.engine.notebooks.reading import NotebookError, is_notebook, read_notebook
-from inductor_debug.engine.text.source_facts import Source, source_of
+from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug.source.text_lines import first_line_range, split_lines, utf16_length
 
 LARGEST_FILE = 2 << 20
@@ -94,9 +94,9 @@ class SourceFiles:
 
     def __init__(self, capacity: int = 32) -> None:
         self._capacity = capacity
-        self._kept: OrderedDict[str, tuple[tuple[int, int], Source | None]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[tuple[int, int], PolicySource | None]] = OrderedDict()
 
-    def __call__(self, path: str) -> Source | None:
+    def __call__(self, path: str) -> PolicySource | None:
         """The source of the file at `path`; None if it cannot be read."""
         try:
             status = os.stat(path)

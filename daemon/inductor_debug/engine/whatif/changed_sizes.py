@@ -17,7 +17,7 @@ from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.capture.expressions.expression_facts import ExpressionReader
 from inductor_debug.engine.results.merge import Part, Results
 from inductor_debug.engine.settings.settings import Settings
-from inductor_debug.rules.captures.capture_judging import Capture, Run, judged
+from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, judged
 from inductor_debug.rules.captures.codec import CaptureError
 from inductor_debug.rules.captures.size_expressions import NoValueError, holds
 from inductor_debug.rules.captures.substitution import substituted
@@ -30,7 +30,7 @@ _SMALLEST_SYMBOL = 2
 
 
 @dataclass(frozen=True)
-class Sized:
+class ResizedResults:
     """What a target does with sizes that somebody tries."""
 
     results: Results
@@ -44,7 +44,9 @@ class SizeTrials:
     def __init__(self) -> None:
         self._unpacked: dict[int, tuple[SizedCapture, Capture]] = {}
 
-    def tried(self, results: Results, target: str, values: Mapping[str, int], settings: Settings) -> Sized | None:
+    def tried(
+        self, results: Results, target: str, values: Mapping[str, int], settings: Settings
+    ) -> ResizedResults | None:
         """The results as they are with these sizes of a target, and usual ones for the others.
 
         Args:
@@ -72,7 +74,7 @@ class SizeTrials:
             expressions=_expressions(results, target, capture, profile),
             sizes={**results.sizes, target: dataclasses.replace(seen, sizes=sizes)},
         )
-        return Sized(found, peak_of(capture.recording, on_device(profile)), profile.memory_bytes)
+        return ResizedResults(found, peak_of(capture.recording, on_device(profile)), profile.memory_bytes)
 
     def _capture(self, sized: SizedCapture) -> Capture:
         known = self._unpacked.get(id(sized))
@@ -89,8 +91,12 @@ class SizeTrials:
         return dataclasses.replace(capture, runs=runs)
 
     def _run(
-        self, run: Run, values: dict[str, int | str], bounds: dict[str, tuple[int, int | None]], sizes: list[FreeSize]
-    ) -> Run:
+        self,
+        run: CapturedRun,
+        values: dict[str, int | str],
+        bounds: dict[str, tuple[int, int | None]],
+        sizes: list[FreeSize],
+    ) -> CapturedRun:
         recording = substituted(run.recording, values, bounds) if values else run.recording
         if run.basis is None:
             return dataclasses.replace(run, recording=recording)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.kerneldiff.blame.localise import Compared, Localised, Localiser
-from inductor_debug.kerneldiff.blame.node_comparison import NodeWalk, Replacement
+from inductor_debug.kerneldiff.blame.node_comparison import NodeReplacement, NodeWalk
 from inductor_debug.kerneldiff.blame.written_state import WriteTrial
 from inductor_debug.kerneldiff.emulation.backends import Backend
 from inductor_debug.kerneldiff.execution.node_graphs import (
-    CapturedGraph,
+    NodeGraph,
     NodePlaces,
     SharedGraphs,
     Visitor,
@@ -24,7 +24,7 @@ from inductor_debug.kerneldiff.execution.node_graphs import (
     with_dynamo_graphs,
 )
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Arithmetic, at_least, is_reference
-from inductor_debug.kerneldiff.execution.run_state import State
+from inductor_debug.kerneldiff.execution.run_state import RunState
 from inductor_debug.kerneldiff.execution.side_runs import run_side
 from inductor_debug.kerneldiff.judging.diff_report import Blame, DiffReport, NodeResult, SegmentResult, Verdict
 from inductor_debug.kerneldiff.judging.verdict import SUSPICIOUS, SUSPICIOUS_ALONE, WRONG, off_by
@@ -50,7 +50,7 @@ class Finder:
         settings: ComparisonSettings,
         places: NodePlaces,
         graphs: SharedGraphs,
-        state: State,
+        state: RunState,
     ) -> None:
         self._target, self._backend, self._settings, self._state = target, backend, settings, state
         self._places, self._graphs = places, graphs
@@ -71,7 +71,7 @@ class Finder:
         stream = self._settings.stream
         walk = NodeWalk(arithmetic, self._places, done=stream.node)
 
-        def visit(graph: CapturedGraph, args: list[Any]) -> Any:
+        def visit(graph: NodeGraph, args: list[Any]) -> Any:
             made = walk(graph, args)
             stream.flush()  # what runs between graphs may take its time
             return made
@@ -116,14 +116,14 @@ class Finder:
         """What putting one operation right would leave of its graph's error; returns those errors."""
         if not suspects:
             return {}
-        everything = Replacement(arithmetic, frozenset())
+        everything = NodeReplacement(arithmetic, frozenset())
         self._run(everything)
         for node in suspects:
             if time.perf_counter() > self._deadline:
                 report.notes.append("There was no time to see what putting each operation right would buy.")
                 break
             self._settings.progress(f"putting {node.op} right")
-            without = Replacement(arithmetic, frozenset({(node.graph, node.node)}))
+            without = NodeReplacement(arithmetic, frozenset({(node.graph, node.node)}))
             self._run(without)
             total = everything.errors.get(node.graph, 0.0)
             node.replaced = without.errors.get(node.graph, 0.0) / total if total > 0 else None

@@ -20,7 +20,7 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.failures.failures import describe
-from inductor_debug.kerneldiff.execution.node_graphs import CapturedGraph
+from inductor_debug.kerneldiff.execution.node_graphs import NodeGraph
 from inductor_debug.kerneldiff.execution.operation_arithmetic import at_least, unit_of
 from inductor_debug.kerneldiff.execution.precise import Precise, drawn_dtype, to_precise
 from inductor_debug.kerneldiff.execution.random_numbers import random_state_kept
@@ -46,7 +46,7 @@ class Localised:
     out before.
     """
 
-    graph: CapturedGraph
+    graph: NodeGraph
     nodes: list[Node]
     ratio: float
     together: bool
@@ -60,7 +60,7 @@ class Compared:
     `error` is None where it could not be compiled or run; `why` says what was raised.
     """
 
-    graph: CapturedGraph
+    graph: NodeGraph
     start: int
     nodes: list[Node]
     error: NodeError | None
@@ -107,7 +107,7 @@ class Localiser:
         self.failures: list[str] = []
         self.compilations = 0
 
-    def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
+    def __call__(self, graph: NodeGraph, args: list[Any]) -> Any:
         """Runs one graph as eager does, after having looked for its fault."""
         if graph.operations():
             with random_state_kept(), torch.set_grad_enabled(self._gradients):

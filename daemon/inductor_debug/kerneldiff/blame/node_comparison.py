@@ -2,7 +2,7 @@
 
 Nothing is retained but numbers: a value is compared as soon as it is there and dropped after its last use. In one walk
 every operation is computed on the reference's inputs (*isolated*: whose fault) and on the backend's own (*accumulated*:
-how errors grow). *Replacement* runs the graphs again with one result put right (`Replacement`).
+how errors grow). *Replacement* runs the graphs again with one result put right (`NodeReplacement`).
 
 The walk returns the reference's results, so that the code between graphs, and backward, go on as in eager.
 """
@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.graphs.graph_runner import last_uses
 from inductor_debug.kerneldiff.execution.node_graphs import (
-    CapturedGraph,
+    NodeGraph,
     NodePlaces,
     gives_no_values,
     is_random,
@@ -69,7 +69,7 @@ class NodeWalk:
         self._done = done
         self.results: list[NodeResult] = []
 
-    def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
+    def __call__(self, graph: NodeGraph, args: list[Any]) -> Any:
         """Runs one graph."""
         return _GraphWalk(self, graph).run(args)
 
@@ -107,7 +107,7 @@ class NodeWalk:
 class _GraphWalk:
     """One graph on its way: the reference's values, the backend's own, and how large the errors of these are."""
 
-    def __init__(self, walk: NodeWalk, graph: CapturedGraph) -> None:
+    def __init__(self, walk: NodeWalk, graph: NodeGraph) -> None:
         self._walk, self._graph = walk, graph
         self._reference: dict[Node, Any] = {}
         self._chained: dict[Node, Any] = {}
@@ -166,7 +166,7 @@ class _GraphWalk:
         walk.done(result)
 
 
-class Replacement:
+class NodeReplacement:
     """A visitor that runs the graphs in the backend's arithmetic, but takes the results of `names` from the reference.
 
     `errors` are the relative errors of each graph's results. It returns the reference's results, as `NodeWalk` does.
@@ -176,7 +176,7 @@ class Replacement:
         self._arithmetic, self._names = arithmetic, names
         self.errors: dict[str, float] = {}
 
-    def __call__(self, graph: CapturedGraph, args: list[Any]) -> Any:
+    def __call__(self, graph: NodeGraph, args: list[Any]) -> Any:
         """Runs one graph twice, side by side."""
         wanted: dict[str, Any] = {}
         copies = _copied(list(args))

@@ -17,9 +17,9 @@ import torch
 from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.kerneldiff.execution.node_graphs import CapturedGraph, with_dynamo_graphs
+from inductor_debug.kerneldiff.execution.node_graphs import NodeGraph, with_dynamo_graphs
 from inductor_debug.kerneldiff.execution.segments import writes
-from inductor_debug.kerneldiff.execution.side_runs import Ran, run_side
+from inductor_debug.kerneldiff.execution.side_runs import SideRun, run_side
 from inductor_debug.kerneldiff.judging.output_judging import Values
 from inductor_debug.kerneldiff.judging.sides import values
 
@@ -33,7 +33,7 @@ _MOST_WRITES = 8
 class Write:
     """A node that writes to an argument of its graph. `name` is the model's for what is written to."""
 
-    graph: CapturedGraph
+    graph: NodeGraph
     node: Node
     argument: Node
     name: str
@@ -70,7 +70,7 @@ class WriteTrial:
         """The first write without which all results named `wrong` are right; None where there is no such write."""
         found: list[Write] = []
 
-        def note(graph: CapturedGraph, args: list[Any]) -> Any:
+        def note(graph: NodeGraph, args: list[Any]) -> Any:
             found.extend(self._writes_of(graph, args))
             return graph.module(*args)
 
@@ -84,7 +84,7 @@ class WriteTrial:
                 return write
         return None
 
-    def _writes_of(self, graph: CapturedGraph, args: list[Any]) -> Iterator[Write]:
+    def _writes_of(self, graph: NodeGraph, args: list[Any]) -> Iterator[Write]:
         module = self._target.module
         kept = {} if module is None else {id(buffer): f"buffer {name}" for name, buffer in module.named_buffers()}
         arguments = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
@@ -96,7 +96,7 @@ class WriteTrial:
 
     def _values(self, function: Callable[..., Any]) -> Values:
         with self._traced():
-            ran: Ran = run_side(self._target, function, **self._run_with)
+            ran: SideRun = run_side(self._target, function, **self._run_with)
         self._restore()
         return values(ran) if ran.error is None else {}
 

@@ -19,7 +19,7 @@ from torch.fx import Node
 from inductor_debug.accelerators.profile import Profile, built_in_names, load_document, read_profile
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.capture.runtime import foreign
-from inductor_debug.kerneldiff.execution.node_graphs import CapturedGraph, SharedGraphs, Visitor, run_graph
+from inductor_debug.kerneldiff.execution.node_graphs import NodeGraph, SharedGraphs, Visitor, run_graph
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Arithmetic, Eager
 
 ENTRY_POINTS = "inductor_debug.accelerators"
@@ -118,7 +118,7 @@ def transparent(arithmetic: Arithmetic) -> Backend:
     """A backend that computes with `arithmetic`, one operation at a time."""
     made = Backend(arithmetic.name, arithmetic=arithmetic)
 
-    def run(graph: CapturedGraph, args: list[Any]) -> Any:
+    def run(graph: NodeGraph, args: list[Any]) -> Any:
         made.graphs += 1
         return run_graph(graph, args, arithmetic.compute)
 

@@ -19,7 +19,7 @@ from inductor_debug.kerneldiff.judging.sides import same
 
 
 @dataclass
-class Effect:
+class FaultEffect:
     """The operations that one fault was put into, and those whose result it changed."""
 
     operations: set[Node] = field(default_factory=set)
@@ -32,13 +32,13 @@ class Effect:
             self.changed.add(node)
 
 
-def tell(effects: Mapping[str, Effect], report: DiffReport) -> None:
+def tell(effects: Mapping[str, FaultEffect], report: DiffReport) -> None:
     """Adds to `report` what became of each fault, as data and in words."""
     report.faults = [_outcome(fault, effect, report) for fault, effect in effects.items()]
     report.notes += map(_sentence, report.faults)
 
 
-def _outcome(fault: str, effect: Effect, report: DiffReport) -> InjectedFault:
+def _outcome(fault: str, effect: FaultEffect, report: DiffReport) -> InjectedFault:
     """Where operations were compared, a fault is found if one that it changed is blamed."""
     if report.nodes:
         names = {name for blame in report.blame for name in (blame.node, *blame.nodes)}

@@ -21,7 +21,7 @@ from inductor_debug.accelerators.sticks import STICK_BYTES
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.kerneldiff.emulation.accumulation import Accumulator, accumulates
 from inductor_debug.kerneldiff.emulation.emulation import is_view, written_arguments
-from inductor_debug.kerneldiff.emulation.fault_effects import Effect
+from inductor_debug.kerneldiff.emulation.fault_effects import FaultEffect
 from inductor_debug.kerneldiff.execution.node_graphs import gives_no_values
 from inductor_debug.kerneldiff.execution.operation_arithmetic import (
     Arithmetic,
@@ -35,7 +35,7 @@ _TOO_FEW_BITS = 3
 _PIECE = 4
 
 
-class Fault(str, Enum):
+class ArithmeticFault(str, Enum):
     """What can go wrong."""
 
     DROP_LAST_STICK = "drop-last-stick"
@@ -54,7 +54,7 @@ class Fault(str, Enum):
 class Injection:
     """A fault, everywhere or at operations of one source line (counted from zero)."""
 
-    fault: Fault
+    fault: ArithmeticFault
     line: int | None = None
 
     @property
@@ -70,12 +70,12 @@ def read_injection(text: str) -> Injection:
         ValueError: there is no such fault, or the line is no number.
     """
     name, at, line = text.partition("@")
-    names = [fault.value for fault in Fault]
+    names = [fault.value for fault in ArithmeticFault]
     if name not in names:
         raise ValueError(unknown(name, names, "fault"))
     if at and not (line.isdecimal() and int(line) > 0):
         raise ValueError(f"{text!r} must end in a line number, such as {name}@12")
-    return Injection(Fault(name), int(line) - 1 if at else None)
+    return Injection(ArithmeticFault(name), int(line) - 1 if at else None)
 
 
 class FaultyArithmetic:
@@ -94,7 +94,7 @@ class FaultyArithmetic:
         self._arithmetic = arithmetic
         self._injections = tuple(injections)
         self._line_of = line_of
-        self.effects = {found.text: Effect() for found in self._injections}
+        self.effects = {found.text: FaultEffect() for found in self._injections}
         """By the fault as it is written."""
 
     def ideal(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -114,7 +114,7 @@ class FaultyArithmetic:
         return self._spoilt(node, args, kwargs, {found.fault for found in applied})
 
     def _aside(
-        self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], *choices: set[Fault]
+        self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], *choices: set[ArithmeticFault]
     ) -> tuple[Any, ...]:
         """The results with each choice of faults; arguments and random numbers stay as they are."""
         made = []
@@ -126,13 +126,13 @@ class FaultyArithmetic:
                 made.append(self._spoilt(node, *given, faults))
         return tuple(made)
 
-    def _spoilt(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], faults: set[Fault]) -> Any:
-        if Fault.DOWNCAST_INT64 in faults:
+    def _spoilt(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], faults: set[ArithmeticFault]) -> Any:
+        if ArithmeticFault.DOWNCAST_INT64 in faults:
             args, kwargs = pytree.tree_map(_downcast, (args, kwargs))
         adds = accumulates(node.target)
-        if Fault.DROP_LAST_STICK in faults and adds:
+        if ArithmeticFault.DROP_LAST_STICK in faults and adds:
             args = _without_last_stick_added(args, node.target)
-        if Fault.REDUCTION_ORDER in faults and adds:
+        if ArithmeticFault.REDUCTION_ORDER in faults and adds:
             result = _in_wrong_order(node.target, args, kwargs, self.unit)
         else:
             result = self._arithmetic.compute(node, args, kwargs)
@@ -144,14 +144,14 @@ class FaultyArithmetic:
     def _applies(self, found: Injection, node: Node) -> bool:
         return found.line is None or self._line_of(node) == found.line
 
-    def _spoilers(self, adds: bool) -> list[tuple[Fault, Callable[[Any], Any]]]:
+    def _spoilers(self, adds: bool) -> list[tuple[ArithmeticFault, Callable[[Any], Any]]]:
         unit = self.unit
-        spoilers: list[tuple[Fault, Callable[[Any], Any]]] = [
-            (Fault.WRONG_ROUNDING, lambda leaf: _cut(leaf, unit)),
-            (Fault.DOWNCAST_INT64, _downcast),
-            (Fault.ZERO_OUTPUT, lambda leaf: torch.zeros_like(leaf) if isinstance(leaf, Tensor) else leaf),
+        spoilers: list[tuple[ArithmeticFault, Callable[[Any], Any]]] = [
+            (ArithmeticFault.WRONG_ROUNDING, lambda leaf: _cut(leaf, unit)),
+            (ArithmeticFault.DOWNCAST_INT64, _downcast),
+            (ArithmeticFault.ZERO_OUTPUT, lambda leaf: torch.zeros_like(leaf) if isinstance(leaf, Tensor) else leaf),
         ]
-        return spoilers if adds else [(Fault.DROP_LAST_STICK, _without_last_stick), *spoilers]
+        return spoilers if adds else [(ArithmeticFault.DROP_LAST_STICK, _without_last_stick), *spoilers]
 
 
 def _downcast(leaf: Any) -> Any:

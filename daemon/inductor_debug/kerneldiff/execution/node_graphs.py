@@ -28,14 +28,14 @@ from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 
-Visitor = Callable[["CapturedGraph", list[Any]], Any]
+Visitor = Callable[["NodeGraph", list[Any]], Any]
 """Runs a graph on its arguments, which it may keep, and returns what the graph returns."""
 _MOST_BACKENDS = 256
 """Each backend that compiles a function counts as one more compilation of it."""
 
 
 @dataclass(frozen=True)
-class CapturedGraph:
+class NodeGraph:
     """A graph, its name in reports (`0`, `0.backward`) and whether autograd made it."""
 
     name: str
@@ -104,7 +104,7 @@ def with_aten_graphs(function: Callable[..., Any], visit: Visitor) -> Callable[.
         def compile_graph(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
             name = f"{names[backward]}.backward" if backward else str(names[backward])
             names[backward] += 1
-            captured = CapturedGraph(name, graph_module, backward)
+            captured = NodeGraph(name, graph_module, backward)
 
             def call(args: list[Any]) -> Any:
                 given = list(args)
@@ -137,7 +137,7 @@ class SharedGraphs:
 
         return call
 
-    def _run(self, graph: CapturedGraph, args: list[Any]) -> Any:
+    def _run(self, graph: NodeGraph, args: list[Any]) -> Any:
         return self._visit(graph, args)
 
 
@@ -147,7 +147,7 @@ def with_dynamo_graphs(function: Callable[..., Any], visit: Visitor) -> Callable
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
         nonlocal count
-        captured = CapturedGraph(str(count), graph_module)
+        captured = NodeGraph(str(count), graph_module)
         count += 1
         return lambda *args: visit(captured, list(args))
 
@@ -169,7 +169,7 @@ def plainly(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return node.target(*args, **kwargs)  # type: ignore[operator]
 
 
-def run_graph(graph: CapturedGraph, args: list[Any], compute: Compute) -> Any:
+def run_graph(graph: NodeGraph, args: list[Any], compute: Compute) -> Any:
     """Runs a graph with `compute` for every operation; values are dropped after their last use."""
     values: dict[Node, Any] = {}
     arguments = iter(args)

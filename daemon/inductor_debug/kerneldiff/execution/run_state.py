@@ -18,7 +18,7 @@ from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.kerneldiff.execution.random_numbers import RandomState
 
 
-class State:
+class RunState:
     """A target's state when this was made; `restore` may be called many times.
 
     Args:

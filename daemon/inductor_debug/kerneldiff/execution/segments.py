@@ -14,7 +14,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from inductor_debug.capture.graphs.graph_runner import last_uses
-from inductor_debug.kerneldiff.execution.node_graphs import CapturedGraph, operands, plainly
+from inductor_debug.kerneldiff.execution.node_graphs import NodeGraph, operands, plainly
 from inductor_debug.kerneldiff.execution.structure import cloned
 
 _LITERALS = (int, float, bool, str, type(None), torch.dtype, torch.device)
@@ -45,7 +45,7 @@ class Cuttable:
         constants: identities of arguments that are constants.
     """
 
-    def __init__(self, graph: CapturedGraph, args: list[Any], constants: frozenset[int] = frozenset()) -> None:
+    def __init__(self, graph: NodeGraph, args: list[Any], constants: frozenset[int] = frozenset()) -> None:
         self.graph = graph
         placeholders = [node for node in graph.module.graph.nodes if node.op == "placeholder"]
         self._fixed = {node for node, value in zip(placeholders, args, strict=False) if id(value) in constants}

@@ -1,7 +1,7 @@
 """One side of a comparison, run once: forward, and backward where gradients are compared.
 
 A target with several sets of inputs is called with each in turn, and nothing is put back in between: what the first
-call leaves behind is what the second meets. What user code or a backend raises is a result (`Ran.error`), never an
+call leaves behind is what the second meets. What user code or a backend raises is a result (`SideRun.error`), never an
 exception of ours. Inputs are cloned for every run; what becomes of them is part of the result.
 """
 
@@ -27,7 +27,7 @@ _COTANGENT_SEED = 20_071_205
 
 
 @dataclass
-class Ran:
+class SideRun:
     """What one run gave. `outputs` and `inputs` have a value for each call, `gradients` are named leaves.
 
     `inputs` are `(args, kwargs)` as the run left them, and `buffers` the module's by name.
@@ -66,7 +66,7 @@ def run_side(
     seed: int,
     gradients: bool,
     prepare: Callable[[torch.Tensor], torch.Tensor] | None = None,
-) -> Ran:
+) -> SideRun:
     """Calls `function` on a clone of the target's inputs.
 
     Args:
@@ -85,7 +85,7 @@ def run_side(
         for parameter in target.module.parameters():
             parameter.grad = None
     seed_everything(seed)
-    ran = Ran(len(calls), inputs=passed)
+    ran = SideRun(len(calls), inputs=passed)
     started = time.perf_counter()
     try:
         for ran.call, (args, kwargs) in enumerate(passed):

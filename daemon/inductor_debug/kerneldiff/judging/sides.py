@@ -12,18 +12,18 @@ import torch
 
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.kerneldiff.execution.settled import settled
-from inductor_debug.kerneldiff.execution.side_runs import Ran, of_call
+from inductor_debug.kerneldiff.execution.side_runs import SideRun, of_call
 from inductor_debug.kerneldiff.execution.structure import Pair, flatten, pairs
 from inductor_debug.kerneldiff.judging.diff_report import TensorResult
 from inductor_debug.kerneldiff.judging.output_judging import Values
 
 
-def all_of(ran: Ran) -> Any:
+def all_of(ran: SideRun) -> Any:
     """Everything that a run gave, as one structure."""
     return [ran.outputs, ran.inputs, ran.buffers, [leaf.value for leaf in ran.gradients]]
 
 
-def values(ran: Ran) -> Values:
+def values(ran: SideRun) -> Values:
     """Every leaf of a run by the name that results have."""
     found: Values = {}
     for index, (output, inputs) in enumerate(zip(ran.outputs, ran.inputs, strict=False)):
@@ -47,7 +47,7 @@ def buffer_name(name: str) -> str:
     return f"buffer {name} after the call"
 
 
-def updated_buffers(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
+def updated_buffers(target: BuiltTarget, reference: SideRun, actual: SideRun) -> list[Pair]:
     """Buffers that either side wrote to; the target's own must have been put back."""
     before = {} if target.module is None else dict(target.module.named_buffers())
     found = []
@@ -60,7 +60,7 @@ def updated_buffers(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pa
     return found
 
 
-def output_pairs(reference: Ran, actual: Ran) -> list[Pair]:
+def output_pairs(reference: SideRun, actual: SideRun) -> list[Pair]:
     """What both sides gave, call by call."""
     both = enumerate(zip(reference.outputs, actual.outputs, strict=False))
     return [
@@ -68,7 +68,7 @@ def output_pairs(reference: Ran, actual: Ran) -> list[Pair]:
     ]
 
 
-def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pair]:
+def updated_inputs(target: BuiltTarget, reference: SideRun, actual: SideRun) -> list[Pair]:
     """Inputs that either side wrote to."""
     found = []
     for index, call in enumerate(target.calls):
@@ -83,7 +83,7 @@ def updated_inputs(target: BuiltTarget, reference: Ran, actual: Ran) -> list[Pai
     return found
 
 
-def gradient_pairs(reference: Ran, actual: Ran) -> list[Pair]:
+def gradient_pairs(reference: SideRun, actual: SideRun) -> list[Pair]:
     """The gradients of both sides by name; one that is missing on a side is a problem, unless it is all zeros there.
 
     What no output depends on has no gradient in eager, and may have a gradient of zeros once it is compiled.
@@ -103,7 +103,7 @@ def gradient_pairs(reference: Ran, actual: Ran) -> list[Pair]:
     return found
 
 
-def stopped_early(ran: Ran) -> bool:
+def stopped_early(ran: SideRun) -> bool:
     """Whether a run has no outputs."""
     return ran.error is not None and ran.phase == "forward"
 

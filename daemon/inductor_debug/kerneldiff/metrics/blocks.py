@@ -24,7 +24,7 @@ class Block:
     actual: Tensor
 
 
-class Walk:
+class BlockWalk:
     """The blocks of two tensors of the same shape, and where each element of a block is in the tensors.
 
     Blocks come on `device`, which is the reference's if none is given.

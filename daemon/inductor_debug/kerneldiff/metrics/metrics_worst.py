@@ -17,7 +17,7 @@ from inductor_debug.kerneldiff.metrics.metrics import Number
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Candidate:
+class WorstCandidate:
     """An element that may be among the worst; `position` is its negated place in the walk, so that ties go by place."""
 
     error: float
@@ -31,7 +31,7 @@ class Worst:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._heap: list[Candidate] = []
+        self._heap: list[WorstCandidate] = []
 
     def wants(self, error: float) -> bool:
         """Whether an element with that error would be among the worst."""
@@ -55,7 +55,7 @@ class Worst:
                 self._push(block, index, math.inf)
 
     def _push(self, block: Block, index: int, error: float) -> None:
-        found = Candidate(
+        found = WorstCandidate(
             error, -(block.start + index), value_at(block.reference, index), value_at(block.actual, index)
         )
         if len(self._heap) < self._limit:
@@ -68,7 +68,7 @@ class Worst:
         self._heap = heapq.nlargest(self._limit, self._heap + other._heap)
         heapq.heapify(self._heap)
 
-    def sorted(self) -> list[Candidate]:
+    def sorted(self) -> list[WorstCandidate]:
         """The worst first."""
         return sorted(self._heap, key=lambda found: (-found.error, -found.position))
 

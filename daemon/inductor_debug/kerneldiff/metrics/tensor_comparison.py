@@ -15,7 +15,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from inductor_debug.kerneldiff.metrics.blocks import Block, Walk
+from inductor_debug.kerneldiff.metrics.blocks import Block, BlockWalk
 from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig, Tolerances
 from inductor_debug.kerneldiff.metrics.metrics import TensorComparison, WorstElement
 from inductor_debug.kerneldiff.metrics.metrics_floats import FloatMetrics
@@ -103,7 +103,7 @@ def compare_tensors(
         left, right = plain(reference), plain(actual)
         shares = _shares(left)
         elements = config.block_elements or _block_elements(left, shares)
-        walk = Walk(left, right, elements, measured_on(left.device))
+        walk = BlockWalk(left, right, elements, measured_on(left.device))
         sums, worst = _walked(walk, shares, left, right, tolerances, config)
     problem, metrics = _mismatch(reference, actual, config), sums.metrics()
     return TensorComparison(
@@ -127,7 +127,7 @@ def _shares(reference: Tensor) -> int:
 
 
 def _walked(
-    walk: Walk, shares: int, reference: Tensor, actual: Tensor, tolerances: Tolerances, config: ComparisonConfig
+    walk: BlockWalk, shares: int, reference: Tensor, actual: Tensor, tolerances: Tolerances, config: ComparisonConfig
 ) -> tuple[Sums, Worst]:
     """Adds up all blocks, in as many threads as there are shares."""
 

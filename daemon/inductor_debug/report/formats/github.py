@@ -13,9 +13,9 @@ from inductor_debug_schema import Checked, Finding, Severity, TargetReport
 
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, summary
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.unchecked_classes import coverage_line
 
 PER_KIND = 10
@@ -33,7 +33,7 @@ _KINDS = {
 class GithubReport:
     """Annotations on the output; the full table in the file that `GITHUB_STEP_SUMMARY` names."""
 
-    def __init__(self, places: Places, sources: Sources, environ: Mapping[str, str]) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, environ: Mapping[str, str]) -> None:
         self._places = places
         self._sources = sources
         self._environ = environ

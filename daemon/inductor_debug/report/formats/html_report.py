@@ -1,7 +1,7 @@
 """The report as one page for people who have neither the tool nor the files: what was checked, what was found, and why.
 
-It loads nothing and runs nothing; files have the names that `Places` gives them. Whatever comes from elsewhere is text
-and never markup.
+It loads nothing and runs nothing; files have the names that `FileNames` gives them. Whatever comes from elsewhere is
+text and never markup.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from inductor_debug_schema import Finding, Range, Related, StageReport
 
 from inductor_debug.engine.results.target_coverage import WORDS, remark
 from inductor_debug.engine.selection.selection import tally, words
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, page, table, text, texts
 from inductor_debug.report.run_report import CheckedFile, CheckResult, summary
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
-from inductor_debug.report.text.snippet import Snippet
+from inductor_debug.report.text.snippet import ShownSnippet
 from inductor_debug.report.text.text import describe, split_message
 from inductor_debug.report.unchecked_classes import coverage_line
 from inductor_debug.rules.amounts import counted
@@ -30,7 +30,7 @@ _TITLE = "inductor-debug"
 class HtmlReport:
     """One HTML page for the whole run. `page_of` gives a rule's page, or None for an unknown rule."""
 
-    def __init__(self, places: Places, sources: Sources, page_of: Callable[[str], Page | None]) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, page_of: Callable[[str], Page | None]) -> None:
         self._sources = sources
         self._links = Links(places, sources)
         self._page_of = page_of
@@ -116,7 +116,7 @@ class HtmlReport:
 
     def _excerpt(self, path: str, area: Range, mark: str) -> str:
         gutter = len(str(area.end.line + 1)) + 1
-        lines = Snippet(Styler(False), mark, Role.INFORMATION).render(self._sources.of(path), area, gutter)
+        lines = ShownSnippet(Styler(False), mark, Role.INFORMATION).render(self._sources.of(path), area, gutter)
         return f"<pre>{text(chr(10).join(lines))}</pre>" if lines else ""
 
     def _rules(self, rules: Sequence[str]) -> Iterable[str]:

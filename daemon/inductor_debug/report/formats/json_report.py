@@ -15,7 +15,7 @@ from inductor_debug_schema import Finding, Position, Range, Related, Severity, T
 
 from inductor_debug.engine.notebooks.reading import place_of
 from inductor_debug.engine.selection.selection import words
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, SkippedFile
 
 SCHEMA = 1
@@ -24,7 +24,7 @@ SCHEMA = 1
 class JsonReport:
     """One JSON document for the whole run."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: FileNames) -> None:
         self._places = places
 
     def file(self, file: CheckedFile) -> str:
@@ -80,7 +80,7 @@ class JsonReport:
         return document
 
 
-def finding_document(finding: Finding, places: Places) -> dict[str, Any]:
+def finding_document(finding: Finding, places: FileNames) -> dict[str, Any]:
     """A finding as the contract has it, in every JSON document that holds findings."""
     return {
         "rule": finding.rule,
@@ -103,14 +103,14 @@ def finding_document(finding: Finding, places: Places) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any, places: Places) -> Any:
+def _shown(value: Any, places: FileNames) -> Any:
     """The facts with paths as they are shown everywhere else."""
     if isinstance(value, dict):
         return {key: places.shown(item) if key == "path" else _shown(item, places) for key, item in value.items()}
     return [_shown(item, places) for item in value] if isinstance(value, list) else value
 
 
-def _related(related: Related, places: Places) -> dict[str, Any]:
+def _related(related: Related, places: FileNames) -> dict[str, Any]:
     return {
         "path": places.shown(related.path),
         "range": to_wire(related.range),

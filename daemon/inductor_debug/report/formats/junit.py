@@ -18,9 +18,9 @@ from inductor_debug_schema import Checked, FileStatus, Finding
 
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import words
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, is_about_the_run
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -43,7 +43,7 @@ class _Case:
 class JunitReport:
     """One XML document for the whole run."""
 
-    def __init__(self, places: Places, sources: Sources) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts) -> None:
         self._places = places
         self._sources = sources
 

@@ -17,9 +17,9 @@ from inductor_debug_schema import Checked, Finding, Range, Related, Severity, Un
 
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import words
-from inductor_debug.report.file_names import Places, file_uri
+from inductor_debug.report.file_names import FileNames, file_uri
 from inductor_debug.report.run_report import CheckedFile, CheckResult, SkippedFile, is_about_the_run
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.registry import Page
 from inductor_debug.rules.words.untaken_words import sentence_of
 
@@ -39,7 +39,7 @@ _COVERAGE_LEVELS = {Checked.NO: "warning", Checked.PARTLY: "note"}
 class SarifReport:
     """One SARIF log with one run. `page_of` gives a rule's page, or None for an unknown rule."""
 
-    def __init__(self, places: Places, sources: Sources, page_of: Callable[[str], Page | None]) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, page_of: Callable[[str], Page | None]) -> None:
         self._places = places
         self._sources = sources
         self._page_of = page_of

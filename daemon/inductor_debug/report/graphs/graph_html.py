@@ -18,7 +18,7 @@ from typing import Any
 from inductor_debug_schema import Finding, GraphDocument, GraphNode, Location, to_wire
 
 from inductor_debug.artifacts.graph_columns import encode
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 
 PAGE = Path(__file__).parents[1] / "pages" / "graph.html"
 PLACEHOLDER = "@@INDUCTOR_DEBUG_DATA@@"
@@ -108,7 +108,7 @@ def sources_of(documents: Iterable[GraphDocument]) -> dict[str, str]:
     nodes = (node for document in documents for graph in document.graphs for node in graph.nodes)
     counted = Counter(node.place.path for node in nodes if node.place is not None)
     found: dict[str, str] = {}
-    room, files = _MOST_SOURCE, Sources()
+    room, files = _MOST_SOURCE, ShownTexts()
     for path, _ in counted.most_common():
         text = "\n".join(files.of(path).lines)
         if 0 < len(text) <= room:

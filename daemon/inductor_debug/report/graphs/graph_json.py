@@ -12,17 +12,17 @@ from typing import Any
 
 from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Listing, to_wire
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 
 SCHEMA = 1
 
 
-def graph_json(document: GraphDocument, statistics: dict[str, Any] | None, places: Places) -> str:
+def graph_json(document: GraphDocument, statistics: dict[str, Any] | None, places: FileNames) -> str:
     """The document as JSON, with a line break at its end."""
     return json.dumps(graph_document(document, statistics, places), indent=1, ensure_ascii=True) + "\n"
 
 
-def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, places: Places) -> dict[str, Any]:
+def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, places: FileNames) -> dict[str, Any]:
     """The document as plain dicts and lists; paths as reports show them."""
     return {
         "schema": SCHEMA,
@@ -40,12 +40,12 @@ def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, p
     }
 
 
-def _graph(graph: Graph, places: Places) -> dict[str, Any]:
+def _graph(graph: Graph, places: FileNames) -> dict[str, Any]:
     nodes = [_node(node, places) for node in graph.nodes]
     return {"name": graph.name, "kind": graph.kind.value, "made_from": graph.made_from, "nodes": nodes}
 
 
-def _node(node: GraphNode, places: Places) -> dict[str, Any]:
+def _node(node: GraphNode, places: FileNames) -> dict[str, Any]:
     return {
         "name": node.name,
         "op": node.op,

@@ -12,9 +12,9 @@ from typing import Any
 from inductor_debug_schema import Range, from_wire
 
 from inductor_debug.report.bisect_words import VERDICTS, typed
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, bullets, code, command, page, table, text
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import in_seconds
 
 Document = dict[str, Any]
@@ -33,7 +33,7 @@ _WAITING = '<span class="going">waiting</span>'
 _NOT_RUN = '<span class="ended">not run</span>'
 
 
-def bisect_page(documents: Sequence[Document], places: Places, sources: Sources) -> str:
+def bisect_page(documents: Sequence[Document], places: FileNames, sources: ShownTexts) -> str:
     """The page of one bisection, or of those of several targets."""
     links = Links(places, sources)
     title = _title(str(documents[0]["target"])) if len(documents) == 1 else "Bisections"
@@ -65,7 +65,7 @@ def _title(target: str) -> str:
     return f"Bisection of {target}"
 
 
-def _body(document: Document, places: Places, links: Links) -> Iterator[str]:
+def _body(document: Document, places: FileNames, links: Links) -> Iterator[str]:
     verdict = str(document["verdict"])
     words = VERDICTS.get(verdict, verdict)
     sentence = text(f"{words[:1].upper()}{words[1:]}.")

@@ -11,8 +11,8 @@ from html import escape
 from inductor_debug_schema import Range
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --pale: #808080; --bad: #c72e0f; --odd: #a66300; }
@@ -88,7 +88,7 @@ def _cells(row: Sequence[str], numeric: int, named: bool) -> Iterable[str]:
 class Links:
     """Links to places in the user's files."""
 
-    def __init__(self, places: Places, sources: Sources) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts) -> None:
         self._places, self._sources = places, sources
 
     def location(self, path: str, area: Range) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, bullets, code, page, table, text
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted, in_bytes
 
 Document = dict[str, Any]
@@ -26,7 +26,11 @@ _ROUND_TRIPS = {"same": "same", "changed": "<strong>changed</strong>", "not-run"
 
 
 def transfers_page(
-    documents: Sequence[Document], places: Places, sources: Sources, most_rows: int = MOST_ROWS, log: str | None = None
+    documents: Sequence[Document],
+    places: FileNames,
+    sources: ShownTexts,
+    most_rows: int = MOST_ROWS,
+    log: str | None = None,
 ) -> str:
     """The page of one target's transfers, or of those of several.
 

@@ -11,7 +11,7 @@ from inductor_debug_schema import AcceleratorColumn, AcceleratorComparison, Seve
 
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.report.cells import one_line, width_of
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.rules.amounts import in_bytes, in_seconds
 from inductor_debug.rules.words.stage_names import stage_name
@@ -22,7 +22,7 @@ Row = tuple[str, list[str]]
 class AcceleratorTable:
     """Writes one comparison for people."""
 
-    def __init__(self, comparison: AcceleratorComparison, places: Places) -> None:
+    def __init__(self, comparison: AcceleratorComparison, places: FileNames) -> None:
         self._comparison, self._places = comparison, places
 
     def text(self, styler: Styler, *, verbose: bool = False) -> str:

@@ -18,8 +18,8 @@ from inductor_debug_schema import (
 
 from inductor_debug.report.bisect_words import VERDICTS, typed
 from inductor_debug.report.cells import printable, width_of
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.snippet import blamed
 from inductor_debug.rules.amounts import counted, in_bytes
@@ -33,7 +33,7 @@ _STATES = {
 _COLUMNS: tuple[str, ...] = ("graph", "direction", "tensor", "type", "on the device", "padding", "digest", "round trip")
 
 
-def bisect_text(document: BisectDocument, places: Places, sources: Sources, styler: Styler) -> str:
+def bisect_text(document: BisectDocument, places: FileNames, sources: ShownTexts, styler: Styler) -> str:
     """The ladder, the verdict, the guilty part with its source, and the commands for both sides."""
     head = f"{printable(document.target)}: "
     role = Role.GOOD if document.verdict is BisectVerdict.NONE else Role.ERROR
@@ -49,7 +49,7 @@ def bisect_text(document: BisectDocument, places: Places, sources: Sources, styl
     return "\n".join(lines) + "\n"
 
 
-def transfers_text(document: TransfersDocument, places: Places, sources: Sources, styler: Styler) -> str:
+def transfers_text(document: TransfersDocument, places: FileNames, sources: ShownTexts, styler: Styler) -> str:
     """A table of what crosses, then what does not come back as it was."""
     summary = document.summary
     head = (
@@ -68,7 +68,7 @@ def transfers_text(document: TransfersDocument, places: Places, sources: Sources
     return "\n".join(lines) + "\n"
 
 
-def _change(transfer: TransferRow, places: Places, styler: Styler) -> list[str]:
+def _change(transfer: TransferRow, places: FileNames, styler: Styler) -> list[str]:
     """What became of a tensor that does not come back as it was; nothing of others."""
     if not transfer.changed:
         return []
@@ -100,7 +100,7 @@ def _ladder(ladder: list[BisectRung], styler: Styler) -> list[str]:
     return lines
 
 
-def _guilty(guilty: BisectGuilty, places: Places, sources: Sources, styler: Styler) -> list[str]:
+def _guilty(guilty: BisectGuilty, places: FileNames, sources: ShownTexts, styler: Styler) -> list[str]:
     direction = guilty.direction.value if guilty.direction is not None else None
     parts = {
         "in the": direction,

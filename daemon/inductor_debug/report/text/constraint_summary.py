@@ -13,8 +13,8 @@ from typing import Any
 from inductor_debug_schema import FileReport, Finding, Range, from_wire, to_wire
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted
 
@@ -64,7 +64,7 @@ def _rule(rule: str, found: list[Finding]) -> dict[str, Any]:
 class ConstraintsText:
     """Writes such documents for people."""
 
-    def __init__(self, places: Places, sources: Sources, styler: Styler) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
         self._places = places
         self._sources = sources
         self._paint = styler.paint

@@ -12,8 +12,8 @@ from inductor_debug_schema import DiffBlame, DiffDocument, DiffSegment, DiffTens
 from inductor_debug_schema.answers.diff_document import Value
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.snippet import blamed
 
@@ -29,7 +29,7 @@ _MOST_BLAMED = 5
 _COLUMNS = ("result", "type", "verdict", "times expected", "max error", "SNR dB", "outside tolerances")
 
 
-def diff_text(document: DiffDocument, places: Places, sources: Sources, styler: Styler) -> str:
+def diff_text(document: DiffDocument, places: FileNames, sources: ShownTexts, styler: Styler) -> str:
     """One document, ending in a line end."""
     return _DiffText(places, sources, styler).render(document)
 
@@ -37,7 +37,7 @@ def diff_text(document: DiffDocument, places: Places, sources: Sources, styler: 
 class _DiffText:
     """Renders `diff` documents."""
 
-    def __init__(self, places: Places, sources: Sources, styler: Styler) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
         self._places, self._sources, self._styler = places, sources, styler
 
     def render(self, document: DiffDocument) -> str:

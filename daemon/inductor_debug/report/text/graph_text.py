@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Location, NodeRole
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.words.stage_names import stage_name
@@ -20,7 +20,7 @@ _MOST_NODES = 8
 class GraphText:
     """Writes graph documents for people."""
 
-    def __init__(self, places: Places, sources: Sources, styler: Styler) -> None:
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
         self._places = places
         self._sources = sources
         self._paint = styler.paint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.recording.guard_facts import lines_of
 
@@ -13,7 +13,7 @@ from inductor_debug.rules.recording.guard_facts import lines_of
 class GuardsText:
     """Writes reports on guards for people."""
 
-    def __init__(self, places: Places, styler: Styler) -> None:
+    def __init__(self, places: FileNames, styler: Styler) -> None:
         self._places = places
         self._paint = styler.paint
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from inductor_debug_schema import Range
 
 from inductor_debug.report.cells import cells, printable
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import ShownText, Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownText, ShownTexts
 from inductor_debug.report.styles import Role, Styler
 
 MAX_WIDTH = 140
@@ -26,7 +26,7 @@ _ELLIPSIS = "..."
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
+class ShownSnippet:
     """Draws excerpts with one underline character (`^` for a finding, `-` for a note) in one role."""
 
     styler: Styler
@@ -90,11 +90,11 @@ class Snippet:
         return (self.styler.paint(f"{shown:>{gutter}} |", Role.FRAME) + text).rstrip()
 
 
-def blamed(path: str, area: Range, places: Places, sources: Sources, styler: Styler) -> list[str]:
+def blamed(path: str, area: Range, places: FileNames, sources: ShownTexts, styler: Styler) -> list[str]:
     """The place of an expression at fault, as `  model.py:33:18`, with its source below."""
     place = styler.paint(f"  {sources.location(printable(places.shown(path)), path, area.start)}", Role.PLACE)
     gutter = len(str(area.end.line + 1)) + 1
-    return [place, *Snippet(styler, "^", Role.ERROR).render(sources.of(path), area, gutter)]
+    return [place, *ShownSnippet(styler, "^", Role.ERROR).render(sources.of(path), area, gutter)]
 
 
 def crop(line: str, start: int, end: int) -> tuple[str, int, int]:

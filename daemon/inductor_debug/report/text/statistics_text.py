@@ -8,7 +8,7 @@ from typing import Any
 from inductor_debug_schema import Stage
 
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.words.stage_names import stage_name
@@ -22,7 +22,7 @@ _MOST_KERNELS = 5
 class StatisticsText:
     """Writes statistics documents for people."""
 
-    def __init__(self, places: Places, styler: Styler) -> None:
+    def __init__(self, places: FileNames, styler: Styler) -> None:
         self._places = places
         self._paint = styler.paint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inductor_debug_schema import LineTensors, MemoryPeak, TensorPlace, TensorRow
 
 from inductor_debug.report.cells import printable, width_of
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 
@@ -15,7 +15,7 @@ _MARKS = {"made": "made", "read": "read", "freed": "freed here", "gone": "gone b
 _WIDEST = 48
 
 
-def tensors_text(document: LineTensors, places: Places, styler: Styler) -> str:
+def tensors_text(document: LineTensors, places: FileNames, styler: Styler) -> str:
     """The run that is shown, its tensors, and the memory."""
     lines = [_head(document, places), ""]
     listed = [row for row in document.rows if group_of(row) is None]
@@ -29,7 +29,7 @@ def tensors_text(document: LineTensors, places: Places, styler: Styler) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head(document: LineTensors, places: Places) -> str:
+def _head(document: LineTensors, places: FileNames) -> str:
     where = f"{places.shown(document.path)}:{document.line + 1}"
     time = f", call {document.call + 1} of {document.calls}" if document.calls > 1 else ""
     module = f" in {document.module}" if document.module else ""
@@ -41,7 +41,7 @@ def _head(document: LineTensors, places: Places) -> str:
     return printable(f"{where}{between}: {document.target}, {document.function}{module}{time}")
 
 
-def _cells(row: TensorRow, places: Places) -> tuple[str, ...]:
+def _cells(row: TensorRow, places: FileNames) -> tuple[str, ...]:
     label = row.label if row.named else f"`{row.label}`"
     scope = f" (of {row.scope})" if row.scope else ""
     reads = ", ".join(_place(place, places) for place in row.reads[:2])
@@ -103,7 +103,7 @@ def _others(document: LineTensors, styler: Styler) -> list[str]:
     return found
 
 
-def _memory(document: LineTensors, places: Places) -> list[str]:
+def _memory(document: LineTensors, places: FileNames) -> list[str]:
     memory = document.memory
     if memory is None:
         return []
@@ -121,12 +121,12 @@ def _memory(document: LineTensors, places: Places) -> list[str]:
     return lines
 
 
-def _peak(peak: MemoryPeak, places: Places) -> str:
+def _peak(peak: MemoryPeak, places: FileNames) -> str:
     where = f" at {_place(peak.place, places)}: {printable(peak.place.text)}" if peak.place is not None else ""
     return in_bytes(peak.bytes) + where
 
 
-def _place(place: TensorPlace, places: Places) -> str:
+def _place(place: TensorPlace, places: FileNames) -> str:
     return f"{places.shown(place.path)}:{place.range.start.line + 1}"
 
 

@@ -19,11 +19,11 @@ from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, Ta
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
-from inductor_debug.report.file_names import Places
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode, SkippedFile, summary
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler, role_of
-from inductor_debug.report.text.snippet import Snippet
+from inductor_debug.report.text.snippet import ShownSnippet
 from inductor_debug.report.unchecked_classes import coverage_line
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.words.break_words import details_of
@@ -57,7 +57,7 @@ class TextReport:
     """
 
     def __init__(
-        self, places: Places, sources: Sources, styler: Styler, *, verbose: bool = False, quiet: bool = False
+        self, places: FileNames, sources: ShownTexts, styler: Styler, *, verbose: bool = False, quiet: bool = False
     ) -> None:
         self._places = places
         self._sources = sources
@@ -128,7 +128,7 @@ class TextReport:
         headline, *more = split_message(printable(finding.message))
         gutter = self._gutter([finding.range, *(related.range for related in finding.related)])
         lines = [f"{self._head(finding)} {headline}"]
-        lines += self._excerpt(finding.path, finding.range, gutter, Snippet(self._styler, "^", role))
+        lines += self._excerpt(finding.path, finding.range, gutter, ShownSnippet(self._styler, "^", role))
         lines += [row for line in more for row in self._remarks(line, gutter)]
         if self._verbose and isinstance(finding.facts, GraphBreak):
             lines += [row for line in details_of(finding.facts) for row in self._remarks(printable(line), gutter)]
@@ -157,7 +157,7 @@ class TextReport:
         known = (related.path, related.range, related.message)
         above = (related.path, related.range) == (finding.path, finding.range)
         if not above and (self._verbose or known not in self._noted):
-            snippet = Snippet(self._styler, "-", Role.INFORMATION)
+            snippet = ShownSnippet(self._styler, "-", Role.INFORMATION)
             lines += self._excerpt(related.path, related.range, gutter, snippet)
             self._noted.add(known)
         return lines + [" " * gutter + self._styler.paint(f" | {line}", Role.FAINT) for line in more]
@@ -165,7 +165,7 @@ class TextReport:
     def _place(self, path: str, area: Range, role: Role = Role.PLACE) -> str:
         return self._styler.paint(self._sources.location(printable(self._places.shown(path)), path, area.start), role)
 
-    def _excerpt(self, path: str, area: Range, gutter: int, snippet: Snippet) -> list[str]:
+    def _excerpt(self, path: str, area: Range, gutter: int, snippet: ShownSnippet) -> list[str]:
         rows = snippet.render(self._sources.of(path), area, gutter)
         return [self._styler.paint(" " * gutter + " |", Role.FRAME), *rows] if rows else []
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from inductor_debug.repro.backend.backend_oracle import FACTOR, Manner, Symptom
 from inductor_debug.repro.minimiser.oracle import words_of
 from inductor_debug.repro.program.literals import source_of
-from inductor_debug.repro.script.backend_source import Carried
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.backend_source import BackendSource
+from inductor_debug.repro.script.script_checks import ScriptCheck
 
 _RUN = '''\
 def outcome(function, values, seed=0):
@@ -61,7 +61,7 @@ def wide(value):
     return value.detach().to(torch.float64).requires_grad_(value.requires_grad)'''
 
 
-def backend_check(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
+def backend_check(backend: BackendSource, symptom: Symptom, manner: Manner) -> ScriptCheck:
     """The check for a symptom that `backend` shows."""
     if symptom.kind == "differs":
         return _differs(backend, manner)
@@ -80,14 +80,16 @@ def outcome_text(manner: Manner) -> str:
     )
 
 
-def _compiled(backend: Carried, manner: Manner) -> str:
+def _compiled(backend: BackendSource, manner: Manner) -> str:
     return f"compiled = torch.compile(failing, backend={backend.expression}, dynamic={manner.dynamic})"
 
 
-def _check(backend: Carried, seeks: str, code: list[str], body: str, imports: tuple[str, ...] = ()) -> Check:
+def _check(
+    backend: BackendSource, seeks: str, code: list[str], body: str, imports: tuple[str, ...] = ()
+) -> ScriptCheck:
     """The check, with the backend itself before everything else where the script carries it."""
     text = "\n\n\n".join(part for part in (backend.code, *code) if part)
-    return Check(seeks, (*imports, *backend.imports), text, body)
+    return ScriptCheck(seeks, (*imports, *backend.imports), text, body)
 
 
 def _run(manner: Manner, function: str) -> str:
@@ -100,7 +102,7 @@ def _calls(manner: Manner, indent: str) -> str:
     return f"{indent}{call}" if manner.calls == 1 else f"{indent}for _ in range({manner.calls}):\n{indent}    {call}"
 
 
-def _raises(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
+def _raises(backend: BackendSource, symptom: Symptom, manner: Manner) -> ScriptCheck:
     words = words_of(symptom.message)
     if words:
         caught = f"""\
@@ -121,7 +123,7 @@ return False"""
     return _check(backend, f"backend {backend.name} raises {symptom.exception}", [*code, _CAUSES], body)
 
 
-def _differs(backend: Carried, manner: Manner) -> Check:
+def _differs(backend: BackendSource, manner: Manner) -> ScriptCheck:
     random = (
         "import torch._inductor.config\n\ntorch._inductor.config.fallback_random = True  # the same numbers as eager\n"
         if backend.name == "inductor"
@@ -163,7 +165,7 @@ return False"""
     return _check(backend, seeks, [outcome_text(manner), *errors], body)
 
 
-def _dies(backend: Carried, symptom: Symptom, manner: Manner) -> Check:
+def _dies(backend: BackendSource, symptom: Symptom, manner: Manner) -> ScriptCheck:
     hangs = symptom.kind == "hangs"
     body = f"""\
 if "--run" in sys.argv:

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from inductor_debug.repro.minimiser.attempts import Ending, attempt
-from inductor_debug.repro.minimiser.oracle import Verdict, shape_of
+from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
+from inductor_debug.repro.minimiser.oracle import OracleVerdict, shape_of
 from inductor_debug.repro.program.literals import UnprintableError
 from inductor_debug.repro.program.program import Program
 from inductor_debug.repro.program.program_execution import tensors_of
@@ -100,11 +100,11 @@ class BackendOracle:
         parts = (symptom.kind, symptom.exception, symptom.signal, shape_of(symptom.message), torch.__version__)
         self.fingerprint = "|".join((name or str(backend), *parts, str(self._manner)))
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         """Compiles and runs the program in a child."""
         seconds = HANG_SECONDS if self._symptom.kind == "hangs" else ATTEMPT_SECONDS
         found = symptom_of(program, self._backend, self._recorded, self._manner, seconds=seconds)
-        return Verdict(self._symptom.same(found), found.words)
+        return OracleVerdict(self._symptom.same(found), found.words)
 
 
 def symptom_of(
@@ -128,9 +128,9 @@ def symptom_of(
 def ending_of(work: Callable[[], dict[str, Any]], *, seconds: float = ATTEMPT_SECONDS) -> Symptom:
     """The symptom whose fields `work` gives in a child, or what became of the child."""
     found = attempt(work, timeout=seconds)
-    if found.ending is Ending.HUNG:
+    if found.ending is AttemptEnding.HUNG:
         return Symptom("hangs")
-    if found.ending is Ending.CRASHED:
+    if found.ending is AttemptEnding.CRASHED:
         return Symptom("dies", signal=found.detail) if found.detail.startswith("killed") else Symptom("")
     return Symptom(**found.answer)
 

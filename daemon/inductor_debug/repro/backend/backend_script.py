@@ -33,9 +33,9 @@ from inductor_debug.repro.program.capturing import CapturedGraph, Whole, graphs_
 from inductor_debug.repro.program.literals import UnprintableError
 from inductor_debug.repro.program.program import Program
 from inductor_debug.repro.program.safetensors import UnsavableError
-from inductor_debug.repro.script.backend_source import Carried
+from inductor_debug.repro.script.backend_source import BackendSource
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, written
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header
 from inductor_debug.rules.amounts import counted
 
@@ -63,7 +63,7 @@ class BackendScript:
     def __init__(
         self,
         target: BuiltTarget,
-        backend: Carried,
+        backend: BackendSource,
         memo: Path | None,
         progress: Callable[..., None],
         keep: Callable[[Reproducer, str], None],
@@ -210,7 +210,7 @@ class BackendScript:
         name = f"{self._backend}|{self._carried.code}"
         return BackendOracle(self._compiler, symptom, whole.values, manner, name)
 
-    def _check(self, symptom: Symptom, manner: Manner) -> Check:
+    def _check(self, symptom: Symptom, manner: Manner) -> ScriptCheck:
         """What the script looks for."""
         return backend_check(self._carried, symptom, manner)
 
@@ -233,7 +233,7 @@ def _at(header: Header, program: Program, target: BuiltTarget) -> Header:
     return dataclasses.replace(header, place=place, source=source)
 
 
-def _about(backend: Carried) -> list[str]:
+def _about(backend: BackendSource) -> list[str]:
     if backend.code:
         return [f"backend {backend.name} is the project's own; its source is carried along"]
     said = f"backend {backend.name} is registered by the library {backend.needs}, which has to be installed"

@@ -16,7 +16,7 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.targets.target_builder import Load
 from inductor_debug.kerneldiff.emulation.backends import backend_in
 from inductor_debug.repro.backend.backend_oracle import Compiler
-from inductor_debug.repro.script.backend_source import Carried, carried, known_to_torch
+from inductor_debug.repro.script.backend_source import BackendSource, carried, known_to_torch
 
 
 def function_in(load: Load, name: str) -> Compiler | None:
@@ -26,7 +26,7 @@ def function_in(load: Load, name: str) -> Compiler | None:
     return backend_in(load.module, name)
 
 
-def named_in_script(name: str, own: Compiler | None, load: Load, sources: SourceMap) -> Carried:
+def named_in_script(name: str, own: Compiler | None, load: Load, sources: SourceMap) -> BackendSource:
     """How a script names the backend. `own` is the function, where torch does not know the name."""
     backend = own if own is not None else _registered(name)
     home = getattr(backend, "__module__", None) or type(backend).__module__

@@ -13,7 +13,7 @@ from inductor_debug.accelerators.number_formats import NumberFormat, Overflow, T
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.repro.backend.backend_checks import outcome_text
 from inductor_debug.repro.backend.backend_oracle import FACTOR, Manner
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Numbers:
         )
 
 
-def emulated_check(numbers: Numbers, kind: str, manner: Manner) -> Check:
+def emulated_check(numbers: Numbers, kind: str, manner: Manner) -> ScriptCheck:
     """The check that a result is wrong in the way that `kind` says (see `measured` in the script)."""
     body = f"""\
 print("Emulated from the profile of {numbers.accelerator}; no accelerator is used.")
@@ -60,7 +60,7 @@ return found"""
         "from torch.utils._python_dispatch import TorchDispatchMode",
         "from torch.utils._pytree import tree_leaves, tree_map",
     )
-    return Check(seeks, imports, arithmetic_text(numbers, manner), body)
+    return ScriptCheck(seeks, imports, arithmetic_text(numbers, manner), body)
 
 
 def arithmetic_text(numbers: Numbers, manner: Manner) -> str:

@@ -21,8 +21,8 @@ from inductor_debug.repro.backend.backend_oracle import ATTEMPT_SECONDS, Manner,
 from inductor_debug.repro.backend.backend_script import BackendScript
 from inductor_debug.repro.backend.emulated_checks import Numbers, arithmetic_text, emulated_check
 from inductor_debug.repro.backend.exported_script import exported
-from inductor_debug.repro.minimiser.attempts import Ending, attempt
-from inductor_debug.repro.minimiser.oracle import Verdict
+from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
+from inductor_debug.repro.minimiser.oracle import OracleVerdict
 from inductor_debug.repro.program.bodies import has_bodies
 from inductor_debug.repro.program.capturing import CapturedGraph, Whole
 from inductor_debug.repro.program.literals import UnprintableError
@@ -30,7 +30,7 @@ from inductor_debug.repro.program.program import Program
 from inductor_debug.repro.program.program_execution import tensors_of
 from inductor_debug.repro.script.backend_source import known_to_torch
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header, function_source
 
 
@@ -55,13 +55,13 @@ class EmulatedOracle:
         text = arithmetic_text(numbers, manner)  # what judges: verdicts of another text are not this one's
         self.fingerprint = "|".join((text, symptom.exception, torch.__version__, *sorted(original)))
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         """Runs the program ideally and emulated, in a child."""
         sought = self._symptom.exception
         found = emulated_symptom(
             program, self._numbers, self._recorded, self._manner, sought=sought, original=self._original
         )
-        return Verdict(bool(found.kind), found.words)
+        return OracleVerdict(bool(found.kind), found.words)
 
 
 class EmulatedScript(BackendScript):
@@ -114,7 +114,7 @@ class EmulatedScript(BackendScript):
         original = lost_inputs(whole.program, given, self._numbers)
         return EmulatedOracle(self._numbers, symptom, whole.values, manner, original)
 
-    def _check(self, symptom: Symptom, manner: Manner) -> Check:
+    def _check(self, symptom: Symptom, manner: Manner) -> ScriptCheck:
         return emulated_check(self._numbers, symptom.exception, manner)
 
 
@@ -168,9 +168,9 @@ def emulated_symptom(
         }
 
     found = attempt(work, timeout=ATTEMPT_SECONDS)
-    if found.ending is not Ending.DONE and not sought:
+    if found.ending is not AttemptEnding.DONE and not sought:
         raise NotReproducibleError(f"the operations could not be run with emulated numbers: {found.detail}")
-    return Symptom(**found.answer) if found.ending is Ending.DONE else Symptom("")
+    return Symptom(**found.answer) if found.ending is AttemptEnding.DONE else Symptom("")
 
 
 _KINDS = ("NaN", "infinity", "wrong numbers")

@@ -18,7 +18,7 @@ from inductor_debug.repro.backend.backend_checks import backend_check
 from inductor_debug.repro.backend.backend_oracle import Compiler, Manner, Symptom, ending_of, shown
 from inductor_debug.repro.program.capturing import CapturedGraph
 from inductor_debug.repro.program.sharing import copies_of
-from inductor_debug.repro.script.backend_source import Carried
+from inductor_debug.repro.script.backend_source import BackendSource
 from inductor_debug.repro.script.reproducer import Reproducer
 from inductor_debug.repro.script.writing import Header, assembled
 
@@ -75,7 +75,13 @@ def symptom_of_exported(content: bytes, graph: CapturedGraph, backend: str | Com
 
 
 def exported_script(
-    content: bytes, graph: CapturedGraph, backend: Carried, symptom: Symptom, manner: Manner, header: Header, name: str
+    content: bytes,
+    graph: CapturedGraph,
+    backend: BackendSource,
+    symptom: Symptom,
+    manner: Manner,
+    header: Header,
+    name: str,
 ) -> Reproducer:
     """The script and the file."""
     mark = "graph_" + hashlib.blake2b(content, digest_size=5).hexdigest()

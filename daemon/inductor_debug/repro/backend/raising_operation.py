@@ -18,10 +18,10 @@ from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces
 from inductor_debug.repro.backend.backend_oracle import Compiler, Manner, Symptom, tried
 from inductor_debug.repro.minimiser.minimise import Minimiser
 from inductor_debug.repro.minimiser.minimised import GoneError
-from inductor_debug.repro.minimiser.oracle import Verdict
+from inductor_debug.repro.minimiser.oracle import OracleVerdict
 from inductor_debug.repro.program.capturing import CapturedGraph, Whole, graphs_of, whole_of
 from inductor_debug.repro.program.literals import UnprintableError
-from inductor_debug.repro.program.program import Program, Step
+from inductor_debug.repro.program.program import Program, ProgramStep
 from inductor_debug.repro.script.writing import function_source
 
 
@@ -68,7 +68,7 @@ def raising_operation(
 
 def _last_step(
     whole: Whole, backend: Compiler, symptom: Symptom, manner: Manner, seconds: float, progress: Callable[[str], None]
-) -> Step | None:
+) -> ProgramStep | None:
     minimiser = Minimiser(
         _Oracle(whole, backend, symptom, manner),
         progress=lambda left, attempts, _: progress(f"{left} operations left, {attempts} attempts"),
@@ -90,9 +90,9 @@ class _Oracle:
     def __init__(self, whole: Whole, backend: Compiler, symptom: Symptom, manner: Manner) -> None:
         self._whole, self._backend, self._symptom, self._manner = whole, backend, symptom, manner
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         found = _symptom(program, self._backend, self._whole, self._manner)
-        return Verdict(self._symptom.same(found), found.words)
+        return OracleVerdict(self._symptom.same(found), found.words)
 
 
 def _symptom(program: Program, backend: Compiler, whole: Whole, manner: Manner) -> Symptom:
@@ -102,7 +102,7 @@ def _symptom(program: Program, backend: Compiler, whole: Whole, manner: Manner) 
         return Symptom("")
 
 
-def _place(graph: CapturedGraph, step: Step, target: BuiltTarget, sources: SourceMap) -> Location | None:
+def _place(graph: CapturedGraph, step: ProgramStep, target: BuiltTarget, sources: SourceMap) -> Location | None:
     nodes = (node for node in graph.graph_module.graph.nodes if node.name == step.node)
     node = next(nodes, None)
     return None if node is None else NodePlaces(target, sources).place(node)

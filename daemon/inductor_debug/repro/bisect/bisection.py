@@ -23,7 +23,7 @@ from inductor_debug.capture.script_backends.transfers import Transfer
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import DYNAMO, Backend, UnknownBackendError, resolve
 from inductor_debug.kerneldiff.execution.node_graphs import SharedGraphs
-from inductor_debug.kerneldiff.execution.run_state import State as ModelState
+from inductor_debug.kerneldiff.execution.run_state import RunState as ModelState
 from inductor_debug.kerneldiff.execution.side_runs import run_side
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import Blame, DiffReport, Verdict
@@ -31,7 +31,15 @@ from inductor_debug.repro.backend.raising_operation import raising_operation
 from inductor_debug.repro.bisect.bisection_result import Bisection, BisectionOptions, TriedRung
 from inductor_debug.repro.bisect.compiler_passes import Guilty, OutOfTimeError, guilty_pass
 from inductor_debug.repro.bisect.front_end import departure
-from inductor_debug.repro.bisect.ladder import EAGER, TRANSFERS, Layer, Rung, State, is_about_the_environment, ladder
+from inductor_debug.repro.bisect.ladder import (
+    EAGER,
+    TRANSFERS,
+    BackendRung,
+    Layer,
+    State,
+    is_about_the_environment,
+    ladder,
+)
 from inductor_debug.repro.bisect.transfers_task import run_logged
 from inductor_debug.rules.amounts import counted
 
@@ -99,7 +107,7 @@ class Bisector:
         elif len(result.ladder) < len(self._rungs):
             result.notes.append(f"{self._wanted.reference} is no yardstick: the others are compared with eager.")
 
-    def _climb(self, rung: Rung) -> TriedRung:
+    def _climb(self, rung: BackendRung) -> TriedRung:
         self._progress(f"{rung.backend}: {rung.adds}")
         torch._dynamo.reset()
         started = time.perf_counter()
@@ -111,7 +119,7 @@ class Bisector:
             tried = self._compared(rung, nodes=False)
         return replace(tried, seconds=time.perf_counter() - started)
 
-    def _eager(self, rung: Rung) -> TriedRung:
+    def _eager(self, rung: BackendRung) -> TriedRung:
         state = ModelState(self._target, parameters=True)
         ran = run_side(self._target, self._target.function, seed=self._wanted.seed, gradients=self._gradients)
         state.finish()
@@ -120,7 +128,7 @@ class Bisector:
             return TriedRung(rung, State.FAILED, why, 0.0)
         return TriedRung(rung, State.OK, "The model runs.", 0.0)
 
-    def _transfers(self, rung: Rung) -> TriedRung:
+    def _transfers(self, rung: BackendRung) -> TriedRung:
         transfers: list[Transfer] = []
         state = ModelState(self._target, parameters=True)
         error = run_logged(self._target, self._profile, transfers.append)
@@ -138,7 +146,7 @@ class Bisector:
         )
         return TriedRung(rung, State.WRONG, why, 0.0, place=first.place, subject=first.name)
 
-    def _compared(self, rung: Rung, *, nodes: bool, yardstick: str = "") -> TriedRung:
+    def _compared(self, rung: BackendRung, *, nodes: bool, yardstick: str = "") -> TriedRung:
         yardstick = yardstick or self._yardstick
         try:
             reference, test = map(self._backend, (yardstick, rung.backend))

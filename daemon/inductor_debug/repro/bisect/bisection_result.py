@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import BisectDocument, BisectGuilty, BisectRung, Location
 
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport
-from inductor_debug.repro.bisect.ladder import EAGER, Layer, Rung, State
+from inductor_debug.repro.bisect.ladder import EAGER, BackendRung, Layer, State
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class BisectionOptions:
 class TriedRung:
     """One rung and how it ended. `report` is the comparison with `reference`, where there was one."""
 
-    rung: Rung
+    rung: BackendRung
     state: State
     why: str
     seconds: float

@@ -18,7 +18,7 @@ State: TypeAlias = RungState
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class BackendRung:
     """One step of the ladder. `adds` says in a few words what it adds to the one before."""
 
     backend: str
@@ -26,17 +26,19 @@ class Rung:
     adds: str
 
 
-EAGER = Rung("eager", Layer.ENVIRONMENT, "the model without any compiler")
+EAGER = BackendRung("eager", Layer.ENVIRONMENT, "the model without any compiler")
 TRANSFERS = "transfers"
 _TORCH = (
-    Rung(DYNAMO, Layer.FRONT_END, "Dynamo's capture"),
-    Rung("aot_eager", Layer.FRONT_END, "AOTAutograd's tracing of forward and backward"),
-    Rung("aot_eager_decomp_partition", Layer.FRONT_END, "decompositions and the partitioner"),
-    Rung("inductor", Layer.BACK_END, "Inductor's passes, lowerings and generated code"),
+    BackendRung(DYNAMO, Layer.FRONT_END, "Dynamo's capture"),
+    BackendRung("aot_eager", Layer.FRONT_END, "AOTAutograd's tracing of forward and backward"),
+    BackendRung("aot_eager_decomp_partition", Layer.FRONT_END, "decompositions and the partitioner"),
+    BackendRung("inductor", Layer.BACK_END, "Inductor's passes, lowerings and generated code"),
 )
 
 
-def ladder(accelerator: str | None, backends: list[str] | None = None, reference: str = EAGER.backend) -> list[Rung]:
+def ladder(
+    accelerator: str | None, backends: list[str] | None = None, reference: str = EAGER.backend
+) -> list[BackendRung]:
     """The rungs to climb, in order.
 
     Args:
@@ -48,24 +50,24 @@ def ladder(accelerator: str | None, backends: list[str] | None = None, reference
     if reference == EAGER.backend:
         return rungs
     known = {rung.backend: rung for rung in (*_TORCH, *rungs)}
-    first = known.get(reference, Rung(reference, Layer.BACK_END, f"the backend {reference}"))
+    first = known.get(reference, BackendRung(reference, Layer.BACK_END, f"the backend {reference}"))
     return [rungs[0], first, *(rung for rung in rungs[1:] if rung.backend != reference)]
 
 
-def _rungs(accelerator: str | None, backends: list[str] | None) -> list[Rung]:
+def _rungs(accelerator: str | None, backends: list[str] | None) -> list[BackendRung]:
     known = {rung.backend: rung for rung in _TORCH}
     there = accelerator or "the accelerator"
-    transfers = Rung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {there} and back")
+    transfers = BackendRung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {there} and back")
     if backends:
         known[TRANSFERS] = transfers
         named = [name for name in backends if name != EAGER.backend]
-        own = [known.get(name, Rung(name, Layer.BACK_END, f"the backend {name}")) for name in named]
+        own = [known.get(name, BackendRung(name, Layer.BACK_END, f"the backend {name}")) for name in named]
         return [EAGER, *own]
     last = []
     if accelerator is not None:
         last = [
             transfers,
-            Rung(accelerator, Layer.BACK_END, f"the arithmetic of {accelerator}"),
+            BackendRung(accelerator, Layer.BACK_END, f"the arithmetic of {accelerator}"),
         ]
     return [EAGER, *_TORCH, *last]
 

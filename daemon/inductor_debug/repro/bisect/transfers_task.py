@@ -29,7 +29,7 @@ from torch.fx import GraphModule
 
 from inductor_debug.accelerators.profile import Profile, chosen_name, read_profile
 from inductor_debug.capture.failures.failures import describe
-from inductor_debug.capture.graphs.graph_arguments import Argument
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.script_backends.transfer_log import TransferLog
 from inductor_debug.capture.script_backends.transfers import Transfer
@@ -85,7 +85,7 @@ def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transf
     return ""
 
 
-def _declared(target: BuiltTarget, argument: Argument) -> Location | None:
+def _declared(target: BuiltTarget, argument: GraphArgument) -> Location | None:
     """Where the user declared the parameter or buffer, or gave the inputs."""
     given = target.input_frames if argument.role is NodeRole.INPUT else ()
     return next((frame.location for frame in target.declarations.get(argument.name, given) if frame.in_project), None)

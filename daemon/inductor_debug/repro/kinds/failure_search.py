@@ -33,7 +33,7 @@ from inductor_debug.repro.kinds.constraint_script import constraint_script
 from inductor_debug.repro.kinds.observing import observe
 from inductor_debug.repro.kinds.python_script import break_script, eager_script, raise_script, recompile_script
 from inductor_debug.repro.kinds.raising_script import raised_by_operation, raising_script
-from inductor_debug.repro.kinds.selecting import Wanted
+from inductor_debug.repro.kinds.selecting import WantedFinding
 from inductor_debug.repro.program.constraint_cuts import findings_of
 from inductor_debug.repro.program.literals import UnprintableError
 from inductor_debug.repro.program.safetensors import UnsavableError
@@ -73,7 +73,7 @@ class Search:
         self._seen: list[Finding] = []
         self._fine: list[str] = []
 
-    def reproducer(self, candidate: Candidate, load: Load, wanted: Wanted) -> Reproducer | None:
+    def reproducer(self, candidate: Candidate, load: Load, wanted: WantedFinding) -> Reproducer | None:
         """The reproducer for the failure in this target; None where the target does not have it.
 
         Raises:
@@ -101,7 +101,7 @@ class Search:
         return self._raised_for_real(target, candidate, load, wanted)
 
     def _with_each_set(
-        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: Wanted
+        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: WantedFinding
     ) -> Iterator[Reproducer | None]:
         """What is tried with one set of inputs at a time: an operation that is refused, an exception."""
         for alone in target.alone():
@@ -110,7 +110,7 @@ class Search:
             if not wanted.rule or wanted.rule == "capture-error":
                 yield self._raised(alone, wanted)
 
-    def missing(self, wanted: Wanted) -> str:
+    def missing(self, wanted: WantedFinding) -> str:
         """What to say where no target has the failure."""
         if self._fine:
             return "; ".join(self._fine)
@@ -118,7 +118,9 @@ class Search:
         others = sorted({finding.rule for finding in self._seen})
         return f"{said} (there are findings of {', '.join(others)})" if others else said
 
-    def _constraint(self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: Wanted) -> Reproducer | None:
+    def _constraint(
+        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: WantedFinding
+    ) -> Reproducer | None:
         with self._builder.eagerly():
             seen = observe(target, self._sources)
         made = self._of_recording(seen.recording, Stage.PREVIEW, target, wanted)
@@ -141,7 +143,7 @@ class Search:
             again = observe(real, self._sources)
         return self._of_recording(again.recording, Stage.PREVIEW, real, wanted)
 
-    def _raised(self, target: BuiltTarget, wanted: Wanted) -> Reproducer | None:
+    def _raised(self, target: BuiltTarget, wanted: WantedFinding) -> Reproducer | None:
         """An exception that the target raises when it runs."""
         with self._builder.eagerly():
             seen = observe(target, self._sources)
@@ -165,7 +167,7 @@ class Search:
             raise NotReproducibleError(f"the operation cannot be written as code: {error}") from error
 
     def _raised_for_real(
-        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: Wanted
+        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: WantedFinding
     ) -> Reproducer | None:
         """An exception that depends on values: an index that is out of range. No analysis sees it, so it comes last."""
         if wanted.given or target.fake_mode is None:
@@ -176,7 +178,7 @@ class Search:
         return next(filter(None, (self._raised(alone, wanted) for alone in real.alone())), None)
 
     def _raised_by_compiler(
-        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: Wanted
+        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: WantedFinding
     ) -> Reproducer | None:
         """An exception that the target does not raise itself: a later stage's compiler does."""
         for stage, backend in _COMPILERS.items():
@@ -186,7 +188,9 @@ class Search:
                     return made
         return None
 
-    def _python(self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: Wanted) -> Reproducer | None:
+    def _python(
+        self, target: BuiltTarget, candidate: Candidate, load: Load, wanted: WantedFinding
+    ) -> Reproducer | None:
         """What Dynamo cannot capture, or compiles again."""
         with self._builder.traced():
             outcome = run_mock(target, self._sources)
@@ -213,7 +217,7 @@ class Search:
             raise NotReproducibleError(f"what the code sees cannot be written down: {error}") from error
 
     def _of_recording(
-        self, recording: Recording, stage: Stage, target: BuiltTarget, wanted: Wanted
+        self, recording: Recording, stage: Stage, target: BuiltTarget, wanted: WantedFinding
     ) -> Reproducer | None:
         found = findings_of(recording, self._profile, stage=stage, target=target.name, fallback=target.location)
         self._seen += found

@@ -20,7 +20,7 @@ from inductor_debug.repro.program.from_recording import Recorded, program_of
 from inductor_debug.repro.program.program import Program, Spec, cut, producers
 from inductor_debug.repro.program.stand_ins import is_foreign
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header, script
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.recording.liveness import Holding, Peak, on_device, peak_of
@@ -176,7 +176,7 @@ def _kind(holding: Holding) -> str:
     return "made before, needed after" if holding.maker is not None else holding.kind
 
 
-def _check(program: Program, profile: Profile, op: Op, table: Counter[_Row]) -> Check:
+def _check(program: Program, profile: Profile, op: Op, table: Counter[_Row]) -> ScriptCheck:
     limit = profile.memory_bytes or 0
     kept = [f"values[{index}]" for index, item in enumerate(program.inputs) if item.origin]
     code = [_WATCH, _bytes_of(profile)]
@@ -189,7 +189,7 @@ def _check(program: Program, profile: Profile, op: Op, table: Counter[_Row]) -> 
         kept.append("*held()")
     body = _BODY.format(limit=limit, accelerator=profile.name, throughout=", ".join(kept))
     seeks = f"more than {limit} bytes ({in_bytes(limit)}) have to be alive while {op.overload} runs"
-    return Check(seeks, _IMPORTS, "\n\n\n".join(code), body)
+    return ScriptCheck(seeks, _IMPORTS, "\n\n\n".join(code), body)
 
 
 def _bytes_of(profile: Profile) -> str:

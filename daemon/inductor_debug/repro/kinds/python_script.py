@@ -18,8 +18,8 @@ from inductor_debug.repro.kinds.seen_values import frames_at
 from inductor_debug.repro.minimiser.oracle import words_of
 from inductor_debug.repro.program.literals import source_of
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works
-from inductor_debug.repro.script.script_checks import Check, raise_check
-from inductor_debug.repro.script.snippets import Snippet, snippet_of, statement_at
+from inductor_debug.repro.script.script_checks import ScriptCheck, raise_check
+from inductor_debug.repro.script.snippets import SourceSnippet, snippet_of, statement_at
 from inductor_debug.repro.script.writing import Header, assembled
 
 Around = Callable[[], AbstractContextManager[Any]]
@@ -99,7 +99,7 @@ def break_script(
     snippet = snippet_of([statement], frames[0].values)
     kind = finding.facts.torch_kind.rstrip(".")
     body = _BREAK.format(words=source_of(kind))
-    check = Check(f"torch.compile breaks the graph: {kind}", (), "", body)
+    check = ScriptCheck(f"torch.compile breaks the graph: {kind}", (), "", body)
     text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
     return _tried(Reproducer(text, name, _size(function), 1, 1), "the statement alone does not break a graph")
 
@@ -126,7 +126,7 @@ def recompile_script(
     calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
     if len(calls) < 2:
         raise NotReproducibleError("the function was called in one way only when the target ran eagerly")
-    check = Check("torch.compile compiles the function again", (), "", _RECOMPILE)
+    check = ScriptCheck("torch.compile compiles the function again", (), "", _RECOMPILE)
     return _called(
         function, snippets[0], (calls[:2], calls), check, header, name, "the function alone is compiled once"
     )
@@ -134,9 +134,9 @@ def recompile_script(
 
 def _called(
     function: ast.FunctionDef,
-    snippet: Snippet,
+    snippet: SourceSnippet,
     choices: Sequence[list[tuple[str, ...]]],
-    check: Check,
+    check: ScriptCheck,
     header: Header,
     name: str,
     why: str,
@@ -181,7 +181,7 @@ def eager_script(
         for frame in frames
     ]
     seeks = "in a call of the function, operations of a line run in no graph"
-    check = Check(seeks, (), "", _EAGER.format(line=snippets[0].line))
+    check = ScriptCheck(seeks, (), "", _EAGER.format(line=snippets[0].line))
     calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
     return _called(function, snippets[0], (calls[:1], calls), check, header, name, "the function alone is compiled")
 
@@ -256,18 +256,18 @@ def _size(function: ast.FunctionDef | None) -> int:
     return sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1 if function is not None else 1
 
 
-def _rest(snippet: Snippet) -> dict[str, Any]:
+def _rest(snippet: SourceSnippet) -> dict[str, Any]:
     return {"definitions": snippet.definitions, "standard": snippet.imports}
 
 
-def _one(snippet: Snippet) -> str:
+def _one(snippet: SourceSnippet) -> str:
     lines = ["def make_inputs():", '    """What the statement saw."""', "    torch.manual_seed(0)"]
     pairs = zip(snippet.arguments, snippet.constructors, strict=True)
     lines += [f"    {name} = {maker}" for name, maker in pairs]
     return "\n".join([*lines, f"    return [{', '.join(snippet.arguments)}]"])
 
 
-def _several(snippet: Snippet, calls: list[tuple[str, ...]]) -> str:
+def _several(snippet: SourceSnippet, calls: list[tuple[str, ...]]) -> str:
     lines = [
         "def make_inputs():",
         '    """What the function was called with, call by call."""',

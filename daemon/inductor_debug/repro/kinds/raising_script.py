@@ -19,9 +19,9 @@ from inductor_debug.repro.kinds.observing import Observed
 from inductor_debug.repro.minimiser.oracle import words_of
 from inductor_debug.repro.program.capturing import with_statistics
 from inductor_debug.repro.program.from_graph import literal_of
-from inductor_debug.repro.program.program import Input, Kind, Program, Ref, Step, Values
+from inductor_debug.repro.program.program import Input, Program, ProgramStep, ProgramValues, Ref, StepKind
 from inductor_debug.repro.program.program_execution import spec_of
-from inductor_debug.repro.program.value_names import Names
+from inductor_debug.repro.program.value_names import ValueNames
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works, written
 from inductor_debug.repro.script.script_checks import raise_check
 from inductor_debug.repro.script.writing import Header
@@ -62,7 +62,7 @@ def _valued(program: Program, values: Mapping[str, torch.Tensor]) -> Iterator[Pr
     recorded = [item.name for item in program.inputs if item.name in values]
     for kept in ([], *([name] for name in recorded), recorded):
         inputs = [
-            dataclasses.replace(item, values=Values.RECORDED) if item.name in kept else _seeded(item, values)
+            dataclasses.replace(item, values=ProgramValues.RECORDED) if item.name in kept else _seeded(item, values)
             for item in program.inputs
         ]
         yield dataclasses.replace(program, inputs=tuple(inputs))
@@ -73,7 +73,7 @@ def _seeded(item: Input, values: Mapping[str, torch.Tensor]) -> Input:
 
 
 def _program(failed: FailedOp, place: str) -> tuple[Program, dict[str, torch.Tensor]]:
-    names = Names()
+    names = ValueNames()
     inputs: dict[int, Input] = {}
     values: dict[str, torch.Tensor] = {}
 
@@ -92,5 +92,5 @@ def _program(failed: FailedOp, place: str) -> tuple[Program, dict[str, torch.Ten
 
     args = tuple(pytree.tree_map(convert, list(failed.args)))
     kwargs = tuple((key, pytree.tree_map(convert, value)) for key, value in failed.kwargs.items())
-    step = Step(Kind.OPERATOR, str(failed.function), args, kwargs, ("result",), (None,), place=place)
+    step = ProgramStep(StepKind.OPERATOR, str(failed.function), args, kwargs, ("result",), (None,), place=place)
     return Program(tuple(inputs.values()), (step,), ("result",)), values

@@ -10,7 +10,7 @@ from inductor_debug_schema import Finding
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFinding:
     """The finding that is meant; what is empty or None fits every finding. `line` is zero-based.
 
     `start` and `end` are (line, character) of its range, `path` its file, `stage` the one that found it.
@@ -24,9 +24,9 @@ class Wanted:
     stage: str = ""
 
     @staticmethod
-    def of(options: Mapping[str, Any]) -> Wanted:
+    def of(options: Mapping[str, Any]) -> WantedFinding:
         """Reads a job's options."""
-        return Wanted(
+        return WantedFinding(
             str(options.get("rule") or ""),
             str(options.get("path") or ""),
             options.get("line"),
@@ -38,7 +38,7 @@ class Wanted:
     @property
     def given(self) -> bool:
         """Whether anything was said of the finding."""
-        return self != Wanted()
+        return self != WantedFinding()
 
     @property
     def text(self) -> str:

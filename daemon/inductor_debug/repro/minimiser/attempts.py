@@ -20,7 +20,7 @@ from typing import Any
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 
-class Ending(str, Enum):
+class AttemptEnding(str, Enum):
     """How an attempt ended."""
 
     DONE = "done"
@@ -35,7 +35,7 @@ class Ending(str, Enum):
 class Attempt:
     """One attempt's ending. `answer` is the object that it returned, empty unless it is done."""
 
-    ending: Ending
+    ending: AttemptEnding
     answer: dict[str, Any] = field(default_factory=dict)
     detail: str = ""
 
@@ -64,18 +64,18 @@ def attempt(work: Callable[[], dict[str, Any]], *, timeout: float) -> Attempt:
         with contextlib.suppress(ValueError):
             said = json.loads(content)
             if "raised" not in said:
-                return Attempt(Ending.DONE, said)
-            return Attempt(Ending.CRASHED, detail=str(said["raised"]))
+                return Attempt(AttemptEnding.DONE, said)
+            return Attempt(AttemptEnding.CRASHED, detail=str(said["raised"]))
     if not in_time:
-        return Attempt(Ending.HUNG, detail=f"no answer within {timeout:g} s")
-    return Attempt(Ending.CRASHED, detail=_how(status))
+        return Attempt(AttemptEnding.HUNG, detail=f"no answer within {timeout:g} s")
+    return Attempt(AttemptEnding.CRASHED, detail=_how(status))
 
 
 def _here(work: Callable[[], dict[str, Any]]) -> Attempt:
     try:
-        return Attempt(Ending.DONE, work())
+        return Attempt(AttemptEnding.DONE, work())
     except Exception as error:
-        return Attempt(Ending.CRASHED, detail=f"{type(error).__name__}: {error}")
+        return Attempt(AttemptEnding.CRASHED, detail=f"{type(error).__name__}: {error}")
 
 
 def _run(work: Callable[[], dict[str, Any]], write_end: int) -> None:

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from inductor_debug.repro.minimiser.bypassing import bypasses
 from inductor_debug.repro.minimiser.memo import Memo
 from inductor_debug.repro.minimiser.minimised import CONFIRMATIONS, GONE_AFTER, GoneError, Minimised
-from inductor_debug.repro.minimiser.oracle import Oracle, Verdict
+from inductor_debug.repro.minimiser.oracle import Oracle, OracleVerdict
 from inductor_debug.repro.minimiser.shrinking import Shrunk, shrinkings
 from inductor_debug.repro.minimiser.step_layers import kinds, modules
 from inductor_debug.repro.program.bodies import inlined
-from inductor_debug.repro.program.program import Input, Program, Values, cone, cut
+from inductor_debug.repro.program.program import Input, Program, ProgramValues, cone, cut
 from inductor_debug.repro.program.sharing import unlinked
 
 _NEVER_AGAIN = (1, CONFIRMATIONS)
@@ -61,7 +61,7 @@ class Minimiser:
         self._started, self._seconds = time.monotonic(), seconds
         self._repeat = 1
         self._best: Program | None = None
-        self._verdict = Verdict(True)
+        self._verdict = OracleVerdict(True)
         self._passing: dict[str, str] = {}
         self._for_nodes = 0
         self.attempts = 0
@@ -232,11 +232,11 @@ class Minimiser:
 
     def _valued(self, program: Program) -> Program:
         """Seeded values in place of recorded ones: for all inputs at once, else one by one."""
-        recorded = [index for index, item in enumerate(program.inputs) if item.values is Values.RECORDED]
+        recorded = [index for index, item in enumerate(program.inputs) if item.values is ProgramValues.RECORDED]
         best = program
         for group in [recorded, *([index] for index in recorded)] if recorded else []:
             inputs = tuple(
-                dataclasses.replace(self._seeded(item), values=Values.SEEDED) if index in group else item
+                dataclasses.replace(self._seeded(item), values=ProgramValues.SEEDED) if index in group else item
                 for index, item in enumerate(best.inputs)
             )
             candidate = dataclasses.replace(best, inputs=inputs)
@@ -270,7 +270,7 @@ class Minimiser:
         self._memo.put(program.key, failed)
         return failed
 
-    def _judged(self, program: Program) -> Verdict:
+    def _judged(self, program: Program) -> OracleVerdict:
         self.attempts += 1
         if self._progress is not None:
             left = len(self._best.steps) if self._best is not None else len(program.steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inductor_debug.repro.minimiser.oracle import Verdict
+from inductor_debug.repro.minimiser.oracle import OracleVerdict
 from inductor_debug.repro.program.program import Program
 
 CONFIRMATIONS = 3
@@ -30,6 +30,6 @@ class Minimised:
     attempts: int
     for_nodes: int
     neighbour: str
-    verdict: Verdict
+    verdict: OracleVerdict
     flaky: tuple[int, int] | None = None
     finished: bool = True

@@ -13,7 +13,7 @@ from inductor_debug.repro.program.program import Program
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OracleVerdict:
     """Whether a program fails in the way that is sought. `step` is the step at which it does, where that is known.
 
     `detail` is for people: the exception, the error that was measured.
@@ -33,7 +33,7 @@ class Oracle(Protocol):
     fingerprint: str
     deterministic: bool
 
-    def judge(self, program: Program) -> Verdict:
+    def judge(self, program: Program) -> OracleVerdict:
         """Runs the program, in a child where it may crash or hang."""
         ...
 

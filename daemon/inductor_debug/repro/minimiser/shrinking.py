@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.repro.program.program import Code, Input, Program, Spec, mapped, row_major
+from inductor_debug.repro.program.program import CodeText, Input, Program, Spec, mapped, row_major
 from inductor_debug.repro.program.program_execution import respecified
 from inductor_debug.repro.program.sharing import relinked
 
@@ -122,7 +122,7 @@ def _retyped(program: Program, dtype: str) -> Program | None:
     """All of one dtype made ordinary: inputs and what the steps are told."""
 
     def change(value: Any) -> Any:
-        return Code(f"torch.{_ORDINARY}") if value == Code(f"torch.{dtype}") else value
+        return CodeText(f"torch.{_ORDINARY}") if value == CodeText(f"torch.{dtype}") else value
 
     def renamed(item: Input) -> Input:
         if item.spec is None or item.spec.dtype != dtype:

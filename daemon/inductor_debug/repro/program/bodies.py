@@ -9,18 +9,18 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from inductor_debug.repro.program.program import Body, Program, Ref, Step, mapped
-from inductor_debug.repro.program.value_names import Names
+from inductor_debug.repro.program.program import Body, Program, ProgramStep, Ref, mapped
+from inductor_debug.repro.program.value_names import ValueNames
 
 _ITEM = "operator.getitem"
 
 
-def bodies_of(step: Step) -> list[Body]:
+def bodies_of(step: ProgramStep) -> list[Body]:
     """The functions that a step is given, in order."""
     return [leaf for leaf in _leaves((step.args, step.kwargs)) if isinstance(leaf, Body)]
 
 
-def all_steps(program: Program) -> Iterator[Step]:
+def all_steps(program: Program) -> Iterator[ProgramStep]:
     """The steps of a program, and behind each those of its bodies."""
     for step in program.steps:
         yield step
@@ -43,7 +43,9 @@ def inlined(program: Program) -> Iterator[Program]:
 
 
 def _without(program: Program, index: int, body: Body, given: list[Any]) -> Program:
-    names = Names([item.name for item in program.inputs] + [name for step in program.steps for name in step.outputs])
+    names = ValueNames(
+        [item.name for item in program.inputs] + [name for step in program.steps for name in step.outputs]
+    )
     known: dict[str, Any] = {item.name: value for item, value in zip(body.program.inputs, given, strict=True)}
     steps = list(program.steps[:index])
     for step in body.program.steps:

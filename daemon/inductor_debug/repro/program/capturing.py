@@ -15,12 +15,12 @@ import torch
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.graphs.graph_arguments import Argument, arguments_of_dynamo
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.repro.program.from_graph import constants_of, program_of_graph
-from inductor_debug.repro.program.program import Input, Program, Values
+from inductor_debug.repro.program.program import Input, Program, ProgramValues
 from inductor_debug.repro.program.program_execution import StepError, run, tensors_of
 from inductor_debug.repro.program.sharing import copies_of, linked
 
@@ -37,7 +37,7 @@ class CapturedGraph:
 
     graph_module: GraphModule
     inputs: list[Any]
-    arguments: list[Argument] = field(default_factory=list)
+    arguments: list[GraphArgument] = field(default_factory=list)
     inner: frozenset[int] = frozenset()
 
 
@@ -73,7 +73,7 @@ def graphs_of(target: BuiltTarget) -> tuple[list[CapturedGraph], BaseException |
     return captured, error
 
 
-def _captured(graph_module: GraphModule, args: Sequence[Any], arguments: list[Argument]) -> CapturedGraph:
+def _captured(graph_module: GraphModule, args: Sequence[Any], arguments: list[GraphArgument]) -> CapturedGraph:
     copies = copies_of(args)
     inner = (copy for copy, value in zip(copies, args, strict=True) if _is_inner(value))
     return CapturedGraph(graph_module, copies, arguments, frozenset(map(id, inner)))
@@ -135,7 +135,9 @@ def _recorded(item: Input, known: bool, gradients: bool) -> Input:
     spec = item.spec
     if spec is not None and not gradients:
         spec = dataclasses.replace(spec, requires_grad=False)
-    return dataclasses.replace(item, spec=spec, values=Values.RECORDED if known and not item.base else item.values)
+    return dataclasses.replace(
+        item, spec=spec, values=ProgramValues.RECORDED if known and not item.base else item.values
+    )
 
 
 def _unique(inputs: list[Any], count: int) -> list[Any]:

@@ -16,18 +16,18 @@ import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.fx import GraphModule, Node
 
-from inductor_debug.capture.graphs.graph_arguments import Argument
+from inductor_debug.capture.graphs.graph_arguments import GraphArgument
 from inductor_debug.repro.program.literals import UnprintableError
-from inductor_debug.repro.program.program import Body, Code, Input, Kind, Program, Ref, Step
+from inductor_debug.repro.program.program import Body, CodeText, Input, Program, ProgramStep, Ref, StepKind
 from inductor_debug.repro.program.program_execution import named, spec_of
-from inductor_debug.repro.program.value_names import Names
+from inductor_debug.repro.program.value_names import ValueNames
 
 _RUNS_BODY_ONCE = frozenset({"tag_activation_checkpoint", "wrap_activation_checkpoint", "wrap", "invoke_subgraph"})
 _HOMES = ("torch", "torch.nn.functional", "torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special")
 
 
 def program_of_graph(
-    graph_module: GraphModule, example_inputs: Sequence[Any] = (), arguments: Sequence[Argument] = ()
+    graph_module: GraphModule, example_inputs: Sequence[Any] = (), arguments: Sequence[GraphArgument] = ()
 ) -> Program:
     """The graph as a program.
 
@@ -55,13 +55,15 @@ def constants_of(graph_module: GraphModule) -> dict[str, torch.Tensor]:
 
 class _Conversion:
     def __init__(self) -> None:
-        self._taken = Names()
+        self._taken = ValueNames()
         self._values: dict[Node, Any] = {}
         self._inputs: list[Input] = []
-        self._steps: list[Step] = []
+        self._steps: list[ProgramStep] = []
         self._shared: dict[int, str] = {}
 
-    def run(self, graph_module: GraphModule, example_inputs: Sequence[Any], arguments: Sequence[Argument]) -> Program:
+    def run(
+        self, graph_module: GraphModule, example_inputs: Sequence[Any], arguments: Sequence[GraphArgument]
+    ) -> Program:
         examples, told = iter(example_inputs), iter(arguments)
         for node in graph_module.graph.nodes:
             if node.op == "placeholder":
@@ -69,7 +71,7 @@ class _Conversion:
         outputs = self._body(graph_module)
         return Program(tuple(self._inputs), tuple(self._steps), tuple(dict.fromkeys(outputs)))
 
-    def _placeholder(self, node: Node, value: Any, told: Argument | None) -> None:
+    def _placeholder(self, node: Node, value: Any, told: GraphArgument | None) -> None:
         plain = str(node.name).removeprefix("l_").removeprefix("self_").strip("_")
         name = self._taken.take(plain if told is None else told.name)
         origin = f"{told.role.value} {told.name}" if told is not None else f"input {name}"
@@ -112,7 +114,7 @@ class _Conversion:
         else:
             self._call(node, *_target(node))
 
-    def _call(self, node: Node, kind: Kind, target: str) -> None:
+    def _call(self, node: Node, kind: StepKind, target: str) -> None:
         args = tuple(self._as_argument(item) for item in node.args)
         kwargs = tuple((name, self._as_argument(item)) for name, item in node.kwargs.items())
         name = self._taken.take(node.name)
@@ -121,7 +123,7 @@ class _Conversion:
         spec = spec_of(example) if isinstance(example, torch.Tensor) else None
         written = (args[0].name,) if _writes(node) and args and isinstance(args[0], Ref) else ()
         place, module = _origin(node)
-        step = Step(kind, target, args, kwargs, (name,), (spec,), mutates=written, place=place, module=module)
+        step = ProgramStep(kind, target, args, kwargs, (name,), (spec,), mutates=written, place=place, module=module)
         self._steps.append(dataclasses.replace(step, node=node.name))
 
     def _higher_order(self, node: Node) -> None:
@@ -134,7 +136,7 @@ class _Conversion:
                 known = False
             if not known:
                 raise UnprintableError(f"the higher-order operator {name}")
-            self._call(node, Kind.FUNCTION, target)
+            self._call(node, StepKind.FUNCTION, target)
             return
         bodies = [item for item in map(self._given, node.args) if isinstance(item, GraphModule)]
         if len(bodies) != 1:
@@ -179,15 +181,15 @@ def _function(name: str, graph_module: GraphModule) -> Body:
     return Body(name, program, conversion._given(output.args[0]))
 
 
-def _target(node: Node) -> tuple[Kind, str]:
+def _target(node: Node) -> tuple[StepKind, str]:
     if node.op == "call_method":
-        return Kind.METHOD, str(node.target)
+        return StepKind.METHOD, str(node.target)
     if isinstance(node.target, OpOverload):
-        return Kind.OPERATOR, str(node.target)
+        return StepKind.OPERATOR, str(node.target)
     if isinstance(node.target, OpOverloadPacket) and list(node.target) == ["default"]:
-        return Kind.OPERATOR, str(node.target.default)  # an operator of the project's own, as Dynamo calls it
+        return StepKind.OPERATOR, str(node.target.default)  # an operator of the project's own, as Dynamo calls it
     if node.op == "call_function":
-        return Kind.FUNCTION, name_of(node.target)
+        return StepKind.FUNCTION, name_of(node.target)
     raise UnprintableError(f"the node {node.name} ({node.op})")
 
 
@@ -222,15 +224,15 @@ def literal_of(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, complex, str, GraphModule)):
         return value
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
-        return Code(str(value))
+        return CodeText(str(value))
     if isinstance(value, torch.device):
-        return Code(f'torch.device("{value}")')
+        return CodeText(f'torch.device("{value}")')
     if value is Ellipsis:
-        return Code("...")
+        return CodeText("...")
     if isinstance(value, slice):
         parts = [literal_of(part) for part in (value.start, value.stop, value.step)]
         if all(part is None or isinstance(part, int) for part in parts):
-            return Code(f"slice({parts[0]}, {parts[1]}, {parts[2]})")
+            return CodeText(f"slice({parts[0]}, {parts[1]}, {parts[2]})")
     raise UnprintableError(f"a {type(value).__name__} among the arguments")
 
 

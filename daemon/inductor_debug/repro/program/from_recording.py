@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.tensors.memory_spans import span
-from inductor_debug.repro.program.program import Code, Input, Kind, Program, Ref, Spec, Step
-from inductor_debug.repro.program.symbol_numbers import Symbols
-from inductor_debug.repro.program.value_names import Names
+from inductor_debug.repro.program.program import CodeText, Input, Program, ProgramStep, Ref, Spec, StepKind
+from inductor_debug.repro.program.symbol_numbers import SymbolNumbers
+from inductor_debug.repro.program.value_names import ValueNames
 from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, TensorArgument, TensorMeta
 
 _DTYPES = {str(value).removeprefix("torch.") for value in vars(torch).values() if isinstance(value, torch.dtype)}
@@ -42,8 +42,8 @@ def program_of(recording: Recording) -> Recorded:
 class _Conversion:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._symbols = Symbols(recording)
-        self._taken = Names()
+        self._symbols = SymbolNumbers(recording)
+        self._taken = ValueNames()
         self._names: dict[int, str] = {}
         self._inputs: list[Input] = []
         self._storages: dict[int, tuple[str, TensorMeta]] = {}
@@ -54,14 +54,14 @@ class _Conversion:
         outputs = [name for step in steps for name in step.outputs if name and name not in read]
         return Recorded(Program(tuple(self._inputs), tuple(steps), tuple(outputs)), self._names, self._symbols.chosen)
 
-    def _step(self, op: Op) -> Step:
+    def _step(self, op: Op) -> ProgramStep:
         given = [self._read(meta, op) for meta in op.inputs]
         args, kwargs = self._arguments(op, given)
         written = tuple(self._names[value] for value in op.mutates if value in self._names)
         names = [self._bound(meta, op) for meta in op.outputs]
         indexes, single = _returns(op)
-        return Step(
-            kind=Kind.OPERATOR,
+        return ProgramStep(
+            kind=StepKind.OPERATOR,
             target=op.overload,
             args=args,
             kwargs=kwargs,
@@ -175,9 +175,9 @@ def _same(value: Any, default: Any) -> bool:
 def _code(text: str) -> Any:
     """A dtype, layout, memory format or device as the recorder writes it, or a plain string."""
     if text in _DTYPES or text in _LAYOUTS or text in _FORMATS:
-        return Code(f"torch.{text}")
+        return CodeText(f"torch.{text}")
     if _DEVICE.match(text):
-        return Code(f'torch.device("{text}")')
+        return CodeText(f'torch.device("{text}")')
     return text
 
 

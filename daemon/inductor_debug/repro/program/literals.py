@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from inductor_debug.repro.program.program import Body, Code, Ref
+from inductor_debug.repro.program.program import Body, CodeText, Ref
 
 
 class UnprintableError(ValueError):
@@ -25,7 +25,7 @@ def source_of(value: Any, name: Callable[[str], str] = str) -> str:
     """
     if isinstance(value, (Ref, Body)):
         return name(value.name)
-    if isinstance(value, Code):
+    if isinstance(value, CodeText):
         return value.text
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'

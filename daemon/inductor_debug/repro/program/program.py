@@ -22,7 +22,7 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeText:
     """Stands in arguments for what a Python expression gives: `torch.float64`, `slice(None, 3, None)`."""
 
     text: str
@@ -56,7 +56,7 @@ class Spec:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
-class Values(str, Enum):
+class ProgramValues(str, Enum):
     """Where the values of an input come from."""
 
     SEEDED = "seeded"
@@ -79,7 +79,7 @@ class Input:
     name: str
     spec: Spec | None
     literal: Any = None
-    values: Values = Values.SEEDED
+    values: ProgramValues = ProgramValues.SEEDED
     mean: float = 0.0
     deviation: float = 1.0
     bound: int = 2
@@ -90,7 +90,7 @@ class Input:
     hidden: bool = False
 
 
-class Kind(str, Enum):
+class StepKind(str, Enum):
     """How a step is carried out."""
 
     OPERATOR = "operator"
@@ -102,7 +102,7 @@ class Kind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgramStep:
     """One operation. `outputs` are the names it binds, with their specs; "" for results that nobody uses.
 
     `single` says that the result is the one output itself rather than a sequence of outputs; `indexes` are the places
@@ -111,7 +111,7 @@ class Step:
     it.
     """
 
-    kind: Kind
+    kind: StepKind
     target: str
     args: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...]
@@ -128,7 +128,7 @@ class Step:
         """The names it reads, each once, in order."""
         return list(dict.fromkeys(ref.name for ref in refs((self.args, self.kwargs))))
 
-    def replaced(self, names: dict[str, Any]) -> Step:
+    def replaced(self, names: dict[str, Any]) -> ProgramStep:
         """The same step with other values (references or literals) in place of the names it reads."""
 
         def change(item: Any) -> Any:
@@ -142,7 +142,7 @@ class Program:
     """Steps in order; `outputs` are the names that it returns."""
 
     inputs: tuple[Input, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
     outputs: tuple[str, ...]
 
     @property
@@ -224,7 +224,7 @@ def cut(program: Program, kept: Iterable[int], outputs: Iterable[str] = ()) -> P
         if name in bound or name in inputs:
             return
         spec = made.get(name)
-        inputs[name] = given[name] if name in given else Input(name, spec, source=name, values=Values.RECORDED)
+        inputs[name] = given[name] if name in given else Input(name, spec, source=name, values=ProgramValues.RECORDED)
         if inputs[name].base and inputs[name].base in given:
             need(inputs[name].base)
 

@@ -19,7 +19,18 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.repro.program.from_recording import operator
-from inductor_debug.repro.program.program import Body, Code, Input, Kind, Program, Ref, Spec, Step, mapped, row_major
+from inductor_debug.repro.program.program import (
+    Body,
+    CodeText,
+    Input,
+    Program,
+    ProgramStep,
+    Ref,
+    Spec,
+    StepKind,
+    mapped,
+    row_major,
+)
 from inductor_debug.repro.program.sharing import view_of
 
 Recorded = Mapping[str, torch.Tensor]
@@ -29,7 +40,7 @@ Recorded = Mapping[str, torch.Tensor]
 class StepError(Exception):
     """A step raised; `index` says which, and the cause is what it raised."""
 
-    def __init__(self, index: int, step: Step) -> None:
+    def __init__(self, index: int, step: ProgramStep) -> None:
         super().__init__(f"step {index} ({step.target}) raised")
         self.index = index
         self.step = step
@@ -44,7 +55,7 @@ def dtype_of(name: str) -> torch.dtype:
 
 @functools.lru_cache(maxsize=4096)
 def evaluated(text: str) -> Any:
-    """What a `Code` stands for. Its text is ours: names of torch, slices, numbers."""
+    """What a `CodeText` stands for. Its text is ours: names of torch, slices, numbers."""
     return eval(text, {"torch": torch, "math": math, "inf": math.inf, "nan": math.nan})
 
 
@@ -68,15 +79,15 @@ def named(dotted: str) -> Any:
     raise LookupError(dotted)
 
 
-def function_of(step: Step) -> Callable[..., Any]:
+def function_of(step: ProgramStep) -> Callable[..., Any]:
     """What carries a step out.
 
     Raises:
         LookupError: this torch has no such function.
     """
-    if step.kind is Kind.METHOD:
+    if step.kind is StepKind.METHOD:
         return _Method(step.target)
-    found = operator(step.target) if step.kind is Kind.OPERATOR else named(step.target)
+    found = operator(step.target) if step.kind is StepKind.OPERATOR else named(step.target)
     if found is None:
         raise LookupError(step.target)
     return found  # type: ignore[no-any-return]
@@ -116,7 +127,7 @@ def _given(item: Any, values: dict[str, Any]) -> Any:
         return values[item.name]
     if isinstance(item, Body):
         return _Function(item)
-    return evaluated(item.text) if isinstance(item, Code) else item
+    return evaluated(item.text) if isinstance(item, CodeText) else item
 
 
 class _Function:
@@ -131,7 +142,7 @@ class _Function:
         return mapped(self._body.result, lambda leaf: _given(leaf, values))
 
 
-def _bind(step: Step, result: Any, values: dict[str, Any]) -> None:
+def _bind(step: ProgramStep, result: Any, values: dict[str, Any]) -> None:
     if step.single:
         if step.outputs and step.outputs[0]:
             values[step.outputs[0]] = result

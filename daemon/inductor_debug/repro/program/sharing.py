@@ -17,7 +17,7 @@ import torch
 
 from inductor_debug.capture.tensors.memory_spans import extent, span
 from inductor_debug.kerneldiff.execution.structure import cloned, memory_of
-from inductor_debug.repro.program.program import Input, Program, Spec, Values, row_major
+from inductor_debug.repro.program.program import Input, Program, ProgramValues, Spec, row_major
 
 _Members = list[tuple[Input, torch.Tensor]]
 
@@ -60,7 +60,7 @@ def linked(program: Program, tensors: Mapping[str, torch.Tensor]) -> tuple[Progr
 def unlinked(program: Program) -> Program:
     """The same program with memory of its own for each input."""
     inputs = tuple(
-        dataclasses.replace(item, base="", offset=0, values=Values.RECORDED) if item.base else item
+        dataclasses.replace(item, base="", offset=0, values=ProgramValues.RECORDED) if item.base else item
         for item in program.arguments
     )
     return dataclasses.replace(program, inputs=inputs)
@@ -171,7 +171,7 @@ def _memory(members: _Members, name: str) -> tuple[Input, torch.Tensor]:
 
 def _view(item: Input, tensor: torch.Tensor, base: tuple[Input, torch.Tensor]) -> Input:
     offset = (extent(tensor)[0] - base[1].storage_offset() * base[1].itemsize) // tensor.itemsize
-    return dataclasses.replace(item, base=base[0].name, offset=offset, values=Values.SEEDED)
+    return dataclasses.replace(item, base=base[0].name, offset=offset, values=ProgramValues.SEEDED)
 
 
 def _counted_in(shape: tuple[int, ...], width: int, own: int) -> tuple[int, ...]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from inductor_debug.repro.program.bodies import all_steps
 from inductor_debug.repro.program.from_recording import operator
-from inductor_debug.repro.program.program import Kind, Program, Ref, Spec, Step, row_major
+from inductor_debug.repro.program.program import Program, ProgramStep, Ref, Spec, StepKind, row_major
 
 _OWN = frozenset({"aten", "prims", "prim", "quantized", "mkldnn", "_c10d_functional"})
 
 
 def stand_ins(program: Program) -> list[str]:
     """Definitions for the script, one for each operator that is not torch's own."""
-    found: dict[str, Step] = {}
+    found: dict[str, ProgramStep] = {}
     for step in all_steps(program):
-        if step.kind is Kind.OPERATOR and step.target.split(".")[0] not in _OWN:
+        if step.kind is StepKind.OPERATOR and step.target.split(".")[0] not in _OWN:
             found.setdefault(step.target, step)
     return [_definition(step) for step in found.values()]
 
@@ -34,7 +34,7 @@ def _made(maker: str, spec: Spec) -> str:
     return f"{maker}empty_strided({spec.shape}, {spec.stride}, dtype=torch.{spec.dtype}).zero_()"
 
 
-def _definition(step: Step) -> str:
+def _definition(step: ProgramStep) -> str:
     namespace, packet, overload = step.target.split(".", 2)
     name = packet if overload == "default" else f"{packet}.{overload}"
     schema = str(getattr(operator(step.target), "_schema", f"{namespace}::{name}() -> ()")).split("::", 1)[1]

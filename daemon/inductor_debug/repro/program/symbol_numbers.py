@@ -27,7 +27,7 @@ _OPERATIONS: dict[type, Any] = {
 }
 
 
-class Symbols:
+class SymbolNumbers:
     """The numbers that the symbols of one recording stand for. `chosen` is what a header tells."""
 
     def __init__(self, recording: Recording) -> None:

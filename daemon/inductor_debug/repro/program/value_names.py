@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from inductor_debug.repro.program.program import Body, Kind, Program, Ref, Step, mapped
+from inductor_debug.repro.program.program import Body, Program, ProgramStep, Ref, StepKind, mapped
 
 _RESERVED = frozenset(
     {"torch", "functional", "sys", "math", "operator", "traceback", "seed", "function", "inputs", "failing", "check"}
@@ -20,7 +20,7 @@ _RESERVED = frozenset(
 _LONGEST = 40
 
 
-class Names:
+class ValueNames:
     """Names given out so far; those that are `taken` already never are."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -55,7 +55,7 @@ def tidied(program: Program) -> Program:
 def _tidied(program: Program) -> tuple[Program, dict[str, str]]:
     """The program, and the new names by the old ones."""
     names: dict[str, str] = {}
-    taken = Names()
+    taken = ValueNames()
     for item in program.inputs:
         names[item.name] = taken.take(item.origin.split(" ", 1)[1] if " " in item.origin else "x")
     for step in program.steps:
@@ -92,8 +92,8 @@ def _renamed(item: object, names: Mapping[str, str]) -> object:
     return Ref(names.get(item.name, item.name)) if isinstance(item, Ref) else item
 
 
-def _plain(step: Step) -> str:
+def _plain(step: ProgramStep) -> str:
     """`softmax` for `aten._softmax.default`, `linear` for `torch.nn.functional.linear`."""
     parts = step.target.split(".")
-    word = parts[-2] if len(parts) > 2 and step.kind is Kind.OPERATOR else parts[-1]
+    word = parts[-2] if len(parts) > 2 and step.kind is StepKind.OPERATOR else parts[-1]
     return {"_to_copy": "converted", "getitem": "item", "_unsafe_view": "view"}.get(word, word.strip("_")) or "value"

@@ -27,7 +27,7 @@ _THERE = frozenset({"torch", "sys", "traceback"})
 
 
 @dataclass(frozen=True)
-class Carried:
+class BackendSource:
     """How a script names a backend: `expression`, after the `code` that defines it and its `imports`.
 
     `problem` says why the script cannot have it, "" where it has; `needs` is a library that has to be installed.
@@ -45,12 +45,12 @@ class _NotCarriedError(Exception):
     """The message goes on from "its source cannot be carried into a script: "."""
 
 
-def known_to_torch(name: str, library: str = "") -> Carried:
+def known_to_torch(name: str, library: str = "") -> BackendSource:
     """A backend that torch, or an installed library, registers under a name."""
-    return Carried(name, f'"{name}"', needs=library)
+    return BackendSource(name, f'"{name}"', needs=library)
 
 
-def carried(name: str, backend: Any, namespace: Mapping[str, Any], text: str) -> Carried:
+def carried(name: str, backend: Any, namespace: Mapping[str, Any], text: str) -> BackendSource:
     """The backend as source.
 
     Args:
@@ -69,8 +69,10 @@ def carried(name: str, backend: Any, namespace: Mapping[str, Any], text: str) ->
         if code.count("\n") > LONGEST:
             raise _NotCarriedError(f"that would be {code.count(chr(10))} lines")
     except (_NotCarriedError, SyntaxError, RecursionError) as error:
-        return Carried(name, f'"{name}"', problem=f"the source of backend {name} cannot be carried into it: {error}")
-    return Carried(name, own, tuple(sorted(source.imports)), code)
+        return BackendSource(
+            name, f'"{name}"', problem=f"the source of backend {name} cannot be carried into it: {error}"
+        )
+    return BackendSource(name, own, tuple(sorted(source.imports)), code)
 
 
 def _own_name(name: str, backend: Any, namespace: Mapping[str, Any]) -> str | None:

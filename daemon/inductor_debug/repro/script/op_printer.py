@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.repro.program.literals import arguments, source_of
-from inductor_debug.repro.program.program import Code, Kind, Program, Ref, Spec, Step, refs
+from inductor_debug.repro.program.program import CodeText, Program, ProgramStep, Ref, Spec, StepKind, refs
 from inductor_debug.repro.program.program_execution import dtype_of
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mm": "@", "bmm": "@", "eq": "==", "ne": "!=", "lt": "<",
@@ -39,7 +39,7 @@ class PrintedStep:
     single: bool
 
 
-def printed(step: Step, program: Program) -> PrintedStep:
+def printed(step: ProgramStep, program: Program) -> PrintedStep:
     """The line for `step`, which gives what the step gives.
 
     Raises:
@@ -49,18 +49,18 @@ def printed(step: Step, program: Program) -> PrintedStep:
     return PrintedStep(text, step.single or text.startswith("functional.layer_norm("))
 
 
-def assignment(step: Step) -> str:
+def assignment(step: ProgramStep) -> str:
     """`x[0] = 1` for an item that is set and whose result nobody uses; "" for other steps."""
     if step.target.rsplit(".", 1)[-1] != "setitem" or len(step.args) != 3:
         return ""
     return f"{_operand(step.args[0])}[{_index(step.args[1])}] = {source_of(step.args[2])}"
 
 
-def _text(step: Step, program: Program) -> str:
+def _text(step: ProgramStep, program: Program) -> str:
     plain = f"torch.ops.{step.target}({arguments(step.args, step.kwargs)})"
-    if step.kind is Kind.FUNCTION:
+    if step.kind is StepKind.FUNCTION:
         return _function(step)
-    if step.kind is Kind.METHOD:
+    if step.kind is StepKind.METHOD:
         return f"{_operand(step.args[0])}.{step.target}({arguments(step.args[1:], step.kwargs)})"
     if not step.target.startswith("aten."):
         return plain
@@ -73,7 +73,7 @@ def _text(step: Step, program: Program) -> str:
     return plain
 
 
-def _function(step: Step) -> str:
+def _function(step: ProgramStep) -> str:
     name = _SHORT.get(step.target, step.target)
     symbol = _OPERATORS.get(name)
     if symbol is not None and len(step.args) == 2 and not step.kwargs:
@@ -100,12 +100,12 @@ _OPERATORS = {f"operator.{name}": symbol for name, symbol in {
 def _index(value: Any) -> str:
     if isinstance(value, tuple) and value:
         return ", ".join(_index(item) for item in value)
-    if isinstance(value, Code) and value.text.startswith("slice("):
+    if isinstance(value, CodeText) and value.text.startswith("slice("):
         parts = [part.strip() for part in value.text[6:-1].split(",")]
         if len(parts) == 3 and all("(" not in part for part in parts):
             shown = ["" if part == "None" else part for part in parts]
             return f"{shown[0]}:{shown[1]}" + (f":{shown[2]}" if shown[2] else "")
-    return value.text if isinstance(value, Code) else source_of(value)
+    return value.text if isinstance(value, CodeText) else source_of(value)
 
 
 def _operand(value: Any) -> str:
@@ -113,7 +113,7 @@ def _operand(value: Any) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _candidates(step: Step) -> Iterator[str]:
+def _candidates(step: ProgramStep) -> Iterator[str]:
     """Spellings from the most to the least usual one."""
     packet = step.target.removeprefix("aten.").rsplit(".", 1)[0]
     inside = arguments(step.args, step.kwargs)
@@ -139,21 +139,21 @@ def _candidates(step: Step) -> Iterator[str]:
         yield f"{first}.{packet}({rest})"
 
 
-def _softmax(step: Step) -> Iterator[str]:
+def _softmax(step: ProgramStep) -> Iterator[str]:
     name = step.target.removeprefix("aten._").split(".")[0]
     yield f"torch.{name}({source_of(step.args[0])}, dim={source_of(step.args[1])})"
 
 
-def _layer_norm(step: Step) -> Iterator[str]:
+def _layer_norm(step: ProgramStep) -> Iterator[str]:
     if not any(step.outputs[1:]):
         yield f"functional.layer_norm({arguments(step.args, ())})"
 
 
-def _embedding(step: Step) -> Iterator[str]:
+def _embedding(step: ProgramStep) -> Iterator[str]:
     yield f"functional.embedding({source_of(step.args[1])}, {source_of(step.args[0])})"
 
 
-def _convolution(step: Step) -> Iterator[str]:
+def _convolution(step: ProgramStep) -> Iterator[str]:
     if len(step.args) != 9:
         return
     x, weight, bias, stride, padding, dilation, transposed, extra, groups = step.args
@@ -168,7 +168,7 @@ def _convolution(step: Step) -> Iterator[str]:
         yield f"functional.conv{rank}d({arguments((x, weight, bias, stride, padding, dilation), ())}, {tail})"
 
 
-def _slice(step: Step) -> Iterator[str]:
+def _slice(step: ProgramStep) -> Iterator[str]:
     if 2 <= len(step.args) <= 4 and isinstance(step.args[1], int) and step.args[1] >= 0 and not step.kwargs:
         begin = step.args[2] if len(step.args) > 2 else None
         end = step.args[3] if len(step.args) > 3 else None
@@ -176,11 +176,11 @@ def _slice(step: Step) -> Iterator[str]:
         yield f"{source_of(step.args[0])}[{':, ' * step.args[1]}{shown[0]}:{shown[1]}]"
 
 
-def _prelu(step: Step) -> Iterator[str]:
+def _prelu(step: ProgramStep) -> Iterator[str]:
     yield f"functional.prelu({arguments(step.args, ())})"
 
 
-_SPECIAL: dict[str, Callable[[Step], Iterator[str]]] = {
+_SPECIAL: dict[str, Callable[[ProgramStep], Iterator[str]]] = {
     "_softmax": _softmax,
     "_log_softmax": _softmax,
     "native_layer_norm": _layer_norm,
@@ -204,7 +204,7 @@ class _Heard(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-def _means(text: str, step: Step, specs: dict[str, Spec | None]) -> bool:
+def _means(text: str, step: ProgramStep, specs: dict[str, Spec | None]) -> bool:
     """Whether `text` runs the step's operator, nothing else, and gives what was recorded."""
     heard = _Heard()
     try:

@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from inductor_debug.repro.minimiser.attempts import Attempt, Ending, attempt
+from inductor_debug.repro.minimiser.attempts import Attempt, AttemptEnding, attempt
 from inductor_debug.repro.program.program import Program
 from inductor_debug.repro.program.safetensors import encode, mark_of
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header, script, values_beside
 
 SELF_CHECK_SECONDS = 60.0
@@ -46,7 +46,7 @@ class Reproducer:
 def written(
     program: Program,
     recorded: Mapping[str, torch.Tensor],
-    check: Check,
+    check: ScriptCheck,
     header: Header,
     name: str,
     *,
@@ -102,4 +102,4 @@ def trial(script: str, files: Mapping[str, bytes] | None = None) -> Attempt:
         return {"status": status, "said": said.getvalue()[-4000:]}
 
     found = attempt(work, timeout=SELF_CHECK_SECONDS)
-    return found if found.ending is Ending.DONE else Attempt(found.ending, {}, found.detail)
+    return found if found.ending is AttemptEnding.DONE else Attempt(found.ending, {}, found.detail)

@@ -20,7 +20,7 @@ from inductor_debug.rules.recording.symbolic_sizes import misaligned
 
 
 @dataclass(frozen=True)
-class Check:
+class ScriptCheck:
     """The failure as code. `imports` are lines, `code` top-level definitions, `body` the body of `reproduces()`.
 
     `seeks` says in words what counts as the failure; `tries` how often it is looked for, which is more than once for a
@@ -34,7 +34,7 @@ class Check:
     tries: int = 1
 
 
-def constraint_check(found: Slice, profile: Profile, *, fake: bool) -> Check:
+def constraint_check(found: Slice, profile: Profile, *, fake: bool) -> ScriptCheck:
     """The check for a slice of a recording. With `fake` nothing is computed and no memory is taken."""
     condition, seeks = _PREDICATES.get(found.rule.id, _operator)(found, profile)
     if found.rule.id == "mixed-dtypes":
@@ -48,11 +48,11 @@ def constraint_check(found: Slice, profile: Profile, *, fake: bool) -> Check:
     if fake:
         imports.insert(0, "from torch._subclasses.fake_tensor import FakeTensorMode")
         run = _FAKE + indent(_RUN, "    ")
-    return Check(seeks, tuple(imports), code, run + _SEEN)
+    return ScriptCheck(seeks, tuple(imports), code, run + _SEEN)
 
 
-def _refusal(seeks: str) -> Check:
-    return Check(seeks, (), "", _RAISES.format(kind="RuntimeError", words='"dtype"'))
+def _refusal(seeks: str) -> ScriptCheck:
+    return ScriptCheck(seeks, (), "", _RAISES.format(kind="RuntimeError", words='"dtype"'))
 
 
 _WATCH = '''\
@@ -98,9 +98,11 @@ except Exception as error:
 return False"""
 
 
-def raise_check(kind: str, words: str) -> Check:
+def raise_check(kind: str, words: str) -> ScriptCheck:
     """The check that the function raises an exception of that kind whose message has those words."""
-    return Check(f"{kind} with {words!r} in its message", (), "", _RAISES.format(kind=kind, words=source_of(words)))
+    return ScriptCheck(
+        f"{kind} with {words!r} in its message", (), "", _RAISES.format(kind=kind, words=source_of(words))
+    )
 
 
 Predicate = tuple[str, str]

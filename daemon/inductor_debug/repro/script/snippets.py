@@ -23,7 +23,7 @@ import torch
 from inductor_debug.repro.program.literals import UnprintableError, source_of
 from inductor_debug.repro.program.program import Input
 from inductor_debug.repro.program.program_execution import spec_of
-from inductor_debug.repro.program.value_names import Names
+from inductor_debug.repro.program.value_names import ValueNames
 from inductor_debug.repro.script.reproducer import NotReproducibleError
 from inductor_debug.repro.script.writing import constructor
 
@@ -31,7 +31,7 @@ _CONSTANTS = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
 @dataclass
-class Snippet:
+class SourceSnippet:
     """The source of `failing`, the names and constructors of its arguments, and what stands before it.
 
     `line` is the first line of the statement that was asked for, as it stands in `source`.
@@ -75,7 +75,7 @@ class Extraction(ast.NodeTransformer):
 
     def __init__(self, values: Mapping[str, Any], own: frozenset[str], plain: frozenset[str]) -> None:
         self._values, self._own = values, own
-        self._taken = Names(own | plain)
+        self._taken = ValueNames(own | plain)
         self._known: dict[str, str] = {}
         self.arguments: dict[str, Any] = {}
         self.definitions: dict[str, str] = {}
@@ -230,7 +230,7 @@ def snippet_of(
     arguments: tuple[str, ...] = (),
     decorators: Sequence[ast.expr] = (),
     asked: ast.stmt | None = None,
-) -> Snippet:
+) -> SourceSnippet:
     """The statements as the body of a function; they are left as they are.
 
     Args:
@@ -265,7 +265,7 @@ def snippet_of(
         lines.append(f"    return {', '.join(bound or kept[:1]) or 'None'}")
     makers = [constructed(name, value) for name, value in extraction.arguments.items()]
     definitions, imports = list(extraction.definitions.values()), sorted(extraction.imports)
-    return Snippet("\n".join(lines), names, makers, definitions, imports, line)
+    return SourceSnippet("\n".join(lines), names, makers, definitions, imports, line)
 
 
 def _assigned(node: ast.stmt) -> list[str]:

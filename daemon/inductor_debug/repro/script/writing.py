@@ -17,13 +17,13 @@ import inductor_debug
 from inductor_debug.repro.program.bodies import bodies_of
 from inductor_debug.repro.program.from_recording import operator
 from inductor_debug.repro.program.literals import source_of
-from inductor_debug.repro.program.program import Body, Input, Program, Spec, Step, Values, refs, row_major
+from inductor_debug.repro.program.program import Body, Input, Program, ProgramStep, ProgramValues, Spec, refs, row_major
 from inductor_debug.repro.program.safetensors import encode, mark_of
 from inductor_debug.repro.program.sharing import text_of
 from inductor_debug.repro.program.stand_ins import stand_ins
 from inductor_debug.repro.program.value_names import tidied
 from inductor_debug.repro.script.op_printer import assignment, printed
-from inductor_debug.repro.script.script_checks import Check
+from inductor_debug.repro.script.script_checks import ScriptCheck
 
 LARGEST_LITERAL = 64
 """Elements up to which values are written into the script."""
@@ -41,7 +41,12 @@ class Header:
 
 
 def script(
-    program: Program, check: Check, header: Header, *, name: str, recorded: Mapping[str, torch.Tensor] | None = None
+    program: Program,
+    check: ScriptCheck,
+    header: Header,
+    *,
+    name: str,
+    recorded: Mapping[str, torch.Tensor] | None = None,
 ) -> str:
     """The whole file, to be saved as `name`.
 
@@ -68,7 +73,7 @@ def script(
 def assembled(
     body: str,
     inputs: str,
-    check: Check,
+    check: ScriptCheck,
     header: Header,
     *,
     name: str,
@@ -102,7 +107,7 @@ def assembled(
 _WIDEST = 116
 
 
-def _about_check(check: Check) -> str:
+def _about_check(check: ScriptCheck) -> str:
     return indent(fill(f'"""Whether the failure is there: {check.seeks}."""', _WIDEST), "    ")
 
 
@@ -120,7 +125,7 @@ if __name__ == "__main__":
     sys.exit(0 if found else 1)"""
 
 
-def _docstring(header: Header, check: Check, name: str) -> str:
+def _docstring(header: Header, check: ScriptCheck, name: str) -> str:
     lines = [
         f"Fails:    {header.failure}",
         f"From:     {header.place}" + (f", target {header.target}" if header.target else ""),
@@ -167,7 +172,7 @@ def _function(body: Body) -> str:
     return "\n".join([head, *_lines(inner, unused), f"    return {source_of(body.result)}"])
 
 
-def _line(step: Step, program: Program, bound: set[str], unused: set[str]) -> str:
+def _line(step: ProgramStep, program: Program, bound: set[str], unused: set[str]) -> str:
     spelling = printed(step, program)
     names = list(step.outputs)
     fresh = [name for name in names if name and name not in bound]
@@ -185,7 +190,7 @@ def _line(step: Step, program: Program, bound: set[str], unused: set[str]) -> st
     return f"{', '.join(shown)}{',' if width == 1 and not rest else ''}{rest} = {spelling.text}{remark}"
 
 
-def _longer(step: Step, width: int) -> bool:
+def _longer(step: ProgramStep, width: int) -> bool:
     function = operator(step.target) if step.kind.value == "operator" else None
     return function is not None and len(function._schema.returns) > max(width, 1)
 
@@ -195,7 +200,7 @@ def _unused(program: Program) -> set[str]:
     return {name for step in program.steps for name in step.outputs if name and name not in read}
 
 
-def _specs(step: Step) -> str:
+def _specs(step: ProgramStep) -> str:
     return ", ".join(_spec(spec) for spec in step.specs[:3] if spec is not None)
 
 
@@ -232,7 +237,7 @@ def _inputs(program: Program, recorded: Mapping[str, torch.Tensor]) -> str:
 
 def _embedded(item: Input, recorded: Mapping[str, torch.Tensor]) -> torch.Tensor | None:
     """The values that have to be written down for this input, if any."""
-    if item.values is not Values.RECORDED or item.spec is None or item.base:
+    if item.values is not ProgramValues.RECORDED or item.spec is None or item.base:
         return None
     seen = recorded.get(item.source)
     return seen if seen is not None and tuple(seen.shape) == item.spec.shape else None

@@ -22,7 +22,7 @@ Told = Collection[tuple[str, str, Range]]
 
 
 @dataclass(frozen=True)
-class Run:
+class CapturedRun:
     """One run of a target in a stage; the fields are those of `RunCaptured`, the recording unpacked."""
 
     recording: Recording
@@ -33,14 +33,14 @@ class Run:
     aside: str = ""
 
     @staticmethod
-    def of(captured: RunCaptured) -> Run:
+    def of(captured: RunCaptured) -> CapturedRun:
         """The run that a worker sent.
 
         Raises:
             CaptureError: the recording cannot be read.
         """
         recording = unpacked(captured.recording)
-        return Run(recording, captured.found, captured.retold, captured.beside, captured.basis, captured.aside)
+        return CapturedRun(recording, captured.found, captured.retold, captured.beside, captured.basis, captured.aside)
 
     def on_wire(self) -> RunCaptured:
         """The run as it is sent."""
@@ -54,8 +54,8 @@ class Capture:
     target: str
     stage: Stage
     place: Location
-    runs: list[Run]
-    others: list[Run] = field(default_factory=list)
+    runs: list[CapturedRun]
+    others: list[CapturedRun] = field(default_factory=list)
 
     @staticmethod
     def of(captured: StageCaptured) -> Capture:
@@ -64,7 +64,7 @@ class Capture:
         Raises:
             CaptureError: a recording cannot be read.
         """
-        runs, others = ([*map(Run.of, found)] for found in (captured.runs, captured.others))
+        runs, others = ([*map(CapturedRun.of, found)] for found in (captured.runs, captured.others))
         return Capture(captured.target, captured.stage, captured.place, runs, others)
 
     def on_wire(self) -> StageCaptured:
@@ -98,12 +98,12 @@ def judged_others(capture: Capture, profile: Profile) -> list[Finding]:
     return [finding for run in capture.others for finding in _judged_run(run, capture, profile, ())]
 
 
-def _judged_run(run: Run, capture: Capture, profile: Profile, told: Told) -> list[Finding]:
+def _judged_run(run: CapturedRun, capture: Capture, profile: Profile, told: Told) -> list[Finding]:
     of_rules = judge(run.recording, profile, stage=capture.stage, target=capture.target, fallback=capture.place)
     return findings_of(run, of_rules, told)
 
 
-def findings_of(run: Run, of_rules: Sequence[Finding], told: Told) -> list[Finding]:
+def findings_of(run: CapturedRun, of_rules: Sequence[Finding], told: Told) -> list[Finding]:
     """What is told of one run, given what the rules find in its recording."""
     retold = {_key(finding): finding for finding in run.retold}
     spoken = (retold.get(_key(finding), finding) for finding in of_rules)

@@ -18,7 +18,7 @@ from inductor_debug_schema import Location, Position, Range
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import registry
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.finding_places import Places
+from inductor_debug.rules.judging.finding_places import FindingPlaces
 from inductor_debug.rules.judging.roots import Roots
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
@@ -118,7 +118,7 @@ def _unsupported(recording: Recording, profile: Profile) -> set[int]:
     """The ops that the rule `unsupported-op` is about."""
     rule = registry.find("unsupported-op")
     assert isinstance(rule, Constraint)
-    roots = Roots(Places(_NOWHERE, recording.declarations))
+    roots = Roots(FindingPlaces(_NOWHERE, recording.declarations))
     rule.inspect(recording, profile, roots)
     return set[int]().union(*(root.covers for group in roots.by_place() for root in group))
 

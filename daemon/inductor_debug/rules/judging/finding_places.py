@@ -18,7 +18,7 @@ _MOST_RELATED = 5
 _INSTALLED = ("site-packages", "dist-packages")
 
 
-class Places:
+class FindingPlaces:
     """Chooses places for one target; `fallback` is shown where nothing of the project has to do with it.
 
     `declarations` maps dotted names of modules to the frames that declare them.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Facts, Location, Severity
 
-from inductor_debug.rules.judging.finding_places import Places
+from inductor_debug.rules.judging.finding_places import FindingPlaces
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, TensorMeta
 
@@ -65,7 +65,7 @@ RootSet = tuple[Root, ...]
 class Roots:
     """All roots of one rule in one recording, by place and subject, in the order in which they were met."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: FindingPlaces) -> None:
         self._places = places
         self._roots: dict[tuple[Location, Location, str], Root] = {}
 

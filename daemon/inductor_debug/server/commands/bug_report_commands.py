@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from inductor_debug.engine.bug_report.bug_report import BugReport, Wanted, gather, write
+from inductor_debug.engine.bug_report.bug_report import BugReport, WantedReport, gather, write
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.ordering import Bar, Token, options_of, target_of
@@ -48,7 +48,7 @@ async def bug_report(server: Server, arguments: Sequence[Any], token: Token | No
 
     try:
         settings = server.configuration.settings_for(path)
-        wanted = Wanted(path, target_of(options), finding, bisect=options.get("bisect", True) is not False)
+        wanted = WantedReport(path, target_of(options), finding, bisect=options.get("bisect", True) is not False)
         report = await gather(wanted, settings, perform, bar.say)
     except ConfigurationError as error:
         raise RequestError(str(error)) from error

@@ -128,7 +128,7 @@ Run = Callable[["Server", Sequence[Any], "Token | None"], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ServerCommand:
     """A command and the options that it knows beside `partialResultToken`, which every command may be sent."""
 
     run: Run
@@ -146,28 +146,28 @@ class Command:
                 raise RequestError(f"{name}: {unknown(str(option), self.options, 'option')}.", INVALID_PARAMS)
 
 
-COMMANDS: dict[str, Command] = {
-    "inductorDebug.check": Command(check),
-    "inductorDebug.checkWorkspace": Command(check_workspace, ("folders",)),
-    "inductorDebug.graph": Command(graph_commands.graph, graph_commands.OPTIONS),
-    "inductorDebug.diff": Command(diff_commands.diff, diff_commands.OPTIONS),
-    "inductorDebug.repro": Command(repro_commands.repro, repro_commands.OPTIONS),
-    "inductorDebug.bisect": Command(bisect_commands.bisect, bisect_commands.OPTIONS),
-    "inductorDebug.transfers": Command(bisect_commands.transfers, bisect_commands.TRANSFER_OPTIONS),
-    "inductorDebug.compareAccelerators": Command(
+COMMANDS: dict[str, ServerCommand] = {
+    "inductorDebug.check": ServerCommand(check),
+    "inductorDebug.checkWorkspace": ServerCommand(check_workspace, ("folders",)),
+    "inductorDebug.graph": ServerCommand(graph_commands.graph, graph_commands.OPTIONS),
+    "inductorDebug.diff": ServerCommand(diff_commands.diff, diff_commands.OPTIONS),
+    "inductorDebug.repro": ServerCommand(repro_commands.repro, repro_commands.OPTIONS),
+    "inductorDebug.bisect": ServerCommand(bisect_commands.bisect, bisect_commands.OPTIONS),
+    "inductorDebug.transfers": ServerCommand(bisect_commands.transfers, bisect_commands.TRANSFER_OPTIONS),
+    "inductorDebug.compareAccelerators": ServerCommand(
         accelerator_commands.compare_accelerators, accelerator_commands.OPTIONS
     ),
-    "inductorDebug.sizes": Command(size_commands.sizes),
-    "inductorDebug.setSizes": Command(size_commands.set_sizes, ("uri", "target", "sizes")),
-    "inductorDebug.outline": Command(outline_commands.outline, outline_commands.OUTLINE_OPTIONS),
-    "inductorDebug.directive": Command(outline_commands.directive, outline_commands.DIRECTIVE_OPTIONS),
-    "inductorDebug.tensors": Command(tensor_commands.tensors, tensor_commands.OPTIONS),
-    "inductorDebug.bugReport": Command(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
-    "inductorDebug.report": Command(report_commands.report, report_commands.OPTIONS),
-    "inductorDebug.cancel": Command(cancel),
-    "inductorDebug.restart": Command(restart),
-    "inductorDebug.inferAnew": Command(infer_anew),
-    "inductorDebug.explain": Command(explain, ("rule", "show")),
+    "inductorDebug.sizes": ServerCommand(size_commands.sizes),
+    "inductorDebug.setSizes": ServerCommand(size_commands.set_sizes, ("uri", "target", "sizes")),
+    "inductorDebug.outline": ServerCommand(outline_commands.outline, outline_commands.OUTLINE_OPTIONS),
+    "inductorDebug.directive": ServerCommand(outline_commands.directive, outline_commands.DIRECTIVE_OPTIONS),
+    "inductorDebug.tensors": ServerCommand(tensor_commands.tensors, tensor_commands.OPTIONS),
+    "inductorDebug.bugReport": ServerCommand(bug_report_commands.bug_report, bug_report_commands.OPTIONS),
+    "inductorDebug.report": ServerCommand(report_commands.report, report_commands.OPTIONS),
+    "inductorDebug.cancel": ServerCommand(cancel),
+    "inductorDebug.restart": ServerCommand(restart),
+    "inductorDebug.inferAnew": ServerCommand(infer_anew),
+    "inductorDebug.explain": ServerCommand(explain, ("rule", "show")),
 }
 """Every command that is offered."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import DirectiveDraft, Position, Range, Replacement
 
 from inductor_debug.capture.targets.directives import DirectiveComment, directive_comments
-from inductor_debug.server.state.editor_texts import Document
+from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.text_outline import Definition
 from inductor_debug.source.text_lines import split_lines, utf16_length
 
@@ -25,7 +25,7 @@ class ExpressionError(ValueError):
 
 
 def draft(
-    document: Document, definition: Definition, inputs: str | None = None, init: str | None = None
+    document: EditorDocument, definition: Definition, inputs: str | None = None, init: str | None = None
 ) -> DirectiveDraft:
     """What a class's directive says now, and the edits that would have it say something else.
 

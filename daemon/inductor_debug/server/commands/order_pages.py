@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from inductor_debug_schema import ArtifactKind, ArtifactMade, to_wire
 
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, LARGEST_MESSAGE, RequestError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OPTION = "format"
 _LARGEST = LARGEST_MESSAGE * 7 // 8
 Document = dict[str, Any]
-Render = Callable[[list[Document], Places, Sources], str]
+Render = Callable[[list[Document], FileNames, ShownTexts], str]
 """Documents as one page."""
 
 
@@ -55,7 +55,7 @@ def with_page(server: Server, answer: Document, performed: Performed, render: Re
     if not documents:
         return answer
     # Commands are typed in any folder: their files keep their whole names.
-    about = Places("", root), Sources({path: performed.text} if performed.text else {})
+    about = FileNames("", root), ShownTexts({path: performed.text} if performed.text else {})
     text = render(documents, *about)
     if _fits(whole := {**answer, "page": text}):
         return whole

@@ -13,7 +13,7 @@ from inductor_debug.capture.targets.directives import directive_comments
 from inductor_debug.server.commands.directive_drafting import draft
 from inductor_debug.server.commands.ordering import Token, options_of
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
-from inductor_debug.server.state.editor_texts import Document, well_formed
+from inductor_debug.server.state.editor_texts import EditorDocument, well_formed
 from inductor_debug.server.state.text_outline import outline_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def directive(server: Server, arguments: Sequence[Any], token: Token | Non
     return answer
 
 
-def _document(server: Server, options: dict[str, Any]) -> Document:
+def _document(server: Server, options: dict[str, Any]) -> EditorDocument:
     """The document that is meant.
 
     Raises:
@@ -76,4 +76,4 @@ def _document(server: Server, options: dict[str, Any]) -> Document:
         return document
     if not isinstance(text, str):
         raise RequestError(f"{uri} is not open.", INVALID_PARAMS)
-    return Document(uri, "", 0, well_formed(text))
+    return EditorDocument(uri, "", 0, well_formed(text))

@@ -45,17 +45,17 @@ async def report(server: Server, arguments: Sequence[Any], token: Token | None =
 def _rendered(server: Server, performed: Performed, form: str, moment: datetime, seconds: float) -> str:
     found = performed.report
     # Imported only here: an editor waits while the server starts.
-    from inductor_debug.report.file_names import Places
+    from inductor_debug.report.file_names import FileNames
     from inductor_debug.report.formats.html_report import HtmlReport
     from inductor_debug.report.formats.json_report import JsonReport
     from inductor_debug.report.run_report import CheckedFile, CheckResult, Renderer, Tool
-    from inductor_debug.report.source_characters import Sources
+    from inductor_debug.report.source_characters import ShownTexts
     from inductor_debug.rules.registry import known_page
 
     settings = server.configuration.settings_for(found.path)
-    places = Places(settings.project_root, settings.project_root)
+    places = FileNames(settings.project_root, settings.project_root)
     file = CheckedFile(places.shown(found.path), found, settings.chosen_accelerator, seconds, explicit=True)
     result = CheckResult((file,), Tool("inductor-debug", __version__), seconds, Severity.WARNING, moment)
-    sources = Sources({found.path: performed.text})
+    sources = ShownTexts({found.path: performed.text})
     renderer: Renderer = HtmlReport(places, sources, known_page) if form == "html" else JsonReport(places)
     return renderer.file(file) + renderer.end(result)

@@ -27,7 +27,7 @@ async def sizes(server: Server, arguments: Sequence[Any], token: Token | None = 
 
 async def set_sizes(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
     """Sets sizes: `{uri, target, sizes}` in, `TargetSizes` out. Sizes that are not named are as usual again."""
-    from inductor_debug.engine.size_questions import UnknownSizeError
+    from inductor_debug.engine.size_questions import UnknownSizeNameError
 
     options = options_of(arguments)
     said = options.get("sizes")
@@ -35,7 +35,7 @@ async def set_sizes(server: Server, arguments: Sequence[Any], token: Token | Non
         raise RequestError(f"`sizes` must map names to whole numbers from 1 to {LARGEST}.", INVALID_PARAMS)
     try:
         return dict(to_wire(server.engine.set_sizes(options["uri"], target_of(options), said)))
-    except UnknownSizeError as error:
+    except UnknownSizeNameError as error:
         raise RequestError(f"{error}.", INVALID_PARAMS) from error
 
 

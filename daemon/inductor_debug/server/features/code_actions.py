@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inductor_debug.engine.fixes.edits import TextEdit
     from inductor_debug.engine.fixes.proof import Proved
     from inductor_debug.server.features.verification import Mended, Verifier
-    from inductor_debug.server.state.editor_texts import Document
+    from inductor_debug.server.state.editor_texts import EditorDocument
     from inductor_debug.server.state.server import Server
 
 FIX_ALL = "source.fixAll.inductorDebug"
@@ -75,7 +75,7 @@ class CodeActions:
         return actions
 
     async def _quick_fixes(
-        self, document: Document, params: types.CodeActionParams
+        self, document: EditorDocument, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:
         hints = [hint for hint in self._server.unchecked.findings(document.uri) if _touches(hint, params.range)]
         findings = [*self._found(document, params), *hints]
@@ -97,7 +97,7 @@ class CodeActions:
             *self._explanations(findings, shown),
         ]
 
-    async def _rewrites(self, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def _rewrites(self, document: EditorDocument, params: types.CodeActionParams) -> list[types.CodeAction]:
         """What could stand at the cursor instead, though nothing is found against what does."""
         start, end = (Position(each.line, each.character) for each in (params.range.start, params.range.end))
         version = document.version
@@ -112,7 +112,7 @@ class CodeActions:
             for each in proved
         ]
 
-    def _found(self, document: Document, params: types.CodeActionParams) -> list[Finding]:
+    def _found(self, document: EditorDocument, params: types.CodeActionParams) -> list[Finding]:
         """What is found in the range: by the document's own analysis, or by another's that imports the file.
 
         The positions of another's are those of the file on disk; only where the client shows one at that very place is
@@ -130,7 +130,7 @@ class CodeActions:
                     found.append(finding)
         return found
 
-    def _may_start(self, document: Document, kind: types.CodeActionTriggerKind | None) -> bool:
+    def _may_start(self, document: EditorDocument, kind: types.CodeActionTriggerKind | None) -> bool:
         """Whether code may run for this request: with the trigger "manual", only if it was the user who asked."""
         try:
             trigger = self._server.configuration.settings_for(document.path).trigger
@@ -139,7 +139,7 @@ class CodeActions:
         return trigger is not Trigger.MANUAL or kind is types.CodeActionTriggerKind.Invoked
 
     def _fixes(
-        self, document: Document, mended: Sequence[Mended], shown: Sequence[types.Diagnostic]
+        self, document: EditorDocument, mended: Sequence[Mended], shown: Sequence[types.Diagnostic]
     ) -> Iterator[types.CodeAction]:
         by_fix: dict[Proved, list[Finding]] = {}
         for each in mended:
@@ -155,7 +155,7 @@ class CodeActions:
             )
 
     def _directives(
-        self, document: Document, hints: list[Finding], shown: Sequence[types.Diagnostic]
+        self, document: EditorDocument, hints: list[Finding], shown: Sequence[types.Diagnostic]
     ) -> Iterator[types.CodeAction]:
         """Inputs for what was not checked: those that came furthest, as a comment to mend, or the client's dialogue."""
         for hint, edit in self._server.unchecked.directives(document.uri, hints):
@@ -175,7 +175,7 @@ class CodeActions:
                 )
 
     def _anew(
-        self, document: Document, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
+        self, document: EditorDocument, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
     ) -> Iterator[types.CodeAction]:
         """For classes that are judged by the inputs which they last ran with: others that are meant from now on."""
         latest = self._server.engine.latest(document.uri)
@@ -193,7 +193,7 @@ class CodeActions:
                 )
 
     def _comments(
-        self, document: Document, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
+        self, document: EditorDocument, findings: Sequence[Finding], shown: Sequence[types.Diagnostic]
     ) -> Iterator[types.CodeAction]:
         from inductor_debug.engine.fixes.silence import silence, without_idle
 
@@ -223,7 +223,7 @@ class CodeActions:
                 command=_explain(rule, self._server),
             )
 
-    def _reproducers(self, document: Document, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    def _reproducers(self, document: EditorDocument, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
         """Edits nothing, so it has no kind; who asks for quick fixes alone does not get it."""
         from inductor_debug.server.commands.repro_commands import actions
 
@@ -233,7 +233,7 @@ class CodeActions:
         for command, finding in actions(self._server, found, document.uri):
             yield types.CodeAction(command.title, diagnostics=_diagnostics(shown, [finding]), command=command)
 
-    async def _fix_all(self, document: Document, *, everything: bool) -> Sequence[types.CodeAction]:
+    async def _fix_all(self, document: EditorDocument, *, everything: bool) -> Sequence[types.CodeAction]:
         """All proved fixes as one action, which is proved as a whole.
 
         An editor may ask for every `source.fixAll` there is whenever a file is saved. It gets those only that leave the
@@ -252,7 +252,7 @@ class CodeActions:
         title = "Apply all fixes (verified, same results)" if whole.same_results else "Apply all fixes (verified)"
         return [types.CodeAction(title=title, kind=FIX_ALL, edit=self._edit(document, whole.fix.edits))]
 
-    def _edit(self, document: Document, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
+    def _edit(self, document: EditorDocument, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
         changes = [
             types.TextEdit(
                 range=types.Range(

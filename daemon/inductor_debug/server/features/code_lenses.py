@@ -15,9 +15,9 @@ from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.target_coverage import remark, sizes_of
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.words.stage_names import stage_name
-from inductor_debug.server.state.known_comparisons import Measured
+from inductor_debug.server.state.known_comparisons import MeasuredError
 from inductor_debug.server.state.refreshing import Refresher
-from inductor_debug.server.state.text_outline import Outline
+from inductor_debug.server.state.text_outline import DocumentOutline
 from inductor_debug.source.parsing import unparsed
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
     return lenses[:MOST_LENSES]
 
 
-def _compare_title(measured: Measured | None) -> str:
+def _compare_title(measured: MeasuredError | None) -> str:
     """`compare`, or what the last comparison said."""
     return "compare" if measured is None else _shortened(f"compare ({measured.backend}: {measured.verdict})")
 
 
-def _invitations(update: AnalysisUpdate, outline: Outline, uri: str) -> list[types.CodeLens]:
+def _invitations(update: AnalysisUpdate, outline: DocumentOutline, uri: str) -> list[types.CodeLens]:
     """An offer to set example inputs over each module class for which nobody has."""
     given = {target.name for target in update.report.targets if target.inferred is None}
     return [

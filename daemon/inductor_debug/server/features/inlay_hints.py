@@ -15,9 +15,9 @@ from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.server.features.expression_text import fact_type, tensor_type
-from inductor_debug.server.state.editor_texts import Document, Told
+from inductor_debug.server.state.editor_texts import EditorDocument, Told
 from inductor_debug.server.state.refreshing import Refresher
-from inductor_debug.server.state.text_outline import Binding, outline_of
+from inductor_debug.server.state.text_outline import NamedValue, outline_of
 from inductor_debug.source.text_changes import difference
 from inductor_debug.source.text_lines import slice_of, split_lines, utf16_length
 
@@ -46,7 +46,7 @@ def hints_in(server: Server, uri: str, wanted: Range) -> list[types.InlayHint]:
     return hints
 
 
-def _current(server: Server, document: Document) -> dict[Position, Told]:
+def _current(server: Server, document: EditorDocument) -> dict[Position, Told]:
     """All hints of a document by where what they tell of starts in its present text."""
     update = server.engine.latest(document.uri)
     current = _told(server, document)
@@ -57,7 +57,7 @@ def _current(server: Server, document: Document) -> dict[Position, Told]:
     return current
 
 
-def _told(server: Server, document: Document) -> dict[Position, Told]:
+def _told(server: Server, document: EditorDocument) -> dict[Position, Told]:
     """What the runs so far have told of the bindings in the present text."""
     facts = {known.range: known.fact for known in server.engine.expressions(document.uri) if known.fact.exact}
     outline = outline_of(document.text) if facts else None
@@ -69,7 +69,7 @@ def _told(server: Server, document: Document) -> dict[Position, Told]:
     return told
 
 
-def _held(document: Document) -> dict[Position, Told]:
+def _held(document: EditorDocument) -> dict[Position, Told]:
     """The hints after the last analysis, moved along with the edits; those of names that were edited are left out."""
     before, hints = document.told
     edit = difference(before, document.text)
@@ -88,7 +88,7 @@ def _to_end_of_code(lines: list[str], place: Range) -> Range:
     return Range(place.start, max(place.end, Position(place.end.line, utf16_length(code))))
 
 
-def _label(binding: Binding, facts: list[ExpressionFact]) -> str | None:
+def _label(binding: NamedValue, facts: list[ExpressionFact]) -> str | None:
     """What to write beside a binding; None where nothing is sure."""
     found = dict.fromkeys(_type(binding, fact) for fact in facts)
     if not found or None in found:
@@ -96,7 +96,7 @@ def _label(binding: Binding, facts: list[ExpressionFact]) -> str | None:
     return f"{'->' if binding.returned else ':'} {' | '.join(filter(None, found))}"
 
 
-def _type(binding: Binding, fact: ExpressionFact) -> str | None:
+def _type(binding: NamedValue, fact: ExpressionFact) -> str | None:
     if not fact.outputs:
         return None
     if binding.slot is None:

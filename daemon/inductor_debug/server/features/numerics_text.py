@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from inductor_debug_schema import DiffError
 
-from inductor_debug.server.state.known_comparisons import Measured, MeasuredNode
+from inductor_debug.server.state.known_comparisons import MeasuredError, MeasuredNode
 
 _MOST_TOLD = 3
 
 
-def hover_lines(measured: Measured, nodes: Sequence[MeasuredNode], *, markdown: bool) -> list[str]:
+def hover_lines(measured: MeasuredError, nodes: Sequence[MeasuredNode], *, markdown: bool) -> list[str]:
     """What a comparison has measured at one expression: a line of what was compared, and one for each operation."""
     worst = sorted(nodes, key=_badness, reverse=True)
     marked = f"**{measured.backend}**" if markdown else measured.backend

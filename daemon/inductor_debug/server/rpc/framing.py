@@ -1,7 +1,7 @@
 """Content-Length framing of the Language Server Protocol, without any input or output.
 
-Bytes go in as they arrive, message bodies come out. A header that cannot be understood becomes a `FrameError` and the
-reader finds its way back at the next good header, so that one bad message never costs the session, and never makes
+Bytes go in as they arrive, message bodies come out. A header that cannot be understood becomes a `LspFrameError` and
+the reader finds its way back at the next good header, so that one bad message never costs the session, and never makes
 the server spin or allocate what a header merely claims. It never looks inside a body.
 """
 
@@ -22,17 +22,17 @@ _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class FrameError:
+class LspFrameError:
     """A header that says nothing usable; `reason` is a sentence for the client and the log."""
 
     reason: str
 
 
-Frame = Union[bytes, FrameError]
+Frame = Union[bytes, LspFrameError]
 """A body, or why there is none."""
 
 
-class FrameReader:
+class LspFrameReader:
     """Cuts a stream of bytes into message bodies.
 
     Not tied to the start of a line, because what a wrong length leaves behind is the rest of a body followed at once
@@ -69,23 +69,23 @@ class FrameReader:
         self._wanted = None
         return body
 
-    def _header(self) -> FrameError | None:
+    def _header(self) -> LspFrameError | None:
         end = _HEADER_END.search(self._buffer)
         if end is None:
             if len(self._buffer) <= LARGEST_HEADER:
                 return None
             self._buffer.clear()
-            return FrameError(f"no message header in {LARGEST_HEADER} bytes of input")
+            return LspFrameError(f"no message header in {LARGEST_HEADER} bytes of input")
         header = bytes(self._buffer[: end.start()])
         del self._buffer[: end.end()]
         if not header.strip():
-            return FrameError("a message header without Content-Length")
+            return LspFrameError("a message header without Content-Length")
         lengths = _LENGTH.findall(header)
         if not lengths:
-            return FrameError("a message header without Content-Length")
+            return LspFrameError("a message header without Content-Length")
         value = lengths[-1].strip()
         if not value.isdigit() or int(value[:20]) > LARGEST_BODY:
-            return FrameError(f"Content-Length {value[:40].decode('ascii', 'replace')!r} is not a usable length")
+            return LspFrameError(f"Content-Length {value[:40].decode('ascii', 'replace')!r} is not a usable length")
         self._wanted = int(value)
         return None
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inductor_debug.server.rpc.framing import FrameError, FrameReader, frame
+from inductor_debug.server.rpc.framing import LspFrameError, LspFrameReader, frame
 
 Handler = Callable[[dict[str, Any]], None]
 """Takes the parameters of a notification."""
@@ -149,10 +149,10 @@ class HeadlessEditor:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        frames = FrameReader()
+        frames = LspFrameReader()
         while data := await process.stdout.read(1 << 16):
             for body in frames.feed(data):
-                if not isinstance(body, FrameError):
+                if not isinstance(body, LspFrameError):
                     self._receive(json.loads(body))
         code = await process.wait()
         for future in self._waiting.values():

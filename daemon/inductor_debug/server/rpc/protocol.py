@@ -21,7 +21,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from pygls.protocol import LanguageServerProtocol
 
-from inductor_debug.server.rpc.framing import Frame, FrameError, frame
+from inductor_debug.server.rpc.framing import Frame, LspFrameError, frame
 
 if TYPE_CHECKING:
     from inductor_debug.server.rpc.transport import Writer
@@ -81,7 +81,7 @@ class Protocol(LanguageServerProtocol):
 
     def receive(self, incoming: Frame) -> None:
         """Handles one frame from the transport: answers, dispatches, or says why it cannot."""
-        if isinstance(incoming, FrameError):
+        if isinstance(incoming, LspFrameError):
             self._refuse(None, PARSE_ERROR, f"Parse error: {incoming.reason}.")
             return
         try:

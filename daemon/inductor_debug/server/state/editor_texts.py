@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inductor_debug_schema import Position, Range
 from lsprotocol import types
 
-from inductor_debug.server.state.text_outline import Outline, outline_of
+from inductor_debug.server.state.text_outline import DocumentOutline, outline_of
 from inductor_debug.source.text_changes import difference
 from inductor_debug.source.text_lines import line_starts, offset_of
 
@@ -28,7 +28,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Document:
+class EditorDocument:
     """One open document: `text` as the client sees it, at the client's `version`.
 
     `told` are the hints of the last text whose analysis ended, and that text.
@@ -42,14 +42,14 @@ class Document:
     _parsed: str = ""
 
     @property
-    def outline(self) -> Outline:
+    def outline(self) -> DocumentOutline:
         """The outline of the text; where it does not parse, that of the last text asked about that did, moved along."""
         outline = outline_of(self.text)
         if outline is not None:
             self._parsed = self.text
             return outline
         before = outline_of(self._parsed)
-        return before.moved(difference(self._parsed, self.text)) if before is not None else Outline()
+        return before.moved(difference(self._parsed, self.text)) if before is not None else DocumentOutline()
 
 
 def well_formed(text: str) -> str:

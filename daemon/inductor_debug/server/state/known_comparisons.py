@@ -18,7 +18,7 @@ from inductor_debug_schema import DiffDocument, DiffError, DiffVerdict, Finding,
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.engine.text.source_files import read_source
-from inductor_debug.source.text_changes import Edit, difference
+from inductor_debug.source.text_changes import TextChange, difference
 from inductor_debug.source.text_lines import split_lines
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MeasuredNode:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredError:
     """One comparison of one target. `texts` are the files' texts that its places are in, by path."""
 
     target: str
@@ -60,8 +60,8 @@ class Numerics:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._known: dict[tuple[str, str], Measured] = {}
-        self._edits: dict[str, tuple[str, str, Edit]] = {}
+        self._known: dict[tuple[str, str], MeasuredError] = {}
+        self._edits: dict[str, tuple[str, str, TextChange]] = {}
         self.listeners: list[Changed] = []
 
     def take(self, path: str, performed: Performed) -> None:
@@ -77,7 +77,9 @@ class Numerics:
             texts = {other: text for other in paths if (text := self._text_to_keep(other)) is not None}
             texts[path] = performed.text
             verdict = document.verdict or DiffVerdict.FAILED
-            measured = Measured(answer.target, document.backend, document.reference, verdict.value, texts, found, nodes)
+            measured = MeasuredError(
+                answer.target, document.backend, document.reference, verdict.value, texts, found, nodes
+            )
             before = self._known.get((path, answer.target))
             self._known[path, answer.target] = measured
             affected.update(paths, before.texts if before is not None else ())
@@ -88,7 +90,7 @@ class Numerics:
         gone = [key for key in self._known if key[0] == path]
         self._tell({other for key in gone for other in self._known.pop(key).texts})
 
-    def of(self, path: str, target: str) -> Measured | None:
+    def of(self, path: str, target: str) -> MeasuredError | None:
         """The newest comparison of a target."""
         return self._known.get((path, target))
 
@@ -106,9 +108,9 @@ class Numerics:
         except ConfigurationError:
             return found
 
-    def nodes_at(self, path: str, position: Position) -> list[tuple[Measured, list[MeasuredNode]]]:
+    def nodes_at(self, path: str, position: Position) -> list[tuple[MeasuredError, list[MeasuredNode]]]:
         """The operations of the smallest expression around a position, for each comparison that has some."""
-        around: dict[int, tuple[Measured, list[tuple[Range, MeasuredNode]]]] = {}
+        around: dict[int, tuple[MeasuredError, list[tuple[Range, MeasuredNode]]]] = {}
         for node, measured in self._in(path, lambda measured: measured.nodes):
             place = self._place(measured, path, node.range)
             if place is not None and place.start <= position < place.end:
@@ -119,12 +121,12 @@ class Numerics:
             answer.append((measured, [node for place, node in nodes if place == smallest]))
         return answer
 
-    def _in(self, path: str, items: Callable[[Measured], Iterable[Any]]) -> Iterable[tuple[Any, Measured]]:
+    def _in(self, path: str, items: Callable[[MeasuredError], Iterable[Any]]) -> Iterable[tuple[Any, MeasuredError]]:
         for measured in self._known.values():
             if path in measured.texts:
                 yield from ((item, measured) for item in items(measured) if item.path == path)
 
-    def _place(self, measured: Measured, path: str, span: Range) -> Range | None:
+    def _place(self, measured: MeasuredError, path: str, span: Range) -> Range | None:
         """Where a place of the compared text is now; None while its lines are not what they were."""
         text, compared = self._text(path), measured.texts[path]
         if text is None or text == compared:

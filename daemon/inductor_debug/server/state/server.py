@@ -24,7 +24,7 @@ from inductor_debug.server.rpc.protocol import Protocol
 from inductor_debug.server.state.analysis_notification import METHOD as ANALYSIS
 from inductor_debug.server.state.analysis_notification import analysis_notification
 from inductor_debug.server.state.client_configuration import Configuration
-from inductor_debug.server.state.editor_texts import Document
+from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import Numerics
 from inductor_debug.server.state.notices import Notices
 from inductor_debug.server.state.unchecked import Unchecked
@@ -61,7 +61,7 @@ class Server(LanguageServer):
     def __init__(self, options: ServeOptions) -> None:
         super().__init__("inductor-debug", __version__, protocol_cls=Protocol)
         self.client = Client()
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, EditorDocument] = {}
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.uris import to_fs_path, uri_scheme
 
-from inductor_debug.server.state.editor_texts import Document, edited, well_formed
+from inductor_debug.server.state.editor_texts import EditorDocument, edited, well_formed
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
@@ -41,7 +41,7 @@ def register(server: Server) -> None:
         path = path_of(item.uri)
         if item.language_id != "python" and not path.endswith((".py", ".pyi")):
             return
-        document = Document(item.uri, path, item.version, well_formed(item.text))
+        document = EditorDocument(item.uri, path, item.version, well_formed(item.text))
         server.documents[item.uri] = document
         for listener in server.opened_listeners:
             listener(item.uri)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from inductor_debug_schema import DefinitionKind, Position, Range
 
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
-from inductor_debug.source.text_changes import Edit
+from inductor_debug.source.text_changes import TextChange
 from inductor_debug.source.text_lines import split_lines, utf16_length
 
 _NO_TENSORS = frozenset({"list", "tuple", "dict", "set", "frozenset", "map", "filter", "zip", "iter", "reversed"})
@@ -22,7 +22,7 @@ _MODULE_BASES = frozenset({"Module", "LightningModule", "PreTrainedModel"})
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class NamedValue:
     """A name (or attribute, at `place`) that is given a value, or a value that is returned (`returned`).
 
     `values` are the ranges of the expressions that may be it; `slot` is None, or which of `slots` parts of the value
@@ -58,10 +58,10 @@ class Definition:
 
 
 @dataclass
-class Outline:
+class DocumentOutline:
     """The outline of one text; `bindings` are in the order of the text."""
 
-    bindings: list[Binding] = field(default_factory=list)
+    bindings: list[NamedValue] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
 
     def definition(self, name: str) -> Definition | None:
@@ -73,13 +73,13 @@ class Outline:
         found = self.definition(name)
         return None if found is None else found.line
 
-    def moved(self, edit: Edit) -> Outline:
+    def moved(self, edit: TextChange) -> DocumentOutline:
         """The same definitions at their lines in an edited text, without bindings: their values are in doubt."""
         definitions = [
             replace(found, line=edit.moved_line(found.line), top=edit.moved_line(found.top))
             for found in self.definitions
         ]
-        return Outline(definitions=definitions)
+        return DocumentOutline(definitions=definitions)
 
     @property
     def modules(self) -> list[Definition]:
@@ -88,7 +88,7 @@ class Outline:
 
 
 @lru_cache(maxsize=16)
-def outline_of(text: str) -> Outline | None:
+def outline_of(text: str) -> DocumentOutline | None:
     """The outline of a text; None where it does not parse or is too long to be parsed while somebody waits."""
     if len(text) > LARGEST_PARSED:
         return None
@@ -99,10 +99,10 @@ def outline_of(text: str) -> Outline | None:
 class _Reader:
     def __init__(self, text: str) -> None:
         self._lines = split_lines(text.removeprefix("\ufeff"))
-        self._outline = Outline()
+        self._outline = DocumentOutline()
         self._modules = set(_MODULE_BASES)
 
-    def read(self, tree: ast.Module) -> Outline:
+    def read(self, tree: ast.Module) -> DocumentOutline:
         for statement in _statements(tree.body):
             self._statement(statement)
         for definition in _reachable(tree.body):
@@ -120,17 +120,17 @@ class _Reader:
         elif isinstance(statement, ast.Return) and statement.value is not None:
             values = self._values(statement.value)
             if values:
-                self._outline.bindings.append(Binding(self._range(statement.value), values, returned=True))
+                self._outline.bindings.append(NamedValue(self._range(statement.value), values, returned=True))
 
     def _target(self, target: ast.expr, values: tuple[Range, ...]) -> None:
         if isinstance(target, ast.Name | ast.Attribute):
-            self._outline.bindings.append(Binding(self._range(target), values))
+            self._outline.bindings.append(NamedValue(self._range(target), values))
         elif isinstance(target, ast.Tuple | ast.List):
             if any(isinstance(part, ast.Starred) for part in target.elts):
                 return
             for slot, part in enumerate(target.elts):
                 if isinstance(part, ast.Name | ast.Attribute):
-                    self._outline.bindings.append(Binding(self._range(part), values, slot, len(target.elts)))
+                    self._outline.bindings.append(NamedValue(self._range(part), values, slot, len(target.elts)))
 
     def _values(self, value: ast.expr) -> tuple[Range, ...]:
         if isinstance(value, ast.IfExp):

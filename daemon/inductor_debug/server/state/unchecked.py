@@ -25,7 +25,7 @@ from inductor_debug.server.state.text_outline import Definition
 from inductor_debug.source.text_lines import line_range, split_lines, utf16_length
 
 if TYPE_CHECKING:
-    from inductor_debug.server.state.editor_texts import Document
+    from inductor_debug.server.state.editor_texts import EditorDocument
     from inductor_debug.server.state.server import Server
 
 RULE = "not-checked"
@@ -104,7 +104,7 @@ class Unchecked:
                     yield _not_run(target, block, document), target if block.parameter else None
 
 
-def _not_run(target: TargetReport, block: UntakenBlock, document: Document) -> Finding:
+def _not_run(target: TargetReport, block: UntakenBlock, document: EditorDocument) -> Finding:
     advice = f" Give `{block.subject}` in the inputs of {target.name} to have it checked." if block.parameter else ""
     return Finding(
         rule=NOT_RUN,
@@ -117,7 +117,7 @@ def _not_run(target: TargetReport, block: UntakenBlock, document: Document) -> F
     )
 
 
-def _hint(target: TargetReport, document: Document) -> Finding:
+def _hint(target: TargetReport, document: EditorDocument) -> Finding:
     return Finding(
         rule=RULE,
         severity=Severity.HINT,
@@ -129,7 +129,7 @@ def _hint(target: TargetReport, document: Document) -> Finding:
     )
 
 
-def _place(target: TargetReport, document: Document) -> Range:
+def _place(target: TargetReport, document: EditorDocument) -> Range:
     """The target's name where the text defines it, else the line that offers it."""
     definition = _definition(target, document)
     line = target.line if definition is None else definition.line
@@ -142,7 +142,7 @@ def _place(target: TargetReport, document: Document) -> Range:
     return Range(Position(line, start), Position(line, start + utf16_length(target.name)))
 
 
-def _insertion(target: TargetReport, document: Document) -> TextEdit | None:
+def _insertion(target: TargetReport, document: EditorDocument) -> TextEdit | None:
     definition = _definition(target, document)
     directive = target.inferred.directive if target.inferred is not None else ""
     if definition is None or not directive:
@@ -155,5 +155,5 @@ def _insertion(target: TargetReport, document: Document) -> TextEdit | None:
     return TextEdit(Range(start, start), f"{indent}{directive}\n")
 
 
-def _definition(target: TargetReport, document: Document) -> Definition | None:
+def _definition(target: TargetReport, document: EditorDocument) -> Definition | None:
     return document.outline.definition(target.name)

@@ -17,7 +17,7 @@ from types import ModuleType
 
 from torch import nn
 
-from inductor_debug.capture.failures.attributes.setting import Setting, of_class, outside_classes
+from inductor_debug.capture.failures.attributes.setting import AttributeSetting, of_class, outside_classes
 from inductor_debug.capture.runtime import foreign
 
 _WITHOUT_TEXT = frozenset(("builtins", "abc", "typing", "torch.nn.modules.module"))
@@ -26,7 +26,7 @@ _ANSWERS = ("__getattr__", "__getattribute__")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAttributes:
     """The names that an object may have; `anything` says that there may be others."""
 
     names: frozenset[str]
@@ -44,12 +44,12 @@ class Attributes:
 
     def __init__(self, tree: ast.Module, module: ModuleType, others: tuple[ModuleType, ...] = ()) -> None:
         self._tree, self._module, self._others = tree, module, others
-        self._settings: dict[str, list[Setting]] = {}
+        self._settings: dict[str, list[AttributeSetting]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 self._settings.setdefault(node.name, []).append(of_class(node))
 
-    def of(self, kind: type) -> Known:
+    def of(self, kind: type) -> KnownAttributes:
         """The attributes of objects of a class."""
         names, anything = set(self.from_outside.others), self.from_outside.others_computed
         for relative in dict.fromkeys((*kind.__mro__, *_below(kind))):
@@ -62,18 +62,18 @@ class Attributes:
                 anything |= setting.own_computed
         if issubclass(kind, nn.Module):
             names.update(_module_names())
-        return Known(frozenset(names), anything)
+        return KnownAttributes(frozenset(names), anything)
 
-    def _settings_of(self, kind: type) -> list[Setting]:
+    def _settings_of(self, kind: type) -> list[AttributeSetting]:
         if kind.__module__ == self._module.__name__ and kind.__name__ in self._settings:
             return self._settings[kind.__name__]
         return [_of_text(kind)]
 
     @cached_property
-    def from_outside(self) -> Setting:
+    def from_outside(self) -> AttributeSetting:
         """What code of the project sets on objects that may be of any class."""
         trees = [self._tree, *filter(None, map(_tree_of, self._others))]
-        found = Setting()
+        found = AttributeSetting()
         classes = (of_class(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
         for setting in itertools.chain(map(outside_classes, trees), classes):
             found.others |= setting.others
@@ -94,14 +94,14 @@ def _below(kind: type) -> Iterator[type]:
 
 
 @lru_cache(maxsize=256)
-def _of_text(kind: type) -> Setting:
+def _of_text(kind: type) -> AttributeSetting:
     """What a class sets that another file defines; anything where there is no text of it."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
     except (OSError, TypeError, SyntaxError, ValueError):
-        return Setting(own_computed=True)
+        return AttributeSetting(own_computed=True)
     node = tree.body[0] if tree.body else None
-    return of_class(node) if isinstance(node, ast.ClassDef) else Setting(own_computed=True)
+    return of_class(node) if isinstance(node, ast.ClassDef) else AttributeSetting(own_computed=True)
 
 
 def _tree_of(module: ModuleType) -> ast.Module | None:

@@ -16,7 +16,7 @@ _DYNAMIC_CALLS = frozenset(("vars", "exec", "eval"))
 
 
 @dataclass
-class Setting:
+class AttributeSetting:
     """What code sets: `own` on the object of the class whose method it is, `others` on anything else.
 
     `own_computed` and `others_computed` say that names are computed, so that they may be any.
@@ -28,9 +28,9 @@ class Setting:
     others_computed: bool = False
 
 
-def of_class(node: ast.ClassDef) -> Setting:
+def of_class(node: ast.ClassDef) -> AttributeSetting:
     """What the body and the methods of a class set; classes inside it are not looked into."""
-    found = Setting()
+    found = AttributeSetting()
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
             found.own.add(item.target.id)
@@ -38,9 +38,9 @@ def of_class(node: ast.ClassDef) -> Setting:
     return found
 
 
-def outside_classes(tree: ast.Module) -> Setting:
+def outside_classes(tree: ast.Module) -> AttributeSetting:
     """What the rest of a module sets."""
-    found = Setting()
+    found = AttributeSetting()
     for item in _outside_classes(tree):
         _take(item, "", found)
     return found
@@ -67,7 +67,7 @@ def _outside_classes(tree: ast.Module) -> Iterator[ast.stmt]:
             yield item
 
 
-def _take(statement: ast.AST, own: str, found: Setting) -> None:
+def _take(statement: ast.AST, own: str, found: AttributeSetting) -> None:
     for node in own_nodes(statement):
         if isinstance(node, ast.Attribute):
             is_own = isinstance(node.value, ast.Name) and node.value.id == own
@@ -86,7 +86,7 @@ def _is_table(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in _TABLES
 
 
-def _take_call(node: ast.Call, own: str, found: Setting) -> None:
+def _take_call(node: ast.Call, own: str, found: AttributeSetting) -> None:
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name in _DYNAMIC_CALLS and isinstance(function, ast.Name):

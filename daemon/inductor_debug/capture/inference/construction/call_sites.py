@@ -20,7 +20,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.values.command_line_options import options_of
-from inductor_debug.capture.inference.values.following import Definition, Follower
+from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
 from inductor_debug.capture.inference.values.plain_values import Names
 from inductor_debug.capture.inference.values.symbolic_values import UnknownError, is_same
@@ -227,7 +227,7 @@ def _names_of(tree: ast.Module) -> Names:
     follower = Follower(found, {})
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = Definition(node)
+            found[node.name] = FollowedFunction(node)
         elif isinstance(node, ast.Import):
             known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
             found.update({name: module for name, module in known.items() if module is not None and "." not in name})

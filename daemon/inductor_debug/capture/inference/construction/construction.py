@@ -24,7 +24,7 @@ from inductor_debug.capture.inference.construction.demands import Demand, demand
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for
-from inductor_debug.capture.inference.specs.specs import Argument, ConstantSpec
+from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
     Options,
     SymbolicValue,
@@ -46,7 +46,7 @@ _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|
 class Construction:
     """One way to build a class. `text` are its arguments as a Python expression, empty where there are none."""
 
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[SpecArgument, ...] = ()
     invented: tuple[str, ...] = ()
     source: str = "defaults"
     numbers: tuple[int, ...] = ()
@@ -132,7 +132,7 @@ class _Builder:
         """One construction from a call's known arguments."""
         self.files.used = None
         given = {item.name: value for item, value in zip(parameters, args, strict=False)} | kwargs
-        arguments: list[Argument] = []
+        arguments: list[SpecArgument] = []
         invented: list[str] = []
         known: dict[str, Any] = {}
         by_name = False
@@ -155,18 +155,18 @@ class _Builder:
                     invented.append(item.name)
             known[item.name] = value
             by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
-            arguments.append(Argument(item.name, spec, by_name))
+            arguments.append(SpecArgument(item.name, spec, by_name))
         arguments += self._more([item.name for item in parameters], args, kwargs, by_name)
         return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
 
-    def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[Argument]:
+    def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[SpecArgument]:
         """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
         positional, named = signatures.takes_more(self.kind)
         rest = {name: value for name, value in kwargs.items() if name not in known and value is not UnknownError}
         if named and rest:
-            return [Argument(name, self._written(name, value), True) for name, value in rest.items()]
+            return [SpecArgument(name, self._written(name, value), True) for name, value in rest.items()]
         told = positional and not by_name and not any(item is UnknownError for item in args)
-        return [Argument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
+        return [SpecArgument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
 
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
         """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
@@ -345,8 +345,8 @@ class _Builder:
         if parameters is not None:
             inner = builder.bound(parameters, list(value.args), value.kwargs, "")
         else:
-            given = [Argument("", builder._written("", item)) for item in value.args]
-            given += [Argument(name, builder._written(name, item), True) for name, item in value.kwargs.items()]
+            given = [SpecArgument("", builder._written("", item)) for item in value.args]
+            given += [SpecArgument(name, builder._written(name, item), True) for name, item in value.kwargs.items()]
             inner = Construction(tuple(given))
         written = ", ".join(
             f"{item.name}={item.spec.text}" if item.keyword or not value.args else item.spec.text

@@ -13,12 +13,12 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.specs import argument_names
-from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 
 _MOST_PARTS = 40
 
 
-def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> Plan:
+def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> CallPlan:
     """A plan for these arguments, with the sizes that numbers of the model and of its constructor tell."""
     told = list(_numbers(owner))
     own = [number for _, number in told]
@@ -28,7 +28,7 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     images = tuple(number for number in dict.fromkeys((*of_images, *numbers)) if 8 <= number <= 1024)
     kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
     batches = tuple(dict.fromkeys(value for name, value in kept.items() if argument_names.is_batch(name)))
-    return Plan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())))
+    return CallPlan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())))
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:

@@ -29,7 +29,7 @@ from inductor_debug.capture.inference.guessing.written_shapes import (
     shape_in_text,
 )
 from inductor_debug.capture.inference.specs import argument_names
-from inductor_debug.capture.inference.specs.call_plan import GENERIC, Parameter, Plan
+from inductor_debug.capture.inference.specs.call_plan import GENERIC, CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import (
     Dimension,
     MappingSpec,
@@ -50,7 +50,7 @@ class NoSignatureError(TypeError):
     """Nobody can tell which arguments something takes."""
 
 
-def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> Plan:
+def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> CallPlan:
     """The plan for a model or a function.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.guessing.extents import sized_plan
-from inductor_debug.capture.inference.specs.call_plan import Parameter, Plan
+from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, TensorSpec
 
 _CHANNELS = ("num_channels", "in_channels", "in_chans", "num_input_channels")
@@ -60,7 +60,7 @@ def _wanted(subject: nn.Module, known: Container[str]) -> list[str]:
     return wanted
 
 
-def refine(plan: Plan, subject: nn.Module) -> None:
+def refine(plan: CallPlan, subject: nn.Module) -> None:
     """Puts what the model says of itself in front of the candidates, and asks for the inputs that it names."""
     known = {item.name: item for item in plan.parameters}
     for name, specs in _specs(subject.config).items():

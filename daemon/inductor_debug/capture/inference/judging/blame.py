@@ -35,7 +35,7 @@ _CONTAINERS = (list, dict, set, str)
 
 
 @dataclass
-class Names:
+class KnownNames:
     """What the analysed file may define or set later than it has been executed."""
 
     tree: ast.Module
@@ -59,7 +59,7 @@ class Names:
         return Attributes(self.tree, self.module)
 
 
-def is_evident(error: BaseException, names: Names, guess: Guess | None, *, invented: bool) -> bool:
+def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, invented: bool) -> bool:
     """Whether `error` comes of the code alone.
 
     Args:
@@ -103,7 +103,7 @@ def headless(kind: Any) -> Headless | None:
     return None
 
 
-def _is_missing(error: AttributeError, names: Names, *, plain: bool, invented: bool) -> bool:
+def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool) -> bool:
     """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
     name, owner = error.name, error.obj
     if not name:

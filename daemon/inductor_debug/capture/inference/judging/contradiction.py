@@ -19,14 +19,14 @@ from inductor_debug.capture.inference.judging import variations
 from inductor_debug.capture.inference.judging.axes import Axis, axes
 from inductor_debug.capture.inference.judging.refusing_call import Pair, RefusedCall, refused_call
 from inductor_debug.capture.inference.judging.volumes import STEPS, are_out_of_step, fitting
-from inductor_debug.capture.inference.search.trial import Outcome, Trials
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import (
-    Argument,
     ConstantSpec,
     Guess,
     ObjectSpec,
     SequenceSpec,
+    SpecArgument,
     TensorSpec,
 )
 
@@ -46,13 +46,13 @@ class Judgement:
     """
 
     runs: Guess | None = None
-    blamed: Outcome | None = None
-    furthest: Outcome | None = None
+    blamed: TrialOutcome | None = None
+    furthest: TrialOutcome | None = None
     because: str = ""
     has_facts: bool = True
 
 
-def judged(trials: Trials, plan: Plan, best: Outcome, *, precision_known: bool = True) -> Judgement:
+def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_known: bool = True) -> Judgement:
     """Decides whose fault it is that no call runs.
 
     Args:
@@ -77,7 +77,7 @@ def judged(trials: Trials, plan: Plan, best: Outcome, *, precision_known: bool =
 class _Case:
     """One place that refuses, and what other calls meet there."""
 
-    def __init__(self, trials: Trials, plan: Plan, best: Outcome, deadline: float) -> None:
+    def __init__(self, trials: Trials, plan: CallPlan, best: TrialOutcome, deadline: float) -> None:
         self._trials, self._plan, self._best, self._deadline = trials, plan, best, deadline
         self._left = trials.runs + _MOST_RUNS
         self._here: list[RefusedCall] = []
@@ -117,7 +117,7 @@ class _Case:
             return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
 
-    def _note(self, guess: Guess, outcome: Outcome, first: RefusedCall, *, is_size: bool) -> None:
+    def _note(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> None:
         """Takes down what refuses another call, if that is the same as what refused the first."""
         if not self._is_here(outcome):
             self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
@@ -138,7 +138,7 @@ class _Case:
             return False
         return not any(self._may_be_a_list(argument, first) for argument in guess.arguments)
 
-    def _is_here(self, outcome: Outcome) -> bool:
+    def _is_here(self, outcome: TrialOutcome) -> bool:
         return outcome.place == self._best.place and outcome.part == self._best.part
 
     @property
@@ -152,7 +152,7 @@ class _Case:
     def _refused(self, guess: Guess) -> RefusedCall | None:
         return refused_call(self._trials, guess)
 
-    def _may_be_a_list(self, argument: Argument, first: RefusedCall) -> bool:
+    def _may_be_a_list(self, argument: SpecArgument, first: RefusedCall) -> bool:
         """Whether a list of tensors comes as far as an argument does that is used on the way: nothing else would."""
         if not isinstance(argument.spec, TensorSpec | ObjectSpec):
             return False
@@ -265,7 +265,7 @@ class _Case:
         elements, asked = refused.pair
         return (elements, asked) if isinstance(elements, int) and isinstance(asked, int) else None
 
-    def _made_good(self, size: variations.Sized, elements: list[int], asked: list[int]) -> Guess | bool | None:
+    def _made_good(self, size: variations.SizedGuess, elements: list[int], asked: list[int]) -> Guess | bool | None:
         """The call with the size at which the elements are as many as asked for; None where there is none."""
         other = fitting(size.usual, elements, asked)
         if not isinstance(other, int) or isinstance(other, bool):
@@ -332,7 +332,7 @@ def _are_sizes(pair: Pair) -> bool:
     return all(isinstance(side, int) for side in pair)
 
 
-def is_further(outcome: Outcome, best: Outcome) -> bool:
+def is_further(outcome: TrialOutcome, best: TrialOutcome) -> bool:
     """Whether a call got past the place that refused another, be it on the same line, or in one list of modules."""
     if outcome.place == best.place:
         return outcome.part != best.part and outcome.progress > best.progress

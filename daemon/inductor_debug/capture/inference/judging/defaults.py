@@ -14,8 +14,8 @@ from torch import nn
 from inductor_debug.capture.inference.judging.contradiction import is_further, raises_itself
 from inductor_debug.capture.inference.judging.doubts import misses_a_value
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.search.trial import Outcome, Trials
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.runtime import foreign
 
@@ -23,7 +23,7 @@ _CANDIDATES = 2
 """How many values of an argument are tried in place of its default."""
 
 
-def unusable_defaults(trials: Trials, guess: Guess, plan: Callable[[], Plan]) -> list[Remark]:
+def unusable_defaults(trials: Trials, guess: Guess, plan: Callable[[], CallPlan]) -> list[Remark]:
     """The arguments of a call that runs without which it fails, each alone, though they are None by default."""
     found = []
     for name in _optional(guess, trials):
@@ -34,7 +34,7 @@ def unusable_defaults(trials: Trials, guess: Guess, plan: Callable[[], Plan]) ->
     return found
 
 
-def unusable_default(trials: Trials, guess: Guess, plan: Plan) -> tuple[str, Outcome] | None:
+def unusable_default(trials: Trials, guess: Guess, plan: CallPlan) -> tuple[str, TrialOutcome] | None:
     """The same where no call runs: an argument that is None by default, and how the call without it fails.
 
     With some value for the argument the call comes further, so that it is the default that fails there.
@@ -58,7 +58,7 @@ def because(name: str) -> str:
     return f"`{name}` is None by default, but a value is needed here."
 
 
-def _failure(trials: Trials, guess: Guess) -> Outcome | None:
+def _failure(trials: Trials, guess: Guess) -> TrialOutcome | None:
     """How a call fails, if it fails at a value that is None and the user's code does not raise for that itself."""
     if not guess.tensors():
         return None
@@ -68,7 +68,7 @@ def _failure(trials: Trials, guess: Guess) -> Outcome | None:
     return outcome if misses_a_value(outcome.error) else None
 
 
-def _is_replaceable(trials: Trials, guess: Guess, plan: Plan, given: set[str]) -> bool:
+def _is_replaceable(trials: Trials, guess: Guess, plan: CallPlan, given: set[str]) -> bool:
     """Whether a call runs with some argument that it was not tried with."""
     others = (name for name in plan.optional if name not in given)
     return any(

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, conflict_of, operands_of, sizes_of
 from inductor_debug.capture.failures.contradictions.call_facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
-from inductor_debug.capture.inference.search.trial import Outcome, Trials
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
@@ -118,7 +118,7 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
     return refused
 
 
-def _refused_by_module(outcome: Outcome) -> RefusedCall | None:
+def _refused_by_module(outcome: TrialOutcome) -> RefusedCall | None:
     """A module of torch that looks at its input itself, and refuses a size of it: recurrent ones do."""
     module = outcome.module
     if module is None or not type(module).__module__.startswith("torch.nn.") or not outcome.received:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
     replaced,
@@ -61,7 +61,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class SizedGuess:
     """One size of a call: its name, empty for a fixed dimension, what it is, and the call with another one."""
 
     name: str
@@ -69,15 +69,15 @@ class Sized:
     at: Callable[[int], Guess]
 
 
-def single_sizes(guess: Guess) -> Iterator[Sized]:
+def single_sizes(guess: Guess) -> Iterator[SizedGuess]:
     """Each named size, and each fixed dimension of each tensor."""
     sizes = guess.size_of()
     for size_name in guess.used_sizes():
-        yield Sized(size_name, sizes[size_name], partial(_with_size, guess, size_name))
+        yield SizedGuess(size_name, sizes[size_name], partial(_with_size, guess, size_name))
     for name, spec in dict.fromkeys(guess.tensors()):
         for position, dim in enumerate(spec.dims):
             if isinstance(dim, int):
-                yield Sized("", dim, partial(resized_alone, guess, name, spec, position))
+                yield SizedGuess("", dim, partial(resized_alone, guess, name, spec, position))
 
 
 def _with_size(guess: Guess, name: str, size: int) -> Guess:
@@ -137,7 +137,7 @@ def _shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
                 yield resized_alone(changed, other, beside, where, rest + size - new)
 
 
-def of_kinds(guess: Guess, plan: Plan) -> Iterator[Guess]:
+def of_kinds(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     """The call with another argument, or a tensor of another rank or dtype."""
     yield from _other_arguments(guess, plan)
     yield from _other_ranks(guess)
@@ -185,7 +185,7 @@ def _other_numbers(guess: Guess) -> Iterator[Guess]:
             yield guess.with_spec(argument.name, map_leaves(argument.spec, changed))
 
 
-def _other_arguments(guess: Guess, plan: Plan) -> Iterator[Guess]:
+def _other_arguments(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     given = {item.name for item in guess.arguments}
     for argument in guess.arguments:
         for spec in plan.candidates_of(argument.name):

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from inductor_debug.capture.inference.search.trial import Outcome
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, with_all_sizes
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 
-def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Two tensors that were joined for a module share what it takes; one of them is as wide as the model says."""
     if outcome.module is None:
         return
@@ -26,7 +26,7 @@ def by_joining(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
                     yield from _shared(outcome.guess, plan, received.shape, index, size)
 
 
-def _shared(guess: Guess, plan: Plan, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
+def _shared(guess: Guess, plan: CallPlan, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
     """Guesses in which two arguments that add up to `shape` at `index` add up to `size` there instead."""
     sizes = guess.size_of()
     alike = [item for item in guess.tensors() if len(item[1].dims) == len(shape)]
@@ -40,7 +40,7 @@ def _shared(guess: Guess, plan: Plan, shape: tuple[int, ...], index: int, size: 
                 yield resized_alone(changed, other, beside, index, size - width)
 
 
-def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def by_one(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """What meets values of several sizes is broadcast to each: a mask with one number for each row."""
     guess = outcome.guess
     for argument in guess.arguments if outcome.raised.about_broadcasting else ():
@@ -52,7 +52,7 @@ def by_one(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
                 yield replaced(guess, argument.name, spec, replace(spec, dims=(*spec.dims[:-1], 1)))
 
 
-def by_mask(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def by_mask(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Where something cannot be broadcast and there is a mask, it is rather the mask's shape that is wrong."""
     if outcome.raised.about_broadcasting:
         for argument in outcome.guess.arguments:

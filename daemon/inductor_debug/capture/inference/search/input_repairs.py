@@ -13,8 +13,8 @@ from dataclasses import replace
 from torch import nn
 
 from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_one
-from inductor_debug.capture.inference.search.trial import Outcome
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
     replaced,
@@ -34,7 +34,7 @@ _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
 _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 784, 3)
 
 
-def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from _by_area(outcome, plan)
@@ -59,7 +59,7 @@ def next_guesses(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
     yield from _other_dtypes(guess)
 
 
-def _by_module(outcome: Outcome) -> Iterator[Guess]:
+def _by_module(outcome: TrialOutcome) -> Iterator[Guess]:
     if outcome.module is None:
         return
     for received in outcome.received:
@@ -80,7 +80,7 @@ def _by_module(outcome: Outcome) -> Iterator[Guess]:
                     yield from resized(outcome.guess, size, dim, received.shape, index)
 
 
-def _by_area(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Image sizes for a linear layer that takes all pixels at once, those near the right area first."""
     sizes, used = outcome.guess.size_of(), outcome.guess.used_sizes()
     whole = _whole(outcome.module)
@@ -99,7 +99,7 @@ def _whole(module: nn.Module | None) -> int:
     return int(getattr(module, "in_features", 0) or getattr(module, "input_size", 0) or 0)
 
 
-def _by_ratio(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def _by_ratio(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Lengths for a layer that takes all of a sequence at once: in proportion, those of the model's own first."""
     whole, guess = _whole(outcome.module), outcome.guess
     shape = outcome.received[0].shape if outcome.received and whole else ()
@@ -117,7 +117,7 @@ def _by_ratio(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
                 yield guess.with_sizes(**{name: other})
 
 
-def _by_images(guess: Guess, plan: Plan) -> Iterator[Guess]:
+def _by_images(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     """The sizes that the model's own numbers suggest: few, and often right."""
     used = guess.used_sizes()
     if "H" in used and "W" in used:
@@ -125,7 +125,7 @@ def _by_images(guess: Guess, plan: Plan) -> Iterator[Guess]:
             yield guess.with_sizes(H=size, W=size)
 
 
-def _by_container(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     raised, guess = outcome.raised, outcome.guess
     missing = raised.missing_key
     for argument in guess.arguments:
@@ -154,7 +154,7 @@ def _longer(guess: Guess, name: str, spec: SequenceSpec) -> Iterator[Guess]:
             yield guess.with_spec(name, replace(spec, items=items))
 
 
-def _by_unpacking(outcome: Outcome) -> Iterator[Guess]:
+def _by_unpacking(outcome: TrialOutcome) -> Iterator[Guess]:
     rank, guess = outcome.raised.unpacked_into, outcome.guess
     if rank is None:
         return
@@ -166,7 +166,7 @@ def _by_unpacking(outcome: Outcome) -> Iterator[Guess]:
             yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * rank))
 
 
-def _by_missing(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
+def _by_missing(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Optional arguments that the message names, or that were None where something was expected."""
     given = {item.name for item in outcome.guess.arguments}
     left_out = [name for name in plan.optional if name not in given]
@@ -178,7 +178,7 @@ def _by_missing(outcome: Outcome, plan: Plan) -> Iterator[Guess]:
             yield plan.with_optional(outcome.guess, name, spec)
 
 
-def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
+def _by_numbers(outcome: TrialOutcome) -> Iterator[Guess]:
     numbers = outcome.raised.numbers
     sizes = outcome.guess.size_of()
     used = {sizes[name] for name in outcome.guess.used_sizes()}
@@ -193,7 +193,7 @@ def _by_numbers(outcome: Outcome) -> Iterator[Guess]:
                 yield from resized(outcome.guess, got, wanted)
 
 
-def _by_view(outcome: Outcome) -> Iterator[Guess]:
+def _by_view(outcome: TrialOutcome) -> Iterator[Guess]:
     """`shape '[-1, 21]' is invalid for input of size 838272`: somebody's last size is 21."""
     last = outcome.raised.last_size_of_view
     if last is not None:
@@ -202,7 +202,7 @@ def _by_view(outcome: Outcome) -> Iterator[Guess]:
                 yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
 
 
-def _by_dtype(outcome: Outcome) -> Iterator[Guess]:
+def _by_dtype(outcome: TrialOutcome) -> Iterator[Guess]:
     guess = outcome.guess
     for dtype in outcome.raised.wanted_dtypes:
         for name, spec in guess.tensors():
@@ -210,14 +210,14 @@ def _by_dtype(outcome: Outcome) -> Iterator[Guess]:
                 yield replaced(guess, name, spec, replace(spec, dtype=dtype))
 
 
-def _alternatives(guess: Guess, plan: Plan) -> Iterator[Guess]:
+def _alternatives(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     for argument in guess.arguments:
         for spec in plan.candidates_of(argument.name):
             if spec != argument.spec:
                 yield with_all_sizes(guess.with_spec(argument.name, spec))
 
 
-def _ladders(guess: Guess, plan: Plan) -> Iterator[Guess]:
+def _ladders(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     used = guess.used_sizes()
     if "H" in used and "W" in used:
         for size in dict.fromkeys((*plan.image_sizes, *_SQUARES)):

@@ -16,8 +16,8 @@ from typing import Any
 from inductor_debug.capture.inference.guessing.precision import in_precision, precision_of
 from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
 from inductor_debug.capture.inference.search.input_repairs import next_guesses
-from inductor_debug.capture.inference.search.trial import Outcome, Trials, is_users
-from inductor_debug.capture.inference.specs.call_plan import Plan
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, is_users
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
 from inductor_debug.capture.tensors.fake_mode import is_limitation
@@ -42,16 +42,16 @@ class NotFound:
     runs: int
     seconds: float
     lasting: bool = True
-    best: Outcome | None = None
+    best: TrialOutcome | None = None
     evident: bool = False
 
 
 def search(
     trials: Trials,
-    plan: Callable[[], Plan],
+    plan: Callable[[], CallPlan],
     starts: list[Guess],
     stuck: set[str],
-    is_evident: Callable[[Outcome], bool],
+    is_evident: Callable[[TrialOutcome], bool],
     *,
     runs: int = MOST_RUNS,
     seconds: float = MOST_SECONDS,
@@ -77,7 +77,7 @@ def search(
     for guess in starts:
         heapq.heappush(waiting, ((), 0, next(numbers), guess))
     seen: set[Guess] = set(starts)
-    best: Outcome | None = None
+    best: TrialOutcome | None = None
     evident = False
     runs += trials.runs
     while waiting and trials.runs < runs and time.process_time() - started < seconds:
@@ -106,7 +106,7 @@ def search(
     return NotFound(best.error if best is not None else None, trials.runs, spent, best=best, evident=evident)
 
 
-def _place(outcome: Outcome, subject: Any) -> str:
+def _place(outcome: TrialOutcome, subject: Any) -> str:
     """The line of another definition of the user's that raised, and what; empty where it is the subject's own code."""
     assert outcome.error is not None
     found = ""
@@ -117,7 +117,7 @@ def _place(outcome: Outcome, subject: Any) -> str:
     return found
 
 
-def _new(outcome: Outcome, plan: Plan, seen: set[Guess], precision: str) -> Iterator[Guess]:
+def _new(outcome: TrialOutcome, plan: CallPlan, seen: set[Guess], precision: str) -> Iterator[Guess]:
     for found in next_guesses(outcome, plan):
         guess = in_precision(found, precision)
         if guess not in seen and _is_small(guess) and plan.allows(guess):

@@ -36,7 +36,7 @@ class Received:
 
 
 @dataclass
-class Outcome:
+class TrialOutcome:
     """How a trial ended. `progress` is larger the further it came."""
 
     guess: Guess
@@ -81,7 +81,7 @@ class Trials:
         self._stack: list[tuple[nn.Module, Any, Any]] = []
         self._completed = 0
 
-    def watched(self, guess: Guess, around: Around) -> Outcome:
+    def watched(self, guess: Guess, around: Around) -> TrialOutcome:
         """Runs the model on `guess` inside `around`, which is given the arguments of the call."""
         self.runs += 1
 
@@ -92,7 +92,7 @@ class Trials:
 
         return self._run(guess, call)
 
-    def run(self, guess: Guess) -> Outcome:
+    def run(self, guess: Guess) -> TrialOutcome:
         """Runs the model on `guess`, which leaves it as it was.
 
         A run on the meta device is enough where it succeeds, or fails as one on fake tensors did before.
@@ -123,7 +123,7 @@ class Trials:
             self.subject = self._build()
         return self.subject
 
-    def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> Outcome:
+    def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> TrialOutcome:
         self._stack, self._completed = [], 0
         subject = self.fresh() if self._used and not self._materialised else self.subject
         self._used = True
@@ -140,7 +140,7 @@ class Trials:
             if state is not None:
                 state.restore()
         self.success = guess
-        return Outcome(guess, None, (1 << 30,))
+        return TrialOutcome(guess, None, (1 << 30,))
 
     def _call(self, subject: Any, guess: Guess) -> None:
         args, kwargs = make_call(guess)
@@ -163,8 +163,8 @@ class Trials:
         parts = self.subject.modules() if self._lazy else ()
         return next((number for number, part in enumerate(parts) if part is module), id(module))
 
-    def _failed(self, guess: Guess, error: BaseException) -> Outcome:
-        outcome = Outcome(guess, error, (self._completed, *_lines(error)))
+    def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
+        outcome = TrialOutcome(guess, error, (self._completed, *_lines(error)))
         if self._stack:
             outcome.module, args, _ = self._stack[-1]
             outcome.part = self._number_of(outcome.module)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.inference.specs import argument_names
-from inductor_debug.capture.inference.specs.specs import Argument, Dimension, Guess, Spec, TensorSpec, tensors_in
+from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, SpecArgument, TensorSpec, tensors_in
 
 GENERIC: dict[int, tuple[Dimension, ...]] = {
     1: ("B",),
@@ -32,7 +32,7 @@ class Parameter:
 
 
 @dataclass
-class Plan:
+class CallPlan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
     `batches` are those that it calls a batch's size, `widths` all that it keeps. `ranks` are how many dimensions single
@@ -75,7 +75,7 @@ class Plan:
     def first(self) -> Guess:
         """The likeliest call."""
         arguments = tuple(
-            Argument(item.name, item.candidates[0], item.keyword) for item in self.parameters if item.required
+            SpecArgument(item.name, item.candidates[0], item.keyword) for item in self.parameters if item.required
         )
         sizes: dict[str, int] = {}
         guess = _of_graph(Guess(_names_last(arguments)))
@@ -87,7 +87,7 @@ class Plan:
 
     def with_optional(self, guess: Guess, name: str, spec: Spec) -> Guess:
         """The call with one more argument, passed by name."""
-        arguments = (*guess.arguments, Argument(name, spec, keyword=True))
+        arguments = (*guess.arguments, SpecArgument(name, spec, keyword=True))
         sizes = guess.size_of()
         for tensor in tensors_in(spec):
             for dim in tensor.dims:
@@ -106,9 +106,9 @@ def _of_graph(guess: Guess) -> Guess:
     return guess
 
 
-def _names_last(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+def _names_last(arguments: tuple[SpecArgument, ...]) -> tuple[SpecArgument, ...]:
     """Once an argument is passed by name, so are those after it."""
-    found: list[Argument] = []
+    found: list[SpecArgument] = []
     for item in arguments:
         named = item.keyword or any(before.keyword for before in found)
         found.append(replace(item, keyword=named))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from inductor_debug.capture.inference.specs.specs import (
     DTYPE_LETTERS,
-    Argument,
     Guess,
     MappingSpec,
     ObjectSpec,
     SequenceSpec,
     Spec,
+    SpecArgument,
     TensorSpec,
 )
 
@@ -36,7 +36,7 @@ def inputs_of(guess: Guess) -> str:
     return _tuple([text for _, text in written])
 
 
-def arguments_of(arguments: tuple[Argument, ...]) -> str:
+def arguments_of(arguments: tuple[SpecArgument, ...]) -> str:
     """A Python expression for constructor arguments; empty where there are none."""
     if not arguments:
         return ""

@@ -86,7 +86,7 @@ Spec = Union[TensorSpec, SequenceSpec, MappingSpec, ObjectSpec, ConstantSpec]
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class SpecArgument:
     """One argument of the call; `keyword` says that it must be passed by name."""
 
     name: str
@@ -98,7 +98,7 @@ class Argument:
 class Guess:
     """One call to try."""
 
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SpecArgument, ...]
     sizes: tuple[tuple[str, int], ...] = ()
 
     def size_of(self) -> dict[str, int]:

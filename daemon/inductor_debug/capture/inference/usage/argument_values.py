@@ -15,7 +15,7 @@ from inductor_debug.capture.inference.specs.specs import TensorSpec
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.module_inputs import accepted, is_passing
 from inductor_debug.capture.inference.usage.shape_changes import ShapeChanges
-from inductor_debug.capture.inference.usage.shape_steps import Step
+from inductor_debug.capture.inference.usage.shape_steps import ShapeStep
 from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING
 from inductor_debug.capture.inference.usage.usage import Tracked
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
@@ -24,8 +24,8 @@ DEEPEST = 5
 """Calls inside the model that are followed."""
 
 
-class Values(ShapeChanges):
-    """Evaluates expressions; local names are bound to tracked values or modules by `walk.Walk`, which inherits this."""
+class ArgumentValues(ShapeChanges):
+    """Evaluates expressions; `walk.UsageWalk`, which inherits this, binds local names to tracked values or modules."""
 
     def function(self, tree: Function, bound: dict[str, Tracked], function: Any) -> None:
         """Walks a definition whose parameters are bound."""
@@ -84,7 +84,7 @@ class Values(ShapeChanges):
                     return Tracked(kept)
                 inner.usage.role("tensor")
                 if node.attr in ("T", "mT"):
-                    return inner.after(Step("swap", (-2, -1)))
+                    return inner.after(ShapeStep("swap", (-2, -1)))
             return None
         if isinstance(node, ast.ListComp | ast.GeneratorExp):
             self.comprehension(node)
@@ -147,13 +147,13 @@ class Values(ShapeChanges):
             return None
         added = read.inserted(node.slice)
         if added:
-            return value.after(*(Step("insert", (number,)) for number in added))
+            return value.after(*(ShapeStep("insert", (number,)) for number in added))
         removed, used = read.selected(node.slice)
         if used is None:
             return None
         self.rank(value, used, exact=False)
-        value = value.after(*(Step("cut", (number,)) for number in read.cut(node.slice)))
-        return value.after(Step("remove", removed)) if removed else value
+        value = value.after(*(ShapeStep("cut", (number,)) for number in read.cut(node.slice)))
+        return value.after(ShapeStep("remove", removed)) if removed else value
 
     def call(self, node: ast.Call) -> Tracked | None:
         """A module, a method of the argument, a method of the model, or a function of torch."""
@@ -210,12 +210,12 @@ class Values(ShapeChanges):
             if first is not None:
                 self.call_module(first, node, arguments, named)
         elif isinstance(module, nn.Flatten) and tracked is not None and module.start_dim == 1:
-            return tracked.after(Step("flatten", (1,)))
+            return tracked.after(ShapeStep("flatten", (1,)))
         if isinstance(module, nn.Embedding) and tracked is not None:
-            return tracked.after(Step("embed"))
+            return tracked.after(ShapeStep("embed"))
         keeps = isinstance(module, nn.Linear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.BatchNorm2d)
         if keeps and tracked is not None and not isinstance(module, nn.Sequential):
-            return tracked.after(Step("mapped")) if not isinstance(module, nn.LayerNorm) else tracked
+            return tracked.after(ShapeStep("mapped")) if not isinstance(module, nn.LayerNorm) else tracked
         return None
 
     def enter(

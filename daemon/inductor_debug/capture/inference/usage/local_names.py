@@ -14,7 +14,7 @@ from inductor_debug.capture.inference.usage.usage import Tracked
 
 
 @dataclass
-class Budget:
+class WalkBudget:
     """What all functions have together: how many nodes may still be looked at, and what belongs together."""
 
     nodes: int = 4000
@@ -22,10 +22,10 @@ class Budget:
     """What is added or multiplied with each other, so that it has most likely the same rank."""
 
 
-class Scope:
+class FunctionScope:
     """One function's names. Attributes are read from the instances' own dictionaries: no property is ever run."""
 
-    def __init__(self, owner: nn.Module | None, budget: Budget, depth: int = 0) -> None:
+    def __init__(self, owner: nn.Module | None, budget: WalkBudget, depth: int = 0) -> None:
         self.owner, self.budget, self.depth = owner, budget, depth
         self.tracked: dict[str, Tracked] = {}
         self.modules: dict[str, Any] = {}

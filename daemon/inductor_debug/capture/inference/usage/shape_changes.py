@@ -6,13 +6,13 @@ import ast
 
 from inductor_debug.capture.inference.specs.specs import TensorSpec
 from inductor_debug.capture.inference.usage import expression_kinds as read
-from inductor_debug.capture.inference.usage.local_names import Scope
-from inductor_debug.capture.inference.usage.shape_steps import Step, undone
+from inductor_debug.capture.inference.usage.local_names import FunctionScope
+from inductor_debug.capture.inference.usage.shape_steps import ShapeStep, undone
 from inductor_debug.capture.inference.usage.torch_operators import CASTS, METHODS_OF_RANK, SAME_SHAPE
 from inductor_debug.capture.inference.usage.usage import Tracked
 
 
-class ShapeChanges(Scope):
+class ShapeChanges(FunctionScope):
     """The part of `values.Values` that knows what becomes of shapes; it evaluates no expression."""
 
     def rank(self, tracked: Tracked, rank: int, *, exact: bool, names: list[str] | None = None) -> None:
@@ -33,7 +33,7 @@ class ShapeChanges(Scope):
         if not found:
             return None
         numbers = read.dimensions("cat", node.args[1:], node.keywords)
-        step = Step("share", (len(parts), numbers[0] if len(numbers) == 1 else 0))
+        step = ShapeStep("share", (len(parts), numbers[0] if len(numbers) == 1 else 0))
         first, *others = [part.after(step) for part in found]
         return Tracked(first.usage, first.steps, (*first.peers, *others))
 
@@ -48,26 +48,28 @@ class ShapeChanges(Scope):
         if name in SAME_SHAPE:
             return tracked
         if name in ("transpose", "swapaxes") and len(numbers) == 2:
-            return tracked.after(Step("swap", tuple(numbers)))
+            return tracked.after(ShapeStep("swap", tuple(numbers)))
         if name == "t":
-            return tracked.after(Step("swap", (0, 1)))
+            return tracked.after(ShapeStep("swap", (0, 1)))
         if name == "permute" and len(numbers) > 1:
             self.rank(tracked, len(numbers), exact=True)
-            return tracked.after(Step("permute", tuple(numbers)))
+            return tracked.after(ShapeStep("permute", tuple(numbers)))
         if name == "unsqueeze" and len(numbers) == 1:
-            return tracked.after(Step("insert", tuple(numbers)))
+            return tracked.after(ShapeStep("insert", tuple(numbers)))
         if name == "flatten" and (not numbers or numbers == [1]) and numbers:
-            return tracked.after(Step("flatten", (1,)))
+            return tracked.after(ShapeStep("flatten", (1,)))
         if name in ("view", "reshape"):
             if read.is_flattening(arguments):
-                return tracked.after(Step("flatten", (1,)))
+                return tracked.after(ShapeStep("flatten", (1,)))
             if read.is_folding(arguments):
-                return tracked.after(Step("fold"))
+                return tracked.after(ShapeStep("fold"))
             if len(arguments) == 4 and not {step.kind for step in tracked.steps} - {"mapped"}:
                 tracked.usage.likely.append(3)
             return None
         if name in ("mean", "sum", "amax", "amin", "max", "min", "norm", "std", "var") and numbers:
             keeps = any(item.arg == "keepdim" for item in keywords)
-            steps = [Step("cut", (number,)) for number in numbers] if keeps else [Step("remove", tuple(numbers))]
+            steps = (
+                [ShapeStep("cut", (number,)) for number in numbers] if keeps else [ShapeStep("remove", tuple(numbers))]
+            )
             return tracked.after(*steps)
         return None

@@ -15,7 +15,7 @@ _FRESH: tuple[str, ...] = ("T", "S", "K", "M")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ShapeStep:
     """One change: "swap", "permute", "insert", "remove", "flatten", "fold", "share", "cut", "mapped" or "embed".
 
     "insert" adds a dimension at `dims[0]`, "remove" takes those at `dims` away, "flatten" joins all from `dims[0]`,
@@ -28,14 +28,14 @@ class Step:
     dims: tuple[int, ...] = ()
 
 
-def added(steps: Sequence[Step]) -> int | None:
+def added(steps: Sequence[ShapeStep]) -> int | None:
     """How many dimensions more a value has after `steps`; None where that cannot be said."""
     kinds = {"swap": 0, "permute": 0, "mapped": 0, "cut": 0, "share": 0, "insert": 1, "embed": 1}
     known = [-len(step.dims) if step.kind == "remove" else kinds.get(step.kind) for step in steps]
     return None if None in known else sum(number for number in known if number is not None)
 
 
-def undone(spec: TensorSpec, steps: Sequence[Step]) -> list[TensorSpec]:
+def undone(spec: TensorSpec, steps: Sequence[ShapeStep]) -> list[TensorSpec]:
     """What the argument was before `steps`, if `spec` is what came out; empty where that cannot be said."""
     found = [spec]
     for step in reversed(steps):
@@ -43,7 +43,7 @@ def undone(spec: TensorSpec, steps: Sequence[Step]) -> list[TensorSpec]:
     return found
 
 
-def _undo(spec: TensorSpec, step: Step) -> list[TensorSpec]:
+def _undo(spec: TensorSpec, step: ShapeStep) -> list[TensorSpec]:
     dims, rank = list(spec.dims), len(spec.dims)
     try:
         if step.kind == "swap":

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.specs.specs import TensorSpec
-from inductor_debug.capture.inference.usage.shape_steps import Step, added, undone
+from inductor_debug.capture.inference.usage.shape_steps import ShapeStep, added, undone
 from inductor_debug.capture.runtime import foreign
 
 
@@ -100,10 +100,10 @@ class Tracked:
     """An expression's value: the argument (or element) that it is, after some steps; `peers` are joined with it."""
 
     usage: Usage
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ShapeStep, ...] = ()
     peers: tuple[Tracked, ...] = ()
 
-    def after(self, *steps: Step) -> Tracked:
+    def after(self, *steps: ShapeStep) -> Tracked:
         """The same after more steps."""
         return Tracked(self.usage, (*self.steps, *steps), tuple(peer.after(*steps) for peer in self.peers))
 

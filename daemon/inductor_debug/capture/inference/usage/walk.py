@@ -12,8 +12,8 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.usage import expression_kinds as read
-from inductor_debug.capture.inference.usage.argument_values import Values
-from inductor_debug.capture.inference.usage.local_names import Budget
+from inductor_debug.capture.inference.usage.argument_values import ArgumentValues
+from inductor_debug.capture.inference.usage.local_names import WalkBudget
 from inductor_debug.capture.inference.usage.usage import Tracked, Usage, own_class
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -33,8 +33,8 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     written = foreign.annotations_of(foreign.plain_function(function))
     for name, usage in found.items():
         usage.kind = own_class(written.get(name), foreign.plain_function(function))
-    budget = Budget()
-    Walk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    budget = WalkBudget()
+    UsageWalk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
     # Twice, as what is alike to one may be so to a third.
     for left, right in budget.alike * 2:
         left.shares_rank(right)
@@ -44,7 +44,7 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
     return found
 
 
-class Walk(Values):
+class UsageWalk(ArgumentValues):
     """Follows one function body."""
 
     def function(self, tree: Function, bound: dict[str, Tracked], function: Any) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from inductor_debug.capture.inference.values.command_line_options import default_of, takes_options
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.inference.values.plain_calls import PlainCalls
-from inductor_debug.capture.inference.values.plain_values import Budget, Names, bind
+from inductor_debug.capture.inference.values.plain_values import Names, ValueBudget, bind
 from inductor_debug.capture.inference.values.pure_calls import CHANGING, truth
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, is_known
 from inductor_debug.capture.runtime import foreign
@@ -29,7 +29,7 @@ _LEFT_ALONE = (ast.While, ast.Match, ast.AsyncFor, ast.AsyncWith)
 
 
 @dataclass(frozen=True)
-class Definition:
+class FollowedFunction:
     """A function of a file that was not executed."""
 
     node: Function
@@ -66,7 +66,7 @@ class Follower(PlainCalls):
         namespace: Mapping[str, Any],
         options: Mapping[str, Any],
         look: Callable[[ast.AST, Names], None] | None = None,
-        budget: Budget | None = None,
+        budget: ValueBudget | None = None,
     ) -> None:
         super().__init__(namespace, options, budget)
         self.look, self.depth, self.doubts = look, 0, 0
@@ -75,7 +75,7 @@ class Follower(PlainCalls):
         """What a function of the project gives, by its text."""
         if inspect.ismethod(function):
             function, args = function.__func__, [function.__self__, *args]
-        tree = function.node if isinstance(function, Definition) else _project_function(function)
+        tree = function.node if isinstance(function, FollowedFunction) else _project_function(function)
         if tree is None or self.depth >= _DEEPEST:
             raise UnknownError
         inner = Follower(foreign.globals_of(function) or self.namespace, self.options, budget=self.budget)
@@ -140,7 +140,7 @@ class Follower(PlainCalls):
                 self.left_alone(node, names)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 if node.name not in self.namespace:
-                    names[node.name] = UnknownError if isinstance(node, ast.ClassDef) else Definition(node)
+                    names[node.name] = UnknownError if isinstance(node, ast.ClassDef) else FollowedFunction(node)
             else:
                 self.seen(node, names, [node])
                 self.simple(node, names)

@@ -38,7 +38,7 @@ _SECONDS = 0.3
 
 
 @dataclass
-class Budget:
+class ValueBudget:
     """How many more expressions and statements are read for one question, and until when: processor time."""
 
     steps: int = 4000
@@ -61,8 +61,10 @@ class PlainValues:
         budget: what there is left to spend.
     """
 
-    def __init__(self, namespace: Mapping[str, Any], options: Mapping[str, Any], budget: Budget | None = None) -> None:
-        self.namespace, self.options, self.budget = namespace, options, budget or Budget()
+    def __init__(
+        self, namespace: Mapping[str, Any], options: Mapping[str, Any], budget: ValueBudget | None = None
+    ) -> None:
+        self.namespace, self.options, self.budget = namespace, options, budget or ValueBudget()
 
     def or_unknown(self, node: ast.expr, names: Names) -> Any:
         """The value of an expression, `UnknownError` where it is not plain."""
