@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-from inductor_debug.capture.targets.directives import ignores, read_directives
 from inductor_debug.source.comments import comments
+from inductor_debug.source.directives import ignores, read_directives
 from inductor_debug_schema import Position, Range
 
 

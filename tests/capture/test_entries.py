@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from forked import Job, analyze
-from inductor_debug.capture.targets.directives import read_directives
+from inductor_debug.source.directives import read_directives
 from inductor_debug_schema import FileStatus, Stage
 
 pytestmark = pytest.mark.torch

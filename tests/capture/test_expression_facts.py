@@ -7,9 +7,9 @@ from textwrap import dedent
 import pytest
 from forked import analyze, excerpt
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.capture.expressions.expression_facts import MOST_FACTS, ExpressionReader
-from inductor_debug.capture.expressions.flow import flow_of
+from inductor_debug.rules.expressions.expression_facts import MOST_FACTS, ExpressionReader
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, SymbolicSize, TensorMeta
+from inductor_debug.source.flow import flow_of
 from inductor_debug.source.source_text import SourceText
 from inductor_debug_schema import ExpressionFact, ExpressionsSeen, Location, Position, Range, Stage
 

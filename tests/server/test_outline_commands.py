@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.capture.targets.directives import read_directives
 from inductor_debug.engine.fixes.edits import TextEdit, applied
 from inductor_debug.server.commands.directive_drafting import ExpressionError, arguments, draft
 from inductor_debug.server.state.editor_texts import EditorDocument
+from inductor_debug.source.directives import read_directives
 from inductor_debug_schema import DirectiveDraft, FileOutline, from_wire
 from server_harness import Editor
 

@@ -38,7 +38,6 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import chosen_name, read_profile
-from inductor_debug.capture.expressions.expression_facts import ExpressionReader
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
 from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
@@ -83,6 +82,7 @@ from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.capture.untaken.elsewhere import classes_elsewhere
 from inductor_debug.capture.untaken.untaken import RunsOfFile
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, findings_of, merged, told_by
+from inductor_debug.rules.expressions.expression_facts import ExpressionReader
 from inductor_debug.rules.judge import judge_with_causes
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.source.syntax_tree import tree_of

@@ -1,4 +1,4 @@
-"""From running code to expressions of the user's source, and facts about them.
+"""From running code to expressions of the user's source.
 
 Knows bytecode and syntax trees; runs nothing, and imports no other package of `capture`.
 """

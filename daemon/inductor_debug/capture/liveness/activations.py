@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from inductor_debug.capture.expressions.expression_runs import MOST_FRAMES, period
 from inductor_debug.capture.liveness.code import Function, FunctionCode, Statement
+from inductor_debug.rules.expressions.expression_runs import MOST_FRAMES, period
 from inductor_debug.rules.recording.ops import Frame, ModuleCall, Recording
 
 _COMPREHENSIONS = (".<listcomp>", ".<setcomp>", ".<dictcomp>", ".<genexpr>")

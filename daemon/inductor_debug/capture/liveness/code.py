@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Position, Range
 
-from inductor_debug.capture.expressions.flow import Flow, flow_of
+from inductor_debug.source.flow import Flow, flow_of
 from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
 

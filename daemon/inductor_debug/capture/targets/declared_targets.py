@@ -17,7 +17,7 @@ from inductor_debug_schema import Entry, Location, TargetSetting
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.targets.candidates import CandidateOrigin, Recipe
-from inductor_debug.capture.targets.directives import Directive, DirectiveArgument
+from inductor_debug.source.directives import Directive, DirectiveArgument
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.targets.directives import name_range
 from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.source.directives import name_range
 from inductor_debug.source.syntax_tree import tree_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -38,9 +38,9 @@ from inductor_debug.capture.targets.declared_targets import (
     declared_by_setting,
 )
 from inductor_debug.capture.targets.definitions import Definitions
-from inductor_debug.capture.targets.directives import WHOLE_FILE, read_directives
 from inductor_debug.capture.targets.entry_expressions import Entered, Evaluate, entered
 from inductor_debug.capture.targets.object_kinds import identity_of, is_function
+from inductor_debug.source.directives import WHOLE_FILE, read_directives
 
 
 def discover(

@@ -21,8 +21,8 @@ from inductor_debug.capture.failures.misspellings import unknown_name
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.targets.candidates import Complaint
-from inductor_debug.capture.targets.directives import name_range
 from inductor_debug.capture.tensors.fake_mode import is_limitation
+from inductor_debug.source.directives import name_range
 from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.source.text_lines import utf16_length

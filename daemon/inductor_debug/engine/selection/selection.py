@@ -23,12 +23,12 @@ from enum import Enum
 
 from inductor_debug_schema import Finding
 
-from inductor_debug.capture.targets.directives import read_directives
 from inductor_debug.engine.selection.effects import TopLevelDeed, TopLevelEffect, first_deed
 from inductor_debug.engine.selection.outline import FileSketch, Function, LoadingCode
 from inductor_debug.engine.selection.project import ModuleKind, Project, is_torch
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_files import read_source
+from inductor_debug.source.directives import read_directives
 
 _SET_UP_FILES = ("setup.py", "conftest.py", "noxfile.py", "versioneer.py", "ez_setup.py", "fabfile.py", "manage.py")
 _DOCUMENTATION = frozenset({"doc", "docs", "source"})

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from inductor_debug_schema import ExpressionFact, Finding, FreeSize, SizedCapture, SizesSeen, Stage
 
 from inductor_debug.accelerators.profile import Profile, read_profile
-from inductor_debug.capture.expressions.expression_facts import ExpressionReader
 from inductor_debug.engine.results.merge import Part, Results
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, judged
 from inductor_debug.rules.captures.codec import CaptureError
 from inductor_debug.rules.captures.size_expressions import NoValueError, holds
 from inductor_debug.rules.captures.substitution import substituted
+from inductor_debug.rules.expressions.expression_facts import ExpressionReader
 from inductor_debug.rules.recording.liveness import Peak, on_device, peak_of
 from inductor_debug.rules.registry import constraints
 from inductor_debug.source.source_text import SourceText

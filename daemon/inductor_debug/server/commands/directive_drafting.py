@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import DirectiveDraft, Position, Range, Replacement
 
-from inductor_debug.capture.targets.directives import DirectiveComment, directive_comments
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.text_outline import Definition
+from inductor_debug.source.directives import DirectiveComment, directive_comments
 from inductor_debug.source.text_lines import split_lines, utf16_length
 
 _OURS = ("inputs", "init")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import DirectiveDraft, FileOutline, OutlineEntry, to_wire
 
-from inductor_debug.capture.targets.directives import directive_comments
 from inductor_debug.server.commands.directive_drafting import draft
 from inductor_debug.server.commands.ordering import Token, options_of
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.editor_texts import EditorDocument, well_formed
 from inductor_debug.server.state.text_outline import outline_of
+from inductor_debug.source.directives import directive_comments
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server

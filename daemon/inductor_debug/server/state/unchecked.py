@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from inductor_debug_schema import Checked, Finding, Position, Range, Severity, Stage, TargetReport, UntakenBlock
 
-from inductor_debug.capture.targets.directives import directive_comments
 from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.merge import moved_targets
@@ -22,6 +21,7 @@ from inductor_debug.engine.results.target_coverage import ENDING_RULES, remark
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.rules.words.untaken_words import reason_of
 from inductor_debug.server.state.text_outline import Definition
+from inductor_debug.source.directives import directive_comments
 from inductor_debug.source.text_lines import line_range, split_lines, utf16_length
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from inductor_debug_schema import DeviceLayout, ExpressionFact, Location, Tensor
 
 from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.capture.expressions.expression_runs import Expression, Metas, expressions_of
-from inductor_debug.capture.expressions.flow import Flow, flow_of
+from inductor_debug.rules.expressions.expression_runs import Expression, Metas, expressions_of
 from inductor_debug.rules.recording.ops import Recording, Size, TensorMeta
+from inductor_debug.source.flow import Flow, flow_of
 from inductor_debug.source.source_text import SourceText
 
 MOST_FACTS = 5000

@@ -1,7 +1,7 @@
 """Cuts a recording into runs of the user's expressions, from the outermost frame inwards.
 
 Neighbouring ops under the same expression are one run of it, unless a loop around the expression repeats them. A run of
-an expression that calls the user's own functions gives what those return (`capture.expressions.flow`); any other gives
+an expression that calls the user's own functions gives what those return (`source.flow`); any other gives
 what the last op under it made. Both are read off the order of the ops and the source: nothing here knows what Python
 really did, so `exact` says where the answer is more than a guess.
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Location
 
-from inductor_debug.capture.expressions.flow import Flow
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorMeta
+from inductor_debug.source.flow import Flow
 
 MOST_VARIANTS = 4
 MOST_FRAMES = 64
