@@ -147,7 +147,7 @@ test("the end of a comparison leaves the focus and the places where they are", a
   const nodes = Array.from({ length: 60 }, (_none, index) => node(index));
   const { page } = await open(diff(outputs, nodes), undefined);
   const hear = (data: object): Promise<void> => page.evaluate((said) => { dispatchEvent(new MessageEvent("message", { data: said })); }, data);
-  await hear({ type: "piece", piece: diff(outputs, nodes), first: true });
+  await hear({ type: "piece", piece: { begun: diff(outputs, nodes, { verdict: null, partial: true }) }, first: true });
   await page.locator(".badge.comparing").waitFor();
   const table = page.getByRole("region", { name: "Operations with their errors" });
   await table.evaluate((region) => { region.scrollTop = 300; });
@@ -162,7 +162,7 @@ test("the end of a comparison leaves the focus and the places where they are", a
 test("a comparison that did not end shows all that had come, also to a page that is loaded afterwards", async () => {
   const { page } = await open(diff([output("old")], [], { target: "Before" }), maps(map("old", [4])));
   await page.evaluate((said) => { for (const data of said) dispatchEvent(new MessageEvent("message", { data })); }, [
-    { type: "piece", piece: { ...diff([output("first")]), target: "After", partial: true }, first: true },
+    { type: "piece", piece: { begun: diff([output("first")], [], { target: "After", verdict: null, partial: true }) }, first: true },
     { type: "piece", piece: { outputs: [output("second")] }, first: false },
     { type: "stopped" },
   ]);
