@@ -37,10 +37,10 @@ const RENDERING = `
 import json, sys
 from inductor_debug.report.html.bisect_page import Climb, bisect_page
 from inductor_debug.report.html.transfers_page import transfers_page
-from inductor_debug.report.file_names import Places
-from inductor_debug.report.source_characters import Sources
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
 climb, bisection, crossed = json.load(sys.stdin)
-about = Places("", "/work"), Sources()
+about = FileNames("", "/work"), ShownTexts()
 growing = Climb().hear(bisection["target"], climb)
 print(json.dumps([growing, bisect_page([bisection], *about), transfers_page([crossed], *about, log="/work/transfers.jsonl")]))
 `;
