@@ -416,7 +416,7 @@ def helper(x):
 def f(x):
     return helper(x.sin()).cos()
         """,
-        [("x * 2", 3)],
+        [],
     ),
     "excluded": (
         """
@@ -459,3 +459,10 @@ def test_a_function_outside_of_every_graph_is_told_once(
     outcome = mock(tmp_path, f"{text}\nmodel = f\ninputs = (torch.randn(4, 4),)\n")
     told = [found for found in outcome.findings if found.rule == "eager-fallback"]
     assert [(place_of(found), found.count) for found in told] == expected
+
+
+def test_what_a_graph_break_leaves_running_eagerly_is_told_with_it(tmp_path: Path) -> None:
+    text, _ = EAGER["inlined, and broken in a loop"]
+    outcome = mock(tmp_path, f"{text}\nmodel = f\ninputs = (torch.randn(4, 4),)\n")
+    (told,) = (found for found in outcome.findings if found.rule == "graph-break")
+    assert "for the same reason `helper` runs eagerly" in [related.message for related in told.related]

@@ -41,6 +41,7 @@ def measure(
     from inductor_debug.capture.inference.inference import Inference
     from inductor_debug.capture.inference.search.trial import Trials
     from inductor_debug.capture.inference.specs import argument_names
+    from inductor_debug.system.own_files import OWN_PACKAGE
 
     rows: dict[str, dict[str, Any]] = {}
     original, original_trials, building = Inference.model, Trials.__init__, [0.0]
@@ -66,6 +67,8 @@ def measure(
                 row["rungs"] += 1
                 row["tensors"] = inference.tensors()
 
+    for function in (building_timed, timed):  # as code of the package: their frames are no user's
+        function.__code__ = function.__code__.replace(co_filename=f"{OWN_PACKAGE}measured")
     Inference.model = timed  # type: ignore[method-assign, assignment]
     Trials.__init__ = building_timed  # type: ignore[method-assign, assignment]
     first = _findings(path, text, names, profile, stages)
