@@ -96,7 +96,8 @@ async function pick(context: Context, scope: vscode.Uri | undefined): Promise<Ch
   void fill().finally(() => { box.busy = false; });
   return new Promise((resolve) => {
     box.onDidChangeValue(show);
-    box.onDidAccept(() => { resolve(box.selectedItems[0]); box.hide(); });
+    // Where Enter comes before the choice that was made of what was typed is the active one, nothing is selected.
+    box.onDidAccept(() => { resolve(box.selectedItems[0] ?? typed(box.value, own)[0]); box.hide(); });
     box.onDidHide(() => { resolve(undefined); box.dispose(); });
     box.show();
   });
