@@ -299,6 +299,8 @@ class Runner:
             keep_captures=order.keep_captures,
             trace_tensors=work.shows or order.trace_tensors,
             options=order.options,
+            # Listening to every look costs each edit some 50 ms, and only runs that nobody watches are kept.
+            tell_looked_at=self._kept is not None and not work.shows,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
         if _LOG.isEnabledFor(logging.DEBUG):

@@ -35,11 +35,11 @@ _UNASKED = (Task.ANALYZE, Task.SAME_RESULTS)
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
-    looked = Looked(request.scratch) if request.task is Task.ANALYZE else None
+    looked = Looked(request.scratch) if request.tell_looked_at else None
     _contain(request)
-    if looked is not None:
+    if request.task is Task.ANALYZE:
         act = _analyze_traced if request.options.get("trace") else analyze
-        act(request, lambda event: emit(_with_looks(event, looked)))
+        act(request, emit if looked is None else lambda event: emit(_with_looks(event, looked)))
         return
     module = importlib.import_module(_MODULES[request.task])
     cast("Perform", module.perform)(request, emit)
