@@ -135,7 +135,7 @@ test("a path that is typed is taken", async () => {
   await window.run("Inductor Debug: Choose Interpreter");
   await picking();
   await window.page.locator(".quick-input-widget input").first().fill(join(folder, "good", "..", "good", "bin", "python"));
-  await until("it is offered", () => row("Use ").first().isVisible());
+  await until("it is offered, and what Enter takes", () => window.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: "Use " }).isVisible());
   await window.page.keyboard.press("Enter");
   await until("it is the setting", () => String(chosen()).includes("good"));
   await window.untilUnderlined([[13, CULPRIT]]);
