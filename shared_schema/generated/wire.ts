@@ -199,6 +199,25 @@ export interface BisectStep {
 }
 
 /**
+ * Find the layer that goes wrong: climb a ladder of backends, compare each with `reference`.
+ *
+ * `backends` replace the usual ladder where there are any; `accelerator` is climbed last; `passes` says whether
+ * Inductor's passes are searched. `gradients` are compared where it is true, or None and the model trains. `inject`
+ * has faults for an emulated accelerator. `profiles` are documents of accelerators by name; where there are none, the
+ * request's is known by its own. `time_limit` is in seconds.
+ */
+export interface BisectTask {
+  readonly passes: boolean;
+  readonly reference?: string;
+  readonly backends?: readonly string[];
+  readonly accelerator?: string | null;
+  readonly gradients?: boolean | null;
+  readonly inject?: readonly string[];
+  readonly profiles?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly time_limit?: number;
+}
+
+/**
  * The layer of the compiler that goes wrong.
  */
 export type BisectVerdict = "none" | "front-end" | "back-end" | "environment" | "data-transfer";
@@ -480,6 +499,29 @@ export interface DiffSummary {
   readonly why: string;
   readonly blame: readonly DiffBlame[];
   readonly partial: boolean;
+}
+
+/**
+ * KernelDiff: compare `backend` with `reference`, both names of backends or accelerators.
+ *
+ * `profile` is the document of the accelerator that `backend` names, None for that of the request. Tolerances are
+ * those of the dtypes where they are None; `runs` is how often to compare, each time with another seed. `inject` has
+ * faults for an emulated backend; `nodes` looks for the operation at fault, for `time_limit` seconds at most; `plots`
+ * and `maps` make pictures and tables of the errors.
+ */
+export interface DiffTask {
+  readonly backend: string;
+  readonly reference?: string;
+  readonly profile?: Readonly<Record<string, unknown>> | null;
+  readonly atol?: number | null;
+  readonly rtol?: number | null;
+  readonly runs?: number;
+  readonly gradients?: boolean;
+  readonly inject?: readonly string[];
+  readonly nodes?: boolean;
+  readonly plots?: boolean;
+  readonly maps?: boolean;
+  readonly time_limit?: number;
 }
 
 /**
@@ -864,9 +906,10 @@ export interface InstanceVersions {
  * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
  * empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
  * `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
- * what its stages saw, to be judged again; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
- * to replace those of the inputs, `seek_sizes` asks which sizes are free. `options` are the task's own, plain values
- * only. `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone
+ * what its stages saw, to be judged again; `keep_guards` for what Dynamo guards on; `keep_trace` for torch's
+ * structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are to replace those of the
+ * inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints` are what earlier jobs
+ * inferred for this file. User code may write to the folder `scratch` alone
  * (empty: it is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
@@ -879,15 +922,17 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: Task;
+  readonly task?: DiffTask | BisectTask | ReproTask | TransfersTask | SameResultsTask | null;
+  readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
   readonly show_graphs?: boolean;
   readonly keep_captures?: boolean;
+  readonly keep_guards?: boolean;
+  readonly keep_trace?: boolean;
   readonly trace_tensors?: boolean;
   readonly sizes?: readonly SizeSetting[];
   readonly seek_sizes?: boolean;
-  readonly options?: Readonly<Record<string, unknown>>;
   readonly hints?: readonly InferenceHint[];
   readonly scratch?: string;
   readonly allow?: readonly string[];
@@ -1285,6 +1330,24 @@ export interface ReproOptions {
 }
 
 /**
+ * Reduce a failure to a minimal script: of the finding that fits, or of what `backend` does to the target.
+ *
+ * What is empty or None fits every finding. `line` is zero-based and anywhere in the finding's range, `range` is all
+ * of it; `path` is its file, `stage` the stage that found it. `fingerprint` is the finding's, "" where none is meant.
+ * `memo` is a folder where attempts are remembered.
+ */
+export interface ReproTask {
+  readonly fingerprint: string;
+  readonly rule?: string;
+  readonly path?: string;
+  readonly line?: number | null;
+  readonly range?: Range | null;
+  readonly stage?: string;
+  readonly backend?: string;
+  readonly memo?: string;
+}
+
+/**
  * What became of a tensor's values on their way to the device and back.
  */
 export type RoundTrip = "same" | "changed" | "not-run";
@@ -1330,6 +1393,18 @@ export interface SameResults {
   readonly runs?: number;
   readonly ran?: boolean;
   readonly ways?: readonly boolean[];
+}
+
+/**
+ * Compare what the text `edited` computes with what the request's does.
+ *
+ * `witness` is a function that an expression of the request's text may be wrapped in, and that gives back what it is
+ * given; `condition` says whether that expression is one.
+ */
+export interface SameResultsTask {
+  readonly edited: string;
+  readonly witness?: string;
+  readonly condition?: boolean;
 }
 
 /**
@@ -1533,11 +1608,6 @@ export interface TargetSizes {
   readonly device_bytes?: number | null;
   readonly inputs?: string;
 }
-
-/**
- * What a job is to do with its file; `worker.tasks` knows what carries it out.
- */
-export type Task = "analyze" | "diff" | "repro" | "bisect" | "transfers" | "same-results";
 
 /**
  * One tensor: `shape` and `stride` in elements, `dtype` without the `torch.` prefix.
@@ -1818,6 +1888,13 @@ export interface TransfersOverview {
   readonly summary: TransferSummary;
   readonly problem: string | null;
   readonly error: string | null;
+}
+
+/**
+ * Log what crosses between host and accelerator: the request's, or that of the document `otherwise`.
+ */
+export interface TransfersTask {
+  readonly otherwise: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -131,12 +131,12 @@ from inductor_debug_schema.jobs import (
     StageStarted,
     TargetFound,
     TargetSetting,
-    Task,
     UntakenSeen,
 )
 from inductor_debug_schema.outlines import DefinitionKind, DirectiveDraft, FileOutline, OutlineEntry, Replacement
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
 from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
+from inductor_debug_schema.tasks import BisectTask, DiffTask, ReproTask, SameResultsTask, Task, TransfersTask
 from inductor_debug_schema.tensors import (
     LineTensors,
     MemoryNow,
@@ -158,6 +158,11 @@ __all__ = [
     "GraphStage",
     "GraphTarget",
     "ReportAnswer",
+    "BisectTask",
+    "DiffTask",
+    "ReproTask",
+    "SameResultsTask",
+    "TransfersTask",
     "BisectAnswer",
     "BisectOptions",
     "DiffAnswer",

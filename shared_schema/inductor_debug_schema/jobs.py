@@ -5,14 +5,13 @@ A job is one file at one generation. Events arrive in the order in which they ha
 are any; after the previews of all targets `UntakenSeen` for each; then `Finished`. A worker that dies says nothing
 more; the supervisor tells.
 
-Tasks other than an analysis (`Task`) send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and `Answered`
-as they go, and `Finished` at the end.
+Jobs with a `task`, which are no analyses, send `Loaded`, then `Progressed`, `ArtifactMade`, `PartlyAnswered` and
+`Answered` as they go, and `Finished` at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, Union, get_args
 
 from inductor_debug_schema.answers.bisect_document import BisectDocument, BisectPiece
@@ -26,6 +25,7 @@ from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.positions import Location
 from inductor_debug_schema.sizes import SizeSetting
+from inductor_debug_schema.tasks import Task
 from inductor_debug_schema.tensors import TensorsSeen
 from inductor_debug_schema.untaken import UntakenBlock
 
@@ -55,23 +55,6 @@ class Entry:
     at: Location | None = None
 
 
-class Task(str, Enum):
-    """What a job is to do with its file; `worker.tasks` knows what carries it out."""
-
-    ANALYZE = "analyze"
-    """Run the stages and judge."""
-    DIFF = "diff"
-    """KernelDiff: compare a backend with a reference."""
-    REPRO = "repro"
-    """Reduce a finding to a minimal script."""
-    BISECT = "bisect"
-    """Find the layer that goes wrong."""
-    TRANSFERS = "transfers"
-    """Log what crosses between host and accelerator."""
-    SAME_RESULTS = "same-results"
-    """Compare what an edited text computes with what the text before it does."""
-
-
 @dataclass(frozen=True, slots=True)
 class InferenceHint:
     """What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
@@ -95,9 +78,10 @@ class JobRequest:
     (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
     empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
     `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
-    what its stages saw, to be judged again; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
-    to replace those of the inputs, `seek_sizes` asks which sizes are free. `options` are the task's own, plain values
-    only. `hints` are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone
+    what its stages saw, to be judged again; `keep_guards` for what Dynamo guards on; `keep_trace` for torch's
+    structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are to replace those of the
+    inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints` are what earlier jobs
+    inferred for this file. User code may write to the folder `scratch` alone
     (empty: it is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
     """
 
@@ -111,15 +95,18 @@ class JobRequest:
     memory_limit: int = 8 << 30
     infer: bool = True
     """Whether classes without inputs are given inferred ones."""
-    task: Task = Task.ANALYZE
+    task: Union[Task, None] = None
+    """What to do instead of an analysis."""
+    seed: int = 0
     only: list[str] = field(default_factory=list)
     keep_graphs: bool = False
     show_graphs: bool = False
     keep_captures: bool = False
+    keep_guards: bool = False
+    keep_trace: bool = False
     trace_tensors: bool = False
     sizes: list[SizeSetting] = field(default_factory=list)
     seek_sizes: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""
     allow: list[str] = field(default_factory=list)

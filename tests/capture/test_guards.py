@@ -43,7 +43,7 @@ def run(folder: Path, text: str, *, asked: bool = False, targets: tuple[TargetSe
         stages=[Stage.MOCK],
         profile=load_document("mock"),
         targets=list(targets),
-        options={"guards": True} if asked else {},
+        keep_guards=asked,
     )
     events: list[Event] = []
 

@@ -24,6 +24,7 @@ from inductor_debug_schema import (
     Position,
     Range,
     ReproDocument,
+    ReproTask,
     Severity,
     Stage,
     to_wire,
@@ -103,5 +104,5 @@ async def test_what_a_cancelled_search_had_found_is_kept(settings: SettingsResol
 def test_an_order_names_the_finding_by_its_place() -> None:
     order = order_for(finding=FOUND)
     assert order.target == "Net"
-    assert order.options["rule"] == "dtype"
-    assert (order.options["start"], order.options["end"]) == ([2, 4], [2, 9])
+    assert isinstance(order.task, ReproTask)
+    assert (order.task.rule, order.task.range) == ("dtype", Range(Position(2, 4), Position(2, 9)))

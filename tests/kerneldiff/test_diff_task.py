@@ -15,6 +15,7 @@ from inductor_debug_schema import (
     Answered,
     ArtifactKind,
     ArtifactMade,
+    DiffTask,
     Event,
     FileStatus,
     Finished,
@@ -22,7 +23,6 @@ from inductor_debug_schema import (
     Loaded,
     Progressed,
     Severity,
-    Task,
     to_wire,
 )
 
@@ -65,7 +65,7 @@ class Diff:
         return self.documents[0]
 
 
-def diff(tmp_path: Path, text: str, *, memory: int = 8 << 30, **options: Any) -> Diff:
+def diff(tmp_path: Path, text: str, *, memory: int = 8 << 30, seed: int = 0, **options: Any) -> Diff:
     path = tmp_path / "model.py"
     path.write_text(text)
     made: list[Event] = []
@@ -77,8 +77,8 @@ def diff(tmp_path: Path, text: str, *, memory: int = 8 << 30, **options: Any) ->
         [],
         load_document("spyre"),
         memory_limit=memory,
-        task=Task.DIFF,
-        options={"backend": "spyre", **options},
+        seed=seed,
+        task=DiffTask(**{"backend": "spyre", **options}),
     )
 
     def work() -> list[Event]:

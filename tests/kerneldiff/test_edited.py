@@ -9,7 +9,7 @@ import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.kerneldiff.same_results import perform
-from inductor_debug_schema import Answered, Event, Finished, JobRequest, Task, to_wire
+from inductor_debug_schema import Answered, Event, Finished, JobRequest, SameResultsTask, to_wire
 
 pytestmark = pytest.mark.torch
 
@@ -39,10 +39,8 @@ def text_of(*lines: str) -> str:
 def answer(tmp_path: Path, before: str, after: str, **options: Any) -> dict[str, Any]:
     path = tmp_path / "model.py"
     path.write_text(before)
-    given = {"edited": after, "witness": WITNESS, **options}
-    request = JobRequest(
-        1, str(path), before, str(tmp_path), [], load_document("none"), task=Task.SAME_RESULTS, options=given
-    )
+    task = SameResultsTask(after, **{"witness": WITNESS, **options})
+    request = JobRequest(1, str(path), before, str(tmp_path), [], load_document("none"), task=task)
 
     def work() -> list[Event]:
         made: list[Event] = []

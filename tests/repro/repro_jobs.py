@@ -11,7 +11,17 @@ import forked
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.repro import repro_task
 from inductor_debug.repro.script.reproducer import trial
-from inductor_debug_schema import Answered, ArtifactMade, Event, Finished, JobRequest, Progressed, Stage, Task, to_wire
+from inductor_debug_schema import (
+    Answered,
+    ArtifactMade,
+    Event,
+    Finished,
+    JobRequest,
+    Progressed,
+    ReproTask,
+    Stage,
+    to_wire,
+)
 
 _BESIDE = (".safetensors", ".pt2")
 
@@ -78,8 +88,7 @@ def reproduce(folder: Path, source: str, *, accelerator: str | dict[str, Any] = 
         project_root=str(folder),
         stages=[Stage.PREVIEW, Stage.MOCK],
         profile=profile,
-        task=Task.REPRO,
-        options=options,
+        task=ReproTask(**{"fingerprint": "", **options}),
     )
     events: list[Event] = []
 

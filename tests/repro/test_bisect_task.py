@@ -22,12 +22,12 @@ from inductor_debug.repro.bisect.ladder import EAGER, TRANSFERS, Layer, is_about
 from inductor_debug_schema import (
     Answered,
     ArtifactMade,
+    BisectTask,
     Event,
     Finished,
     JobRequest,
     PartlyAnswered,
     Progressed,
-    Task,
     to_wire,
 )
 
@@ -68,7 +68,7 @@ def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
     made: list[Event] = []
     profile = load_document("spyre")
     request = JobRequest(
-        1, str(path), text, str(tmp_path), [], profile, task=Task.BISECT, options={"passes": False, **options}
+        1, str(path), text, str(tmp_path), [], profile, task=BisectTask(**{"passes": False, **options})
     )
 
     def work() -> list[Event]:
@@ -118,7 +118,7 @@ def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) 
 
 
 def test_values_that_the_accelerator_cannot_hold_are_a_matter_of_transfer(tmp_path: Path) -> None:
-    document = bisected(tmp_path, INTEGERS, backends=None, accelerator="spyre", time_limit=1e-9)
+    document = bisected(tmp_path, INTEGERS, backends=[], accelerator="spyre", time_limit=1e-9)
     assert states(document) == {}, "there was no time at all"
     assert "no time" in document["notes"][0]
     document = bisected(tmp_path, INTEGERS, backends=["aot_eager"], accelerator="spyre")

@@ -17,13 +17,14 @@ from inductor_debug_schema import (
     ArtifactReference,
     BisectDocument,
     BisectPiece,
+    BisectTask,
     FileReport,
     FileStatus,
     PartlyAnswered,
     Progressed,
-    Task,
     TransferRow,
     TransfersDocument,
+    TransfersTask,
 )
 from server_harness import Editor
 
@@ -78,9 +79,10 @@ async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_documen
     result = (await editor.answer(asked))["result"]
     assert (result["bisections"], result["reason"], result["status"]) == ([DOCUMENT], None, "clean")
     order = editor.engine.calls[-1][2]
-    assert (order.task, order.target) == (Task.BISECT, "Net")
-    assert (order.options["backends"], order.options["passes"]) == (["dynamo", "spyre"], False)
-    assert order.options["profiles"]["spyre"]["name"] == "spyre", "workers read no TOML"
+    assert isinstance(order.task, BisectTask)
+    assert order.target == "Net"
+    assert (order.task.backends, order.task.passes) == (["dynamo", "spyre"], False)
+    assert order.task.profiles["spyre"]["name"] == "spyre", "workers read no TOML"
     values = [params["value"] for params in editor.messages.of("$/progress")]
     assert [value["kind"] for value in values] == ["begin", "report", "end"]
     assert values[1]["message"] == "Net: inductor: Inductor's passes"
@@ -111,7 +113,9 @@ async def test_transfers_answer_with_the_summary_and_name_the_log(start_editor: 
     result = (await editor.answer(ask(editor, "transfers", target="Net")))["result"]
     assert result["transfers"] == [{name: TRANSFERS[name] for name in TRANSFERS if name != "transfers"}]
     assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path]
-    assert (editor.engine.calls[-1][2].task, editor.engine.calls[-1][2].target) == (Task.TRANSFERS, "Net")
+    order = editor.engine.calls[-1][2]
+    assert isinstance(order.task, TransfersTask)
+    assert order.target == "Net"
 
 
 @pytest.mark.parametrize("command", ["bisect", "transfers"])

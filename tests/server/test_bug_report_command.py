@@ -18,8 +18,8 @@ from inductor_debug_schema import (
     FileReport,
     FileStatus,
     ReproDocument,
+    ReproTask,
     Stage,
-    Task,
 )
 from server_harness import Editor, finding
 
@@ -89,8 +89,8 @@ async def test_a_report_is_about_the_finding_that_was_meant(start_editor: Make, 
     editor, uri = await opened(start_editor, tmp_path)
     result = (await editor.answer(ask(editor, uri=uri, bisect=False, fingerprint="layout-5")))["result"]
     assert result["title"] == "[layout] second"
-    repro = next(call[2] for call in editor.engine.calls if call[0] == "perform" and call[2].task is Task.REPRO)
-    assert repro.options["rule"] == "layout"
+    tasks = [call[2].task for call in editor.engine.calls if call[0] == "perform"]
+    assert [task.rule for task in tasks if isinstance(task, ReproTask)] == ["layout"]
 
 
 async def test_only_the_newest_reports_can_be_written(start_editor: Make, tmp_path: Path) -> None:

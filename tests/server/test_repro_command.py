@@ -23,7 +23,7 @@ from inductor_debug_schema import (
     FileStatus,
     Progressed,
     ReproDocument,
-    Task,
+    ReproTask,
 )
 from server_harness import Editor, finding
 
@@ -65,7 +65,8 @@ async def test_the_answer_names_the_file_of_a_verified_script(start_editor: Make
     assert (result["script"], result["verified"], result["nodes_after"]) == (KEPT.path, True, 1)
     assert result["text"] is None
     order = editor.engine.calls[-1][2]
-    assert (order.task, order.target, order.options["rule"]) == (Task.REPRO, "Model", "dtype")
+    assert isinstance(order.task, ReproTask)
+    assert (order.target, order.task.rule) == ("Model", "dtype")
 
 
 async def test_a_script_that_no_file_has_travels_itself(start_editor: Make) -> None:
@@ -113,7 +114,7 @@ async def test_a_difference_in_numbers_is_reduced_with_the_backend_that_made_it(
     (asked,) = action["command"]["arguments"]
     editor.engine.performed = performed(KEPT)
     await editor.answer(ask(editor, **asked))
-    assert editor.engine.calls[-1][2].options["backend"] == "inductor"
+    assert editor.engine.calls[-1][2].task.backend == "inductor"
 
 
 async def test_a_finding_that_is_gone_is_said_to_be(start_editor: Make, tmp_path: Path) -> None:

@@ -298,7 +298,9 @@ class Runner:
             sizes=list(settings.sizes),
             keep_captures=order.keep_captures,
             trace_tensors=work.shows or order.trace_tensors,
-            options=order.options,
+            seed=order.seed,
+            keep_guards=order.keep_guards,
+            keep_trace=order.keep_trace,
             # Listening to every look costs each edit some 50 ms, and only runs that nobody watches are kept.
             tell_looked_at=self._kept is not None and not work.shows,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],

@@ -10,13 +10,13 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import torch
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
     ArtifactMade,
+    DiffTask,
     Event,
     Finding,
     JobRequest,
@@ -47,38 +47,35 @@ _MOST_FINDINGS = 5
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
-    """Compares every target that is meant.
-
-    Options of the request, all of which may be left out: `reference` and `backend` (names), `profile` (the document of
-    the accelerator that `backend` names), `atol`, `rtol`, `seed`, `runs`, `gradients`, `inject` (a list), `nodes`,
-    `plots` (PNGs), `maps` (the errors of outputs as tables), `time_limit` (seconds for finding the operation at fault).
-    """
-    on_targets(request, emit, _compare)
+    """Compares every target that is meant, as `request.task`, a `DiffTask`, says."""
+    task = request.task
+    assert isinstance(task, DiffTask)
+    on_targets(request, emit, lambda opened, candidate: _compare(opened, candidate, task))
 
 
-def _compare(opened: OpenFile, candidate: Candidate) -> list[Finding]:
-    options = opened.request.options
+def _compare(opened: OpenFile, candidate: Candidate, task: DiffTask) -> list[Finding]:
+    seed = opened.request.seed
     started = time.perf_counter()
     comparison: Comparison | None = None
     try:
         target = _real(opened, candidate)
         if isinstance(target, str):
-            report = _failed(candidate, options, target)
+            report = _failed(candidate, task, seed, target)
         else:
-            comparison = _comparison(opened, candidate, target)
+            comparison = _comparison(opened, candidate, target, task)
             report = comparison.run()
             report.notes = [*target.notes, *report.notes]
-            if options.get("plots"):
+            if task.plots:
                 _draw(opened, report, comparison)
     except BuildError as error:
-        _answer(opened, candidate, _failed(candidate, options, f"{candidate.name} could not be built: {error}."))
+        _answer(opened, candidate, _failed(candidate, task, seed, f"{candidate.name} could not be built: {error}."))
         raise
     except (UnknownBackendError, ProfileError, ValueError) as error:
-        report = _failed(candidate, options, not_compared(error))
-    report.weights = f"as the file makes them; random numbers start from seed {_seed(options)}"
+        report = _failed(candidate, task, seed, not_compared(error))
+    report.weights = f"as the file makes them; random numbers start from seed {seed}"
     report.seconds["total"] = time.perf_counter() - started
     _answer(opened, candidate, report)
-    if comparison is not None and options.get("maps"):
+    if comparison is not None and task.maps:
         _map(opened, report, comparison)
     return _findings(report, candidate.location)
 
@@ -93,16 +90,14 @@ def _real(opened: OpenFile, candidate: Candidate) -> BuiltTarget | str:
             f"{candidate.name} was not compared: its weights and inputs take {needed >> 20} MiB, and a comparison may "
             f"use {bound >> 20} MiB for them (a third of the job's {opened.request.memory_limit >> 20} MiB)."
         )
-    seed_everything(_seed(opened.request.options))
+    seed_everything(opened.request.seed)
     return opened.real(candidate)
 
 
-def _comparison(opened: OpenFile, candidate: Candidate, target: BuiltTarget) -> Comparison:
-    options = opened.request.options
-    profile = options.get("profile") or opened.request.profile
+def _comparison(opened: OpenFile, candidate: Candidate, target: BuiltTarget, task: DiffTask) -> Comparison:
+    profile = task.profile or opened.request.profile
     file = opened.loaded.module
-    reference, test = (resolve(str(options.get(name) or default), profile, file) for name, default in _SIDES)
-
+    reference, test = (resolve(name, profile, file) for name in (task.reference, task.backend))
     stream = Stream(lambda piece: opened.emit(PartlyAnswered(candidate.name, piece)))
 
     def progress(message: str) -> None:
@@ -110,13 +105,13 @@ def _comparison(opened: OpenFile, candidate: Candidate, target: BuiltTarget) -> 
         opened.emit(Progressed(f"{target.name}: {message}"))
 
     settings = ComparisonSettings(
-        config=ComparisonConfig(atol=options.get("atol"), rtol=options.get("rtol")),
-        gradients=bool(options.get("gradients")),
-        runs=max(int(options.get("runs") or 1), 1),
-        seed=_seed(options),
-        nodes=bool(options.get("nodes", True)),
-        inject=tuple(options.get("inject") or ()),
-        time_limit=float(options.get("time_limit") or 120.0),
+        config=ComparisonConfig(atol=task.atol, rtol=task.rtol),
+        gradients=task.gradients,
+        runs=max(task.runs, 1),
+        seed=opened.request.seed,
+        nodes=task.nodes,
+        inject=tuple(task.inject),
+        time_limit=task.time_limit,
         progress=progress,
         stream=stream,
         exact=_fits_precisely(target, opened.request.memory_limit),
@@ -132,13 +127,6 @@ def _comparison(opened: OpenFile, candidate: Candidate, target: BuiltTarget) -> 
     return comparison
 
 
-_SIDES = (("reference", "eager"), ("backend", "inductor"))
-
-
-def _seed(options: dict[str, Any]) -> int:
-    return int(options.get("seed") or 0)
-
-
 def _fits_precisely(target: BuiltTarget, limit: int) -> bool:
     """Whether a float64 copy of the weights fits beside the model."""
     tensors = [] if target.module is None else [*target.module.parameters(), *target.module.buffers()]
@@ -146,9 +134,8 @@ def _fits_precisely(target: BuiltTarget, limit: int) -> bool:
     return copy + 2 * bytes_of(target) <= limit
 
 
-def _failed(candidate: Candidate, options: dict[str, Any], why: str) -> DiffReport:
-    names = [str(options.get(name) or default) for name, default in _SIDES]
-    return DiffReport(candidate.name, names[0], names[1], Verdict.FAILED, why, seed=_seed(options))
+def _failed(candidate: Candidate, task: DiffTask, seed: int, why: str) -> DiffReport:
+    return DiffReport(candidate.name, task.reference, task.backend, Verdict.FAILED, why, seed=seed)
 
 
 def _answer(opened: OpenFile, candidate: Candidate, report: DiffReport) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from inductor_debug_schema import Answered, Event, Finding, Finished, JobRequest, SameResults
+from inductor_debug_schema import Answered, Event, Finding, Finished, JobRequest, SameResults, SameResultsTask
 
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.targets.candidates import Candidate
@@ -111,14 +111,11 @@ class _Witness:
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
-    """Compares every target that is meant; answers with `SameResults`.
-
-    Options of the request: `edited` (the text after the edit), `witness` (the function that an expression of the text
-    before may be wrapped in, and that gives back what it is given), `condition` (whether that expression is one).
-    """
+    """Compares every target that is meant, as `request.task`, a `SameResultsTask`, says; answers with `SameResults`."""
     before: dict[str, _Side] = {}
-    options = request.options
-    witness = _Witness(str(options.get("witness") or ""), condition=bool(options.get("condition")))
+    task = request.task
+    assert isinstance(task, SameResultsTask)
+    witness = _Witness(task.witness, condition=task.condition)
     ends: list[Event] = []
 
     def keep(opened: OpenFile, candidate: Candidate) -> list[Finding]:
@@ -149,7 +146,7 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
 
     with witness.installed():
         on_targets(request, forward, keep)
-        on_targets(replace(request, text=str(options["edited"])), forward, compare)
+        on_targets(replace(request, text=task.edited), forward, compare)
     emit(ends[-1])
 
 

@@ -24,6 +24,7 @@ from inductor_debug_schema import (
     Progressed,
     Range,
     ReproDocument,
+    ReproTask,
     Stage,
 )
 
@@ -40,7 +41,7 @@ Emit = Callable[[Event], None]
 
 
 def perform(request: JobRequest, emit: Emit) -> None:
-    """Makes a reproducer for the finding that `request.options` describe (see `selecting.WantedFinding`).
+    """Makes a reproducer of what `request.task`, a `ReproTask`, describes.
 
     Emits `Loaded`, `Progressed`, the script as `ArtifactMade` whenever it has become smaller, and one `Answered`.
     """
@@ -50,18 +51,19 @@ def perform(request: JobRequest, emit: Emit) -> None:
         return
     # A forked child hangs where its parent has used a pool of threads: attempts are forked, so nobody has one.
     torch.set_num_threads(1)
-    _Task(request, emit).run()
+    assert isinstance(request.task, ReproTask)
+    _Reproduction(request, request.task, emit).run()
 
 
-class _Task:
-    def __init__(self, request: JobRequest, emit: Emit) -> None:
-        self._request, self._emit = request, emit
+class _Reproduction:
+    def __init__(self, request: JobRequest, task: ReproTask, emit: Emit) -> None:
+        self._request, self._task, self._emit = request, task, emit
         self._started = time.perf_counter()
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
-        self._wanted = WantedFinding.of(request.options)
+        self._wanted = WantedFinding.of(task)
         self._search = Search(
-            self._builder, self._sources, read_profile(request.profile), request, self._progress, self._keep
+            self._builder, self._sources, read_profile(request.profile), request, task, self._progress, self._keep
         )
 
     def run(self) -> None:
@@ -110,7 +112,7 @@ class _Task:
         """The contract's `repro` document, as far as a worker can tell: `script` is the text, nothing is verified."""
         document = ReproDocument.without_script(
             why,
-            fingerprint=str(self._request.options.get("fingerprint") or ""),
+            fingerprint=self._task.fingerprint,
             seconds=round(time.perf_counter() - self._started, 3),
         )
         if made is None:

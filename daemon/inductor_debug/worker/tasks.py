@@ -11,7 +11,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, Event, Finished, JobRequest, Task
+from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
+    BisectTask,
+    DiffTask,
+    Event,
+    Finished,
+    JobRequest,
+    ReproTask,
+    SameResultsTask,
+    TransfersTask,
+)
 
 from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace
@@ -21,27 +32,27 @@ from inductor_debug.worker.looking import Looked
 
 Perform = Callable[[JobRequest, Callable[[Event], None]], None]
 
-_MODULES = {
-    Task.DIFF: "inductor_debug.kerneldiff.diff_task",
-    Task.REPRO: "inductor_debug.repro.repro_task",
-    Task.BISECT: "inductor_debug.repro.bisect.bisect_task",
-    Task.TRANSFERS: "inductor_debug.repro.bisect.transfers_task",
-    Task.SAME_RESULTS: "inductor_debug.kerneldiff.same_results",
+_MODULES: dict[type, str] = {
+    DiffTask: "inductor_debug.kerneldiff.diff_task",
+    ReproTask: "inductor_debug.repro.repro_task",
+    BisectTask: "inductor_debug.repro.bisect.bisect_task",
+    TransfersTask: "inductor_debug.repro.bisect.transfers_task",
+    SameResultsTask: "inductor_debug.kerneldiff.same_results",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
-_UNASKED = (Task.ANALYZE, Task.SAME_RESULTS)
-"""Tasks that run without anybody's asking, and compile nothing."""
+_UNASKED = (type(None), SameResultsTask)
+"""What runs without anybody's asking, and compiles nothing: analyses, and the task that proves fixes."""
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
     looked = Looked(request.scratch) if request.tell_looked_at else None
     _contain(request)
-    if request.task is Task.ANALYZE:
-        act = _analyze_traced if request.options.get("trace") else analyze
+    if request.task is None:
+        act = _analyze_traced if request.keep_trace else analyze
         act(request, emit if looked is None else lambda event: emit(_with_looks(event, looked)))
         return
-    module = importlib.import_module(_MODULES[request.task])
+    module = importlib.import_module(_MODULES[type(request.task)])
     cast("Perform", module.perform)(request, emit)
 
 
@@ -53,7 +64,7 @@ def _contain(request: JobRequest) -> None:
     """Keeps the user's code from touching the world; what a backend builds is kept where it was kept before."""
     if not request.scratch:
         return
-    if request.task in _UNASKED:
+    if isinstance(request.task, _UNASKED):
         restrict([request.scratch], files="write" not in request.allow, network="network" not in request.allow)
     else:  # compilers write where they please
         names = importlib.import_module("torch._inductor.runtime.cache_dir_utils")

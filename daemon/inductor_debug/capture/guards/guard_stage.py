@@ -15,8 +15,8 @@ from inductor_debug.capture.guards.guards import run_guards
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 
-OPTION = "guards"
-"""The option of a request that asks for guards, and the title of the artifact that holds them."""
+TITLE = "guards"
+"""That of the artifact that holds them."""
 
 
 def with_guards(
@@ -31,7 +31,7 @@ def with_guards(
     Where nobody wants it, or the stage failed, it is `outcome` itself. Findings about inferred inputs are left out,
     because nobody would call the target with just those.
     """
-    wanted = bool(request.options.get(OPTION))
+    wanted = request.keep_guards
     if outcome.report.state is not StageState.DONE or not (wanted or target.more):
         return outcome
     with around():
@@ -53,4 +53,4 @@ def with_guards(
 
 def _artifact(document: dict[str, Any], target: BuiltTarget, request: JobRequest) -> ArtifactMade:
     content = json.dumps({**document, "path": request.path}, indent=1).encode()
-    return ArtifactMade(ArtifactKind.STATISTICS, OPTION, ".json", "application/json", content, target.name, Stage.MOCK)
+    return ArtifactMade(ArtifactKind.STATISTICS, TITLE, ".json", "application/json", content, target.name, Stage.MOCK)

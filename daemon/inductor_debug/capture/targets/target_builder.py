@@ -29,7 +29,7 @@ from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device
 from inductor_debug.capture.runtime.interception import PATIENCE, Interceptor, LoadStopped
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.runtime.registered_backends import RegisteredBackends
-from inductor_debug.capture.runtime.seeding import SEED, seed_host
+from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.targets.building import BuildError, build_target, bytes_of
 from inductor_debug.capture.targets.candidates import Candidate, Discovered, Recipe
 from inductor_debug.capture.targets.class_candidates import Inferring
@@ -101,7 +101,7 @@ class TargetBuilder:
         self._request, self._sources, self._memory_bound = request, sources, memory_bound
         self._text = request.text.removeprefix("\ufeff")
         self._place = loading.place_of(request.path)
-        self._seed = int(request.options.get("seed") or SEED)
+        self._seed = request.seed
         self._allowed_to_write = RefusableDeed.WRITE.value in request.allow
         self._overlay: loading.Overlay | None = None
         self._loads: dict[BuildMode, Load] = {}

@@ -79,7 +79,7 @@ TYPES: dict[str, Type] = {
     ),
     "guards": Type(
         "what compiled graphs rely on, what compiles them again, and functions left eager",
-        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.MOCK,), options={"guards": True}),
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.MOCK,), keep_guards=True),
         documents=lambda done: guards_of(done.performed.artifacts),
         text=lambda document, view: GuardsText(view.places, view.styler).text(document),
     ),

@@ -159,7 +159,7 @@ class _Gathering:
 
     async def _analysis(self) -> Performed:
         self._tell("analysing, down to kernels")
-        order = Order(target=self._wanted.target, stages=_STAGES, keep_graphs=True, options={"trace": True})
+        order = Order(target=self._wanted.target, stages=_STAGES, keep_graphs=True, keep_trace=True)
         performed = await self._perform(order)
         report = performed.report
         findings = [to_wire(finding) for finding in report.findings]

@@ -17,10 +17,10 @@ from inductor_debug_schema import (
     GraphBreak,
     Range,
     SameResults,
+    SameResultsTask,
     Severity,
     Stage,
     StageState,
-    Task,
 )
 
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
@@ -59,12 +59,12 @@ class Proved:
 
 def comparison(text: str, fix: Fix, target: str) -> tuple[str, Order]:
     """What to run in order to learn whether a fix keeps what a target computes ("" for all): a text and an order."""
-    options = {"edited": applied(text, fix.edits), "witness": "", "condition": fix.condition}
+    edited, witness = applied(text, fix.edits), ""
     if fix.witness is not None:
         start, end = Range(fix.witness.start, fix.witness.start), Range(fix.witness.end, fix.witness.end)
         text = applied(text, (TextEdit(start, f"{_WITNESS}("), TextEdit(end, ")")))
-        options["witness"] = _WITNESS
-    return text, Order(Task.SAME_RESULTS, target, options)
+        witness = _WITNESS
+    return text, Order(SameResultsTask(edited, witness, fix.condition), target)
 
 
 def compared(fix: Fix, answers: Sequence[Answered]) -> Proved | None:

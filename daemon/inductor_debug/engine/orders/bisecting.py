@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from inductor_debug_schema import BisectOptions, Task, to_wire
+from inductor_debug_schema import BisectOptions, BisectTask, TransfersTask
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, built_in_names, load_document
 from inductor_debug.engine.orders.orders import Order
@@ -30,7 +28,6 @@ def bisect_order(options: BisectOptions, settings: Settings, *, timeout: float |
     Raises:
         ProfileError: an accelerator's file is missing or wrong.
     """
-    said: dict[str, Any] = {name: value for name, value in to_wire(options).items() if value is not None}
     name = str(settings.profile.get("name") or "")
     profiles = {name: settings.profile}
 
@@ -42,16 +39,20 @@ def bisect_order(options: BisectOptions, settings: Settings, *, timeout: float |
         profiles[own] = document
         return own
 
-    if "backends" in said:
-        said["backends"] = [known(backend) for backend in said["backends"]]
-    if "reference" in said:
-        said["reference"] = known(said["reference"])
     seconds = timeout or BISECT_SECONDS
-    said |= {"profiles": profiles, "time_limit": max(seconds - _SPARE_SECONDS, 1.0)}
-    said.setdefault("accelerator", name if name not in (NO_ACCELERATOR, "mock") else None)
-    return Order(Task.BISECT, options=said, timeout=seconds)
+    task = BisectTask(
+        passes=options.passes is not False,
+        reference=known(options.reference or "eager"),
+        backends=[known(backend) for backend in options.backends or ()],
+        accelerator=options.accelerator or (name if name not in (NO_ACCELERATOR, "mock") else None),
+        gradients=options.gradients,
+        inject=options.inject or [],
+        profiles=profiles,
+        time_limit=max(seconds - _SPARE_SECONDS, 1.0),
+    )
+    return Order(task, seed=options.seed or 0, timeout=seconds)
 
 
 def transfers_order(*, timeout: float | None = None) -> Order:
     """The order for a log of what crosses to the accelerator and back: to `mock` where the settings choose none."""
-    return Order(Task.TRANSFERS, options={"otherwise": load_document("mock")}, timeout=timeout)
+    return Order(TransfersTask(load_document("mock")), timeout=timeout)

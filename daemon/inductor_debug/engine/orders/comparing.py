@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from inductor_debug_schema import DiffOptions, Task, to_wire
+from inductor_debug_schema import DiffOptions, DiffTask
 
 from inductor_debug.accelerators.profile import built_in_names, load_document
 from inductor_debug.engine.orders.orders import Order
@@ -21,9 +19,22 @@ def diff_order(options: DiffOptions, *, target: str = "", timeout: float | None 
     Raises:
         ProfileError: the backend is an accelerator whose file is missing or wrong.
     """
-    said: dict[str, Any] = {name: value for name, value in to_wire(options).items() if value is not None}
-    backend = options.backend or ""
+    backend, profile = options.backend or "inductor", None
     if backend in built_in_names() or backend.endswith(".toml"):
-        document = load_document(backend)
-        said["profile"], said["backend"] = document, document.get("name", backend)
-    return Order(Task.DIFF, target, said, timeout=timeout)
+        profile = load_document(backend)
+        backend = str(profile.get("name", backend))
+    task = DiffTask(
+        backend=backend,
+        reference=options.reference or "eager",
+        profile=profile,
+        atol=options.atol,
+        rtol=options.rtol,
+        runs=options.runs or 1,
+        gradients=options.gradients is True,
+        inject=options.inject or [],
+        nodes=options.nodes is not False,
+        plots=options.plots is True,
+        maps=options.maps is True,
+        time_limit=options.time_limit or 120.0,
+    )
+    return Order(task, target, options.seed or 0, timeout=timeout)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from inductor_debug_schema import (
     Answered,
@@ -24,17 +23,20 @@ from inductor_debug_schema import (
 
 @dataclass(frozen=True)
 class Order:
-    """A task for one file. `target` is a name, or "" for all; `options` are the task's own, plain values only.
+    """What to do with one file: `task`, or an analysis where that is None. `target` is a name, or "" for all.
 
-    `stages` and `timeout` (seconds) replace those of the settings where they are given.
+    `stages` and `timeout` (seconds) replace those of the settings where they are given. The other fields are those of
+    `JobRequest`.
     """
 
-    task: Task = Task.ANALYZE
+    task: Task | None = None
     target: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
     stages: tuple[Stage, ...] = ()
     keep_graphs: bool = False
     keep_captures: bool = False
+    keep_guards: bool = False
+    keep_trace: bool = False
     trace_tensors: bool = False
     timeout: float | None = None
 

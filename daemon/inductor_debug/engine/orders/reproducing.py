@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from inductor_debug_schema import (
     Answered,
@@ -18,7 +17,7 @@ from inductor_debug_schema import (
     Event,
     Finding,
     ReproDocument,
-    Task,
+    ReproTask,
 )
 
 from inductor_debug.engine.orders.orders import Order, Performed
@@ -80,32 +79,28 @@ def order_for(
     With `backend` it is for what that backend does to the target: a crash, or different numbers. `memo` is a folder
     where attempts are remembered, so that a search that was cut off goes on.
     """
-    options: dict[str, Any] = {"rule": rule, "line": line, "backend": backend, "memo": memo}
+    task = ReproTask(fingerprint="", rule=rule, line=line, backend=backend, memo=memo)
     if finding is not None:
-        start, end = finding.range.start, finding.range.end
-        options |= {
-            "rule": finding.rule,
-            "path": finding.path,
-            "line": None,
-            "start": [start.line, start.character],
-            "end": [end.line, end.character],
-            "fingerprint": finding.fingerprint,
-            "message": finding.message,
-            "stage": finding.stage.value,
-        }
+        task = replace(
+            task,
+            fingerprint=finding.fingerprint,
+            rule=finding.rule,
+            path=finding.path,
+            line=None,
+            range=finding.range,
+            stage=finding.stage.value,
+        )
         target = target or finding.target
-    return Order(Task.REPRO, target, options, timeout=timeout or REPRO_SECONDS)
+    return Order(task, target, timeout=timeout or REPRO_SECONDS)
 
 
 def refused(order: Order) -> Reproduction | None:
     """The answer to an order that no run can answer: the finding that is meant is of `NOT_CUT_OUT`."""
-    rule = str(order.options.get("rule") or "")
-    reason = NOT_CUT_OUT.get(rule)
-    if reason is None or order.options.get("backend"):
+    task = order.task
+    if not isinstance(task, ReproTask) or task.backend or task.rule not in NOT_CUT_OUT:
         return None
-    why = f"a finding of {rule} has no reproducer: {reason}"
-    fingerprint = str(order.options.get("fingerprint") or "")
-    return Reproduction(ReproDocument.without_script(why, fingerprint=fingerprint), None, {})
+    why = f"a finding of {task.rule} has no reproducer: {NOT_CUT_OUT[task.rule]}"
+    return Reproduction(ReproDocument.without_script(why, fingerprint=task.fingerprint), None, {})
 
 
 async def proved(

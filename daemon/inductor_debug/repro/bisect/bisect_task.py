@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from inductor_debug_schema import (
     Answered,
     ArtifactKind,
     ArtifactMade,
     BisectPiece,
+    BisectTask,
     Event,
     Finding,
     JobRequest,
@@ -28,31 +28,26 @@ from inductor_debug.repro.bisect.ladder import EAGER, Layer, State
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
-    """Bisects. Options of the request, all of which may be left out.
-
-    `reference` and `backends` (names), `accelerator` (a name; climbed last), `seed`, `gradients`, `passes` (search
-    Inductor's passes, default true), `inject` (faults for an emulated accelerator), `time_limit` (seconds), `profiles`
-    (accelerators' documents by name).
-    """
-    on_targets(request, emit, _bisect)
+    """Bisects every target that is meant, as `request.task`, a `BisectTask`, says."""
+    task = request.task
+    assert isinstance(task, BisectTask)
+    on_targets(request, emit, lambda opened, candidate: _bisect(opened, candidate, task))
 
 
-def _bisect(opened: OpenFile, candidate: Candidate) -> list[Finding]:
-    options = opened.request.options
-    wanted = _wanted(options)
+def _bisect(opened: OpenFile, candidate: Candidate, task: BisectTask) -> list[Finding]:
+    wanted = _wanted(task, opened.request.seed)
     opened.emit(Progressed(f"building {candidate.name} with values"))
     seed_everything(wanted.seed)
     target = opened.real(candidate)
     if isinstance(target, str):
         result = Bisection(candidate.name, [TriedRung(EAGER, State.FAILED, target, 0.0)], Layer.ENVIRONMENT)
     else:
-        accelerator = options.get("accelerator")
         climb = Bisector(
             target,
             opened.sources,
             opened.profile,
-            dict(options.get("profiles") or {opened.profile.name: opened.request.profile}),
-            str(accelerator) if accelerator else None,
+            task.profiles or {opened.profile.name: opened.request.profile},
+            task.accelerator,
             wanted,
             lambda message: opened.emit(Progressed(f"{candidate.name}: {message}")),
             lambda tried: opened.emit(PartlyAnswered(candidate.name, BisectPiece(ladder=[tried.on_wire()]))),
@@ -70,13 +65,13 @@ def _bisect(opened: OpenFile, candidate: Candidate) -> list[Finding]:
     return []
 
 
-def _wanted(options: dict[str, Any]) -> BisectionOptions:
+def _wanted(task: BisectTask, seed: int) -> BisectionOptions:
     return BisectionOptions(
-        reference=str(options.get("reference") or "eager"),
-        backends=tuple(map(str, options.get("backends") or ())),
-        seed=int(options.get("seed") or 0),
-        gradients=options.get("gradients"),
-        passes=bool(options.get("passes", True)),
-        inject=tuple(map(str, options.get("inject") or ())),
-        time_limit=float(options.get("time_limit") or 300.0),
+        reference=task.reference,
+        backends=tuple(task.backends),
+        seed=seed,
+        gradients=task.gradients,
+        passes=task.passes,
+        inject=tuple(task.inject),
+        time_limit=task.time_limit,
     )

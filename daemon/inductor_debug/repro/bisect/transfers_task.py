@@ -22,6 +22,7 @@ from inductor_debug_schema import (
     Progressed,
     RoundTrip,
     TransfersDocument,
+    TransfersTask,
     TransferSummary,
     to_wire,
 )
@@ -66,7 +67,9 @@ def _accelerator(opened: OpenFile) -> Profile:
     """The chosen accelerator, or the one that the order names for where none was chosen."""
     if chosen_name(opened.request.profile) is not None:
         return opened.profile
-    return read_profile(opened.request.options["otherwise"])
+    task = opened.request.task
+    assert isinstance(task, TransfersTask)
+    return read_profile(task.otherwise)
 
 
 def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transfer], None]) -> str:

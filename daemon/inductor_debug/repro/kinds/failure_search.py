@@ -12,12 +12,11 @@ from pathlib import Path
 
 import torch
 import torch._dynamo
-from inductor_debug_schema import Finding, JobRequest, Stage
+from inductor_debug_schema import Finding, JobRequest, ReproTask, Stage
 
 from inductor_debug.accelerators.profile import Profile, ProfileError, built_in_names, load_document, read_profile
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import Fault, capture_error, classify, frames_of_error
-from inductor_debug.capture.guards.guard_stage import OPTION as GUARDS
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.aot import run_aot
@@ -64,10 +63,12 @@ class Search:
         sources: SourceMap,
         profile: Profile,
         request: JobRequest,
+        task: ReproTask,
         progress: Progress,
         keep: Keep,
     ) -> None:
-        self._builder, self._sources, self._profile, self._request = builder, sources, profile, request
+        self._builder, self._sources, self._profile = builder, sources, profile
+        self._request, self._task = request, task
         self._progress, self._keep = progress, keep
         self._constraints = {rule.id for rule in constraints()}
         self._seen: list[Finding] = []
@@ -84,9 +85,8 @@ class Search:
             target = self._builder.build(candidate, load)
         except BuildError as error:
             raise NotReproducibleError(f"{candidate.name} could not be built: {error}") from error
-        backend = str(self._request.options.get("backend") or "")
-        if backend:
-            return self._backend(target, candidate, load, backend)
+        if self._task.backend:
+            return self._backend(target, candidate, load, self._task.backend)
         if wanted.rule == "numerics":
             raise NotReproducibleError("which backend computes something else? Name it: --backend NAME")
         for made in self._with_each_set(target, candidate, load, wanted):
@@ -202,7 +202,7 @@ class Search:
                     outcome = run_mock(target, self._sources)
         request = self._request
         if wanted.rule in _OF_GUARDS:
-            request = dataclasses.replace(request, options={**request.options, GUARDS: True})
+            request = dataclasses.replace(request, keep_guards=True)
         outcome = with_guards(outcome, target, self._sources, request, self._builder.traced)
         found = [finding for finding in outcome.findings if finding.rule in PYTHON]
         self._seen += found
@@ -241,8 +241,7 @@ class Search:
             raise NotReproducibleError(real)
         where = real.location
         shown = f"{os.path.basename(where.path)}:{where.range.start.line + 1}"
-        memo = str(self._request.options.get("memo") or "")
-        remembered = Path(memo) if memo else None
+        remembered = Path(self._task.memo) if self._task.memo else None
         header = Header("", shown, "", real.name)
         if numbers is None:
             named = named_in_script(backend, own, load, self._sources)

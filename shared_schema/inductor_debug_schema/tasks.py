@@ -1,0 +1,98 @@
+"""What a job can be asked for instead of an analysis, one type for each; `worker.tasks` knows what carries it out.
+
+Every default is decided here or by who makes the order: a worker finds all that it needs in its request. Each type has
+a required field that no other has, which is how a reader tells them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from inductor_debug_schema.positions import Range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffTask:
+    """KernelDiff: compare `backend` with `reference`, both names of backends or accelerators.
+
+    `profile` is the document of the accelerator that `backend` names, None for that of the request. Tolerances are
+    those of the dtypes where they are None; `runs` is how often to compare, each time with another seed. `inject` has
+    faults for an emulated backend; `nodes` looks for the operation at fault, for `time_limit` seconds at most; `plots`
+    and `maps` make pictures and tables of the errors.
+    """
+
+    backend: str
+    reference: str = "eager"
+    profile: Union[dict[str, Any], None] = None
+    atol: Union[float, None] = None
+    rtol: Union[float, None] = None
+    runs: int = 1
+    gradients: bool = False
+    inject: list[str] = field(default_factory=list)
+    nodes: bool = True
+    plots: bool = False
+    maps: bool = False
+    time_limit: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectTask:
+    """Find the layer that goes wrong: climb a ladder of backends, compare each with `reference`.
+
+    `backends` replace the usual ladder where there are any; `accelerator` is climbed last; `passes` says whether
+    Inductor's passes are searched. `gradients` are compared where it is true, or None and the model trains. `inject`
+    has faults for an emulated accelerator. `profiles` are documents of accelerators by name; where there are none, the
+    request's is known by its own. `time_limit` is in seconds.
+    """
+
+    passes: bool
+    reference: str = "eager"
+    backends: list[str] = field(default_factory=list)
+    accelerator: Union[str, None] = None
+    gradients: Union[bool, None] = None
+    inject: list[str] = field(default_factory=list)
+    profiles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    time_limit: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproTask:
+    """Reduce a failure to a minimal script: of the finding that fits, or of what `backend` does to the target.
+
+    What is empty or None fits every finding. `line` is zero-based and anywhere in the finding's range, `range` is all
+    of it; `path` is its file, `stage` the stage that found it. `fingerprint` is the finding's, "" where none is meant.
+    `memo` is a folder where attempts are remembered.
+    """
+
+    fingerprint: str
+    rule: str = ""
+    path: str = ""
+    line: Union[int, None] = None
+    range: Union[Range, None] = None
+    stage: str = ""
+    backend: str = ""
+    memo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransfersTask:
+    """Log what crosses between host and accelerator: the request's, or that of the document `otherwise`."""
+
+    otherwise: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SameResultsTask:
+    """Compare what the text `edited` computes with what the request's does.
+
+    `witness` is a function that an expression of the request's text may be wrapped in, and that gives back what it is
+    given; `condition` says whether that expression is one.
+    """
+
+    edited: str
+    witness: str = ""
+    condition: bool = False
+
+
+Task = Union[DiffTask, BisectTask, ReproTask, TransfersTask, SameResultsTask]
