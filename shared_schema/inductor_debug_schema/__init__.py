@@ -113,6 +113,7 @@ from inductor_debug_schema.graphs import (
     NodeRole,
     OperationKind,
 )
+from inductor_debug_schema.job_tasks import BisectTask, DiffTask, ReproTask, SameResultsTask, Task, TransfersTask
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
     Answer,
@@ -136,7 +137,6 @@ from inductor_debug_schema.jobs import (
 from inductor_debug_schema.outlines import DefinitionKind, DirectiveDraft, FileOutline, OutlineEntry, Replacement
 from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
 from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
-from inductor_debug_schema.tasks import BisectTask, DiffTask, ReproTask, SameResultsTask, Task, TransfersTask
 from inductor_debug_schema.tensors import (
     LineTensors,
     MemoryNow,

@@ -23,9 +23,9 @@ from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.captures import SizesSeen, StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
+from inductor_debug_schema.job_tasks import Task
 from inductor_debug_schema.positions import Location
 from inductor_debug_schema.sizes import SizeSetting
-from inductor_debug_schema.tasks import Task
 from inductor_debug_schema.tensors import TensorsSeen
 from inductor_debug_schema.untaken import UntakenBlock
 
