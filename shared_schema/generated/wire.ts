@@ -31,6 +31,60 @@ export interface AcceleratorComparison {
 }
 
 /**
+ * One accelerator of the list.
+ *
+ * `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
+ * `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
+ * adapter has of its own, `rules` the ids of its rules. `computes` says whether numbers can be had: emulated, or by
+ * its compiler.
+ */
+export interface AcceleratorEntry {
+  readonly name: string;
+  readonly title?: string;
+  readonly kind?: AcceleratorKind;
+  readonly place?: string;
+  readonly distribution?: string;
+  readonly version?: string;
+  readonly problem?: string;
+  readonly hooks?: readonly string[];
+  readonly rules?: readonly string[];
+  readonly computes?: boolean;
+}
+
+/**
+ * Where an accelerator comes from.
+ */
+export type AcceleratorKind = "built-in" | "installed" | "file";
+
+/**
+ * `inductorDebug.accelerators`: what can be chosen where `interpreter` runs the models.
+ */
+export interface AcceleratorList {
+  readonly interpreter: string;
+  readonly accelerators: readonly AcceleratorEntry[];
+}
+
+/**
+ * What an adapter said when it was asked in its own interpreter.
+ *
+ * `capabilities` is its profile on the wire, None where it has a problem. `files` are the sources that it was made
+ * of: once one of them has changed, it may say something else.
+ */
+export interface AdapterDescription {
+  readonly entry: AcceleratorEntry;
+  readonly capabilities?: Readonly<Record<string, unknown>> | null;
+  readonly files?: readonly string[];
+}
+
+/**
+ * What an interpreter answers: `folders` are those in which it looks for packages, in order.
+ */
+export interface AdaptersFound {
+  readonly folders: readonly string[];
+  readonly adapters: readonly AdapterDescription[];
+}
+
+/**
  * `inductorDebug/analysis`: how far the analysis of one document has come.
  *
  * `state` is one of "queued", "running", "done", "failed", "cancelled", "stale" and "gone"

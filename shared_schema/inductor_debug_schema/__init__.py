@@ -4,6 +4,13 @@ The daemon, its workers and (through generated code) the editor agree on these a
 only the standard library, because workers load it inside the user's own interpreter.
 """
 
+from inductor_debug_schema.accelerator_entries import (
+    AcceleratorEntry,
+    AcceleratorKind,
+    AcceleratorList,
+    AdapterDescription,
+    AdaptersFound,
+)
 from inductor_debug_schema.answers.bisect_document import (
     BisectDocument,
     BisectGuilty,
@@ -208,6 +215,11 @@ __all__ = [
     "EVENT_TYPES",
     "AcceleratorColumn",
     "AcceleratorComparison",
+    "AcceleratorEntry",
+    "AcceleratorKind",
+    "AcceleratorList",
+    "AdapterDescription",
+    "AdaptersFound",
     "AnalysisNotification",
     "Answered",
     "ArtifactKind",

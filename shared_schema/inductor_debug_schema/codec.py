@@ -29,6 +29,8 @@ def to_wire(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [to_wire(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(to_wire(item) for item in value)
     if isinstance(value, dict):
         return {key: to_wire(item) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -74,7 +76,7 @@ def _read(kind: Any, data: Any, where: str) -> Any:
     origin = typing.get_origin(kind)
     if origin is Union or origin is types.UnionType:
         return _read_union(kind, data, where)
-    if origin in (list, tuple, dict):
+    if origin in (list, tuple, frozenset, dict):
         return _read_container(origin, typing.get_args(kind), data, where)
     if isinstance(kind, type) and issubclass(kind, Enum):
         try:
@@ -111,7 +113,7 @@ def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: s
     if not isinstance(data, (list, tuple)):
         raise WireError(f"{where}: expected list, got {type(data).__name__}")
     items = [_read(arguments[0], item, f"{where}[{index}]") for index, item in enumerate(data)]
-    return items if origin is list else tuple(items)
+    return items if origin is list else origin(items)
 
 
 def _read_dataclass(cls: type, data: Any, where: str) -> Any:

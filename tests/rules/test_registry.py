@@ -50,7 +50,7 @@ def test_a_page_explains_the_rule(rule: Rule) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("dtpe", "dtype"), ("unsupported_op", "unsupported-op"), ("zzz", "there are alignment, capture-error")],
+    [("dtpe", "dtype"), ("unsupported_op", "unsupported-op"), ("zzz", "there are accelerator-adapter, alignment")],
 )
 def test_an_unknown_rule_suggests_the_nearest(typed: str, meant: str) -> None:
     with pytest.raises(registry.UnknownRuleError, match=meant):

@@ -5,22 +5,56 @@ A package offers one through the entry point group `inductor_debug.accelerators`
     [project.entry-points."inductor_debug.accelerators"]
     my_chip = "my_package.debugging:MyChip"
 
-The entry point names a class that needs no arguments, or an instance. All that is not overridden is taken from the
-capabilities: an accelerator without a compiler and without arithmetic of its own is emulated. Nothing here needs torch.
+The entry point names a class that needs no arguments, or an instance. An adapter must say what the accelerator can do;
+everything else is a hook that it may leave out, and each hook says what happens then. The smallest one:
+
+    class MyChip(AcceleratorAdapter):
+        @property
+        def capabilities(self) -> AcceleratorCapabilities:
+            return AcceleratorCapabilities("my_chip", dtypes=frozenset({"float16", "float32"}), max_rank=4)
+
+Hooks run where models run, never in the editor's server, and whatever one raises is told by name while the work goes
+on without it. Nothing here needs torch, and no adapter should import it before a hook that needs it is called.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inductor_debug.accelerators.capabilities import Profile
+from inductor_debug.accelerators.constraints import AcceleratorConstraint
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.accelerators.sticks import StickLayout, stick_layout
 
 AcceleratorCapabilities = Profile
 """What an accelerator can do: dtypes, alignment, memory, operators, number formats."""
+Compiler = Callable[[Any, Sequence[Any]], Callable[..., Any]]
+"""A backend of `torch.compile`: `(GraphModule, example inputs) -> callable`."""
+
+
+@dataclass(frozen=True)
+class CompilationResult:
+    """One graph that an adapter's compiler was given, and what came of it.
+
+    `graph` numbers the graphs of a target from 0, `operations` are the operations in it. `seconds` is how long the
+    compiler took; `error` is what it raised, "" where it returned a callable.
+    """
+
+    graph: int
+    operations: int
+    seconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class CompilerArtifact:
+    """A file that a compiler left and that is worth keeping; `name` has its suffix (`kernel_0.json`)."""
+
+    name: str
+    content: bytes
 
 
 def capabilities(name_or_path: str) -> AcceleratorCapabilities:
@@ -37,24 +71,16 @@ class AcceleratorAdapter(ABC):
 
     @property
     def name(self) -> str:
-        """What users call it; the profile's name where it is not overridden."""
+        """The profile's name where it is not overridden. Users call an accelerator by the name of its entry point."""
         return self.capabilities.name
 
     @property
     @abstractmethod
     def capabilities(self) -> AcceleratorCapabilities:
-        """What it can do."""
-
-    def compiler(self) -> Callable[[Any, Sequence[Any]], Callable[..., Any]] | None:
-        """A backend for `torch.compile`, `(GraphModule, example inputs) -> callable`; None where there is none."""
-        return None
-
-    def arithmetic(self) -> Any:
-        """Single operations as the accelerator computes them (`operation_arithmetic.Arithmetic`); None to emulate."""
-        return None
+        """What it can do. `check`, hovers, fixes and tables rest on it."""
 
     def layout(self, shape: Sequence[int], element_bytes: int) -> StickLayout | None:
-        """How it lays a tensor out in memory: in sticks where the capabilities say so, else None for row-major.
+        """How it lays a tensor out in memory; without it in sticks where the capabilities say so, else row by row.
 
         Args:
             shape: the sizes of the tensor's dimensions.
@@ -62,3 +88,53 @@ class AcceleratorAdapter(ABC):
         """
         sticks = self.capabilities.stick_bytes
         return stick_layout(shape, element_bytes, stick_bytes=sticks) if sticks is not None and shape else None
+
+    def compiler(self) -> Compiler | None:
+        """A backend for `torch.compile`; without it `diff`, `bisect` and `repro` emulate the accelerator's numbers."""
+        return None
+
+    def arithmetic(self) -> Any:
+        """Single operations as the accelerator computes them (`operation_arithmetic.Arithmetic`).
+
+        Without it they are emulated in the number formats of the capabilities.
+        """
+        return None
+
+    def decompositions(self) -> Mapping[Any, Callable[..., Any]]:
+        """What its compiler makes of operators that it has no kernel for: `{torch.ops.aten.x.default: function}`.
+
+        What is decomposed is judged by its parts. Without it operators are judged as torch has them.
+        """
+        return {}
+
+    def cpu_fallbacks(self) -> Iterable[str]:
+        """Patterns of operators that run on the host (`aten.sin`); without it only those that the capabilities name."""
+        return ()
+
+    def constraints(self) -> Iterable[AcceleratorConstraint]:
+        """Rules of its own, beside those that the capabilities set; without it there are none."""
+        return ()
+
+    def artifacts(self, result: CompilationResult) -> Iterable[CompilerArtifact]:
+        """What its compiler left of the graph that `result` tells of, to be kept; without it nothing is."""
+        return ()
+
+    def versions(self) -> Mapping[str, str]:
+        """Versions that a bug report must name: driver, firmware, compiler. Without it only its package's is there."""
+        return {}
+
+    def logs(self) -> Mapping[str, str]:
+        """Texts for a bug report, by file name; without it there are none. They are redacted as all others are."""
+        return {}
+
+
+HOOKS = (
+    "layout", "compiler", "arithmetic", "decompositions", "cpu_fallbacks", "constraints", "artifacts", "versions",
+    "logs",
+)  # fmt: skip
+"""What an adapter may leave out."""
+
+
+def own_hooks(adapter: AcceleratorAdapter) -> list[str]:
+    """The hooks that an adapter has of its own."""
+    return [name for name in HOOKS if getattr(type(adapter), name) is not getattr(AcceleratorAdapter, name)]

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inductor_debug_schema import WireError, from_wire
+
 from inductor_debug.accelerators.arithmetic import read_arithmetic
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.document import ProfileError, Table
@@ -189,6 +191,8 @@ def read_profile(document: dict[str, Any]) -> Profile:
         ProfileError: a key is unknown or missing, or a value has the wrong type; it names the file, the key, the line.
     """
     source = document.get("source", {})
+    if "capabilities" in source:
+        return _told_by_adapter(source)
     table = Table({key: value for key, value in document.items() if key != "source"}, source)
     if table.number("schema", minimum=1) not in (None, 1):
         raise table.error("schema", "must be 1: this profile is for another version of inductor-debug")
@@ -213,3 +217,11 @@ def read_profile(document: dict[str, Any]) -> Profile:
     )
     table.finish()
     return profile
+
+
+def _told_by_adapter(source: Mapping[str, Any]) -> Profile:
+    """What an installed adapter said it can do (`accelerators.description`)."""
+    try:
+        return from_wire(Profile, source["capabilities"])
+    except WireError as error:
+        raise ProfileError(str(error), path=str(source.get("path", ""))) from None

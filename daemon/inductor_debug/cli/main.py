@@ -33,6 +33,9 @@ COMMANDS = {
     "compare-accelerators": Subcommand(
         "inductor_debug.cli.commands.compare_accelerators", "judge one capture for several accelerators, side by side"
     ),
+    "accelerators": Subcommand(
+        "inductor_debug.cli.commands.list_accelerators", "list the accelerators that there are, built in and installed"
+    ),
     "explain": Subcommand("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
     "graph": Subcommand("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
     "tensors": Subcommand("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),

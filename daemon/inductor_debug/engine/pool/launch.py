@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,8 @@ class Launch:
         if not os.path.isdir(self.project_root):
             raise StartFailedError(f"the project folder {self.project_root} does not exist")
 
-    def command(self, role: str, control: int | None) -> list[str]:
-        """The command line for a role's module, with the descriptor of its control channel if it has one."""
+    def command(self, role: str, control: int | None, options: Mapping[str, Any] | None = None) -> list[str]:
+        """The command line for a role's module, with its options and the descriptor of its control channel if any."""
         configuration: dict[str, Any] = {
             "role": role,
             "control": control,
@@ -76,6 +77,7 @@ class Launch:
             "rehearsal": self.entry.rehearsal,
             # The kernel sends the death signal when the *thread* that forked ends, so only the main thread may ask.
             "die_with_parent": threading.current_thread() is threading.main_thread(),
+            **(options or {}),
         }
         return [self.interpreter, str(self.entry.script), json.dumps(configuration)]
 

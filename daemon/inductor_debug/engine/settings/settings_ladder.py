@@ -19,16 +19,21 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inductor_debug_schema import Entry, Finding, Severity, SizeSetting, Stage, TargetSetting
-
-from inductor_debug.accelerators.profile import (
-    NO_ACCELERATOR,
-    ProfileError,
-    load_document,
-    read_profile,
-    with_environment,
+from inductor_debug_schema import (
+    Entry,
+    Finding,
+    Location,
+    Position,
+    Range,
+    Severity,
+    SizeSetting,
+    Stage,
+    TargetSetting,
 )
+
+from inductor_debug.accelerators.profile import NO_ACCELERATOR, ProfileError, read_profile, with_environment
 from inductor_debug.accelerators.suggestions import nearest
+from inductor_debug.engine.settings.accelerator_registry import Accelerators, is_path
 from inductor_debug.engine.settings.pyproject import Pyprojects, project_root
 from inductor_debug.engine.settings.setting_values import COMMAND_LINE_KEYS, SettingsRung
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings, Trigger
@@ -41,7 +46,7 @@ _RESOLVED = ("accelerator", "artifacts", "interpreter", "severity", "targets", "
 """Settings that are more than what the nearest rung says."""
 ARTIFACT_WORDS = ("cache", "project", "off")
 PROFILE_SECONDS = 2.0
-"""How long a profile of the user's own is trusted: it may extend other files, whose changes nobody tells us of."""
+"""How long a profile is trusted: it may rest on other files or on a package, whose changes nobody tells us of."""
 
 
 class SettingsResolver:
@@ -62,6 +67,7 @@ class SettingsResolver:
         environ: Mapping[str, str] | None = None,
         workspace_folders: Sequence[str] = (),
         sizes: Sequence[SizeSetting] = (),
+        accelerators: Accelerators | None = None,
     ) -> None:
         self._command_line = dict(command_line or {})
         self._config: str | None = self._command_line.pop("config", None)
@@ -71,6 +77,7 @@ class SettingsResolver:
         self._sizes = tuple(sizes)
         self._pyprojects = Pyprojects()
         self._profiles: dict[tuple[str, ...], tuple[float, dict[str, Any]]] = {}
+        self.accelerators = Accelerators() if accelerators is None else accelerators
 
     def update(
         self, *, editor: Mapping[str, Any] | None = None, workspace_folders: Sequence[str] | None = None
@@ -97,13 +104,14 @@ class SettingsResolver:
         ]
         if project is not None:
             rungs.append(project)
-        accelerator, profile = self._accelerator(rungs)
+        said_interpreter = _first(rungs, "interpreter")
+        interpreter = Settings.interpreter if said_interpreter is None else _interpreter(said_interpreter, root)
+        accelerator, profile, place = self._accelerator(rungs, interpreter)
         plain = (name for name in COMMAND_LINE_KEYS if name not in _RESOLVED)
         said = {name: value for name in plain if (value := _first(rungs, name)) is not None}
-        if (interpreter := _first(rungs, "interpreter")) is not None:
-            said["interpreter"] = _interpreter(interpreter, root)
         return Settings(
             project_root=root,
+            interpreter=interpreter,
             profile=profile,
             accelerator=accelerator,
             artifacts=_artifacts(rungs),
@@ -111,7 +119,7 @@ class SettingsResolver:
             targets=_targets_of(path, project),
             entry=_entries_of(path, rungs),
             sizes=self._sizes,
-            complaints=_lost_targets(project),
+            complaints=(*_lost_targets(project), *_broken_adapter(profile, place, path)),
             configuration_path=project.path if project is not None else None,
             **said,
         )
@@ -130,7 +138,7 @@ class SettingsResolver:
         settings = self(path)
         rung = SettingsRung("accelerators to compare", folder or settings.project_root)
         name = _located(accelerator, rung.folder)
-        return dataclasses.replace(settings, accelerator=name, profile=self._profile(name, rung))
+        return dataclasses.replace(settings, accelerator=name, profile=self._profile(name, rung, settings.interpreter))
 
     def _project_rung(self, path: str) -> SettingsRung | None:
         if self._config is not None:
@@ -146,24 +154,24 @@ class SettingsResolver:
             rung.values["strict"] = strict == "1"
         return rung
 
-    def _accelerator(self, rungs: list[SettingsRung]) -> tuple[str, dict[str, Any]]:
-        """The accelerator's name (or absolute path) and its document."""
+    def _accelerator(self, rungs: list[SettingsRung], interpreter: str) -> tuple[str, dict[str, Any], Location | None]:
+        """The accelerator's name (or absolute path), its document, and the line that names it."""
         for rung in rungs:
             if "accelerator" in rung.values:
                 name = _located(rung.values["accelerator"], rung.folder)
-                return name, self._profile(name, rung)
+                return name, self._profile(name, rung, interpreter), rung.at("accelerator")
         name = "mock" if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS) else NO_ACCELERATOR
-        return name, self._profile(name, SettingsRung("defaults", os.getcwd()))
+        return name, self._profile(name, SettingsRung("defaults", os.getcwd()), interpreter), None
 
-    def _profile(self, name: str, rung: SettingsRung) -> dict[str, Any]:
+    def _profile(self, name: str, rung: SettingsRung, interpreter: str) -> dict[str, Any]:
         variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}
-        key = (name, *(f"{variable}={value}" for variable, value in variables.items()))
+        key = (name, interpreter, *(f"{variable}={value}" for variable, value in variables.items()))
         kept = self._profiles.get(key)
         now = time.monotonic()
-        if kept is not None and (not os.path.isabs(name) or now - kept[0] < PROFILE_SECONDS):
+        if kept is not None and now - kept[0] < PROFILE_SECONDS:
             return kept[1]
         try:
-            document = with_environment(load_document(name), variables)
+            document = with_environment(self.accelerators.document(name, interpreter), variables)
             read_profile(document)
         except ProfileError as error:
             raise _configuration_error(error, rung) from None
@@ -206,7 +214,7 @@ def _severities(rungs: list[SettingsRung]) -> dict[str, Severity | None]:
 
 def _located(accelerator: str, folder: str) -> str:
     """A profile's path made absolute; a name stays a name."""
-    if accelerator.endswith(".toml") or "/" in accelerator or os.sep in accelerator:
+    if is_path(accelerator):
         return os.path.normpath(os.path.join(folder, os.path.expanduser(accelerator)))
     return accelerator
 
@@ -255,6 +263,16 @@ def _lost_targets(project: SettingsRung | None) -> tuple[Finding, ...]:
         message = f"{name} is not analysed, because there is no file {file!r}{words}"
         found.append(Finding("directive", Severity.WARNING, message, place.path, place.range, Stage.LOAD))
     return tuple(found)
+
+
+def _broken_adapter(profile: Mapping[str, Any], place: Location | None, path: str) -> tuple[Finding, ...]:
+    """What of the chosen adapter cannot be used, told where it was chosen, else at the top of the file at `path`."""
+    problem = profile.get("source", {}).get("problem")
+    if not problem:
+        return ()
+    told = place or Location(path, Range(Position(0, 0), Position(0, 0)))
+    message = f"{problem} The analysis goes on without it."
+    return (Finding("accelerator-adapter", Severity.WARNING, message, told.path, told.range, Stage.LOAD),)
 
 
 def _python_files(folder: str) -> list[str]:

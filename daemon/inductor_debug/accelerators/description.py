@@ -1,0 +1,65 @@
+"""What an installed adapter says of itself, as data: made where it is installed, read by the daemon.
+
+A description becomes the document that settings and orders carry, as a profile's TOML does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from typing import Any
+
+from inductor_debug_schema import AcceleratorEntry, AcceleratorKind, AdapterDescription, to_wire
+
+from inductor_debug.accelerators.guarded_adapter import GuardedAdapter
+from inductor_debug.accelerators.installed import AdapterError, InstalledAdapter
+
+
+def entry_of(adapter: InstalledAdapter) -> AcceleratorEntry:
+    """What is known of an adapter that nobody has loaded."""
+    return AcceleratorEntry(
+        name=adapter.name,
+        kind=AcceleratorKind.INSTALLED,
+        place=adapter.place(),
+        distribution=adapter.distribution,
+        version=adapter.version,
+    )
+
+
+def described(adapter: InstalledAdapter) -> AdapterDescription:
+    """Loads an adapter and asks it what it can do. What it raises is the entry's `problem`."""
+    entry = entry_of(adapter)
+    try:
+        guarded = GuardedAdapter(adapter)
+        profile = guarded.capabilities()
+        capabilities = to_wire(profile)
+        rules = [f"{adapter.name}/{constraint.id}" for constraint in guarded.constraints()]
+    except AdapterError as error:
+        return AdapterDescription(entry=dataclasses.replace(entry, problem=str(error)), files=_sources(adapter))
+    entry = dataclasses.replace(
+        entry,
+        title=profile.title,
+        hooks=guarded.hooks,
+        rules=rules,
+        computes=profile.arithmetic is not None or bool({"compiler", "arithmetic"} & {*guarded.hooks}),
+        problem=" ".join(guarded.problems),
+    )
+    return AdapterDescription(entry=entry, capabilities=capabilities, files=_sources(adapter))
+
+
+def _sources(adapter: InstalledAdapter) -> list[str]:
+    """The files of the adapter's package that were imported for it."""
+    package = adapter.value.partition(":")[0].partition(".")[0].strip()
+    modules = [module for name, module in [*sys.modules.items()] if name == package or name.startswith(f"{package}.")]
+    files = {getattr(module, "__file__", None) for module in modules} | {adapter.place() or None}
+    return sorted(os.path.abspath(file) for file in files if file)
+
+
+def document_of(description: AdapterDescription) -> dict[str, Any]:
+    """The accelerator's document: no limits at all where its adapter cannot be used, and then `problem` says why."""
+    entry = description.entry
+    source: dict[str, Any] = {"path": entry.place, "adapter": to_wire(entry), "problem": entry.problem}
+    if description.capabilities is not None:
+        source["capabilities"] = description.capabilities
+    return {"schema": 1, "name": entry.name, "title": entry.title, "source": source}

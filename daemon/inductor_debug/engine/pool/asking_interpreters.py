@@ -1,0 +1,61 @@
+"""Asks an interpreter which adapters of accelerators are installed there, in a short process of its own.
+
+An adapter that hangs, crashes or ends the process costs that process alone. No job runs in it and torch is imported
+only by adapters that do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+
+from inductor_debug_schema import AdaptersFound, WireError, from_wire
+
+from inductor_debug.engine.pool.job_outcomes import describe_status
+from inductor_debug.engine.pool.launch import Launch, WorkerEntry
+
+DESCRIBING_SECONDS = 120.0
+"""How long an adapter may take to load; it may import torch from a cold disk."""
+_ROLE = "inductor_debug.worker.describing"
+
+
+class DescribingError(Exception):
+    """There is no answer; the message says why, without a full stop."""
+
+
+def ask_interpreter(interpreter: str, adapter: str | None) -> AdaptersFound:
+    """What `adapter` says of itself; nothing where none of that name is installed.
+
+    Args:
+        interpreter: the Python that runs the models.
+        adapter: an adapter's name; None for all of them, unasked: their names and packages alone.
+
+    Raises:
+        DescribingError: the process ended without an answer.
+    """
+    launch = Launch(interpreter, os.getcwd(), {}, WorkerEntry())
+    with tempfile.TemporaryFile() as log:
+        try:
+            done = subprocess.run(
+                launch.command(_ROLE, None, {"adapter": adapter}),
+                env=launch.environ(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                timeout=DESCRIBING_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise DescribingError(f"it was not loaded within {DESCRIBING_SECONDS:g} seconds") from None
+        except OSError as error:
+            raise DescribingError(str(launch.cannot_run(error))) from None
+        log.seek(0)
+        output = log.read().decode("utf-8", "replace")
+    try:
+        return from_wire(AdaptersFound, json.loads(done.stdout))
+    except (ValueError, WireError):
+        if adapter is None:
+            raise DescribingError(str(launch.died(done.returncode, output))) from None
+        raise DescribingError(f"the process that loaded it {describe_status(done.returncode)}") from None

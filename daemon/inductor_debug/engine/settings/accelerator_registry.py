@@ -1,0 +1,152 @@
+"""The one registry of accelerators: what comes with the tool, what is installed beside torch, and files of the user's.
+
+A name means an installed adapter before a built-in profile, so that the package of an accelerator's makers replaces
+what was known of it here. The adapters are those of the interpreter that runs the models, which need not be ours. Their
+names are metadata; what one can do is asked in a process of that interpreter. Both are kept until files say that they
+may have changed: the folders of packages, the sources of an adapter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug_schema import AcceleratorEntry, AcceleratorList, AdapterDescription, AdaptersFound
+
+from inductor_debug.accelerators.description import document_of, entry_of
+from inductor_debug.accelerators.installed import installed_adapters
+from inductor_debug.accelerators.profile import (
+    NO_ACCELERATOR,
+    ProfileError,
+    built_in_names,
+    load_document,
+    read_profile,
+)
+from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.engine.pool.asking_interpreters import DescribingError, ask_interpreter
+
+Ask = Callable[[str, "str | None"], AdaptersFound]
+"""Asks an interpreter for one adapter by name, or (None) for the names of all.
+
+Raises:
+    DescribingError: the interpreter, or the adapter in it, ended without an answer.
+"""
+
+
+@dataclass
+class _Names:
+    """The adapters that an interpreter has, and when the folders of its packages were last written then."""
+
+    entries: list[AcceleratorEntry]
+    folders: list[str]
+    written: list[float]
+
+
+@dataclass
+class _Known:
+    """What an adapter said, and when its files were last written then."""
+
+    description: AdapterDescription
+    written: list[float]
+
+    def holds(self, entry: AcceleratorEntry) -> bool:
+        same = (entry.version, entry.place) == (self.description.entry.version, self.description.entry.place)
+        return same and self.written == written(self.description.files)
+
+
+class Accelerators:
+    """Accelerators by name, for each interpreter. Nothing that is not ours runs in this process."""
+
+    def __init__(self, ask: Ask = ask_interpreter) -> None:
+        self._ask = ask
+        self._names: dict[str, _Names] = {}
+        self._known: dict[tuple[str, str], _Known] = {}
+
+    def document(self, name_or_path: str, interpreter: str) -> dict[str, Any]:
+        """The document of a built-in accelerator, an installed adapter, or a file.
+
+        Raises:
+            ProfileError: there is none of that name, or its file is not one.
+        """
+        if name_or_path == NO_ACCELERATOR or is_path(name_or_path):
+            return load_document(name_or_path)
+        installed = {entry.name: entry for entry in self._installed(interpreter)}
+        if name_or_path in installed:
+            return document_of(self._description(installed[name_or_path], interpreter))
+        if name_or_path in built_in_names():
+            return load_document(name_or_path)
+        known = sorted({*built_in_names(), *installed})
+        raise ProfileError(
+            f"{unknown(name_or_path, [*known, NO_ACCELERATOR], 'accelerator')} (there are {', '.join(known)}, or "
+            f"{NO_ACCELERATOR}; a profile of your own is given by its path, `my-device.toml`)"
+        )
+
+    def names(self, interpreter: str) -> list[str]:
+        """What can be chosen by name, but for the absence of an accelerator."""
+        return sorted({*built_in_names(), *(entry.name for entry in self._installed(interpreter))})
+
+    def listed(self, interpreter: str) -> AcceleratorList:
+        """All of them with what each says of itself; an adapter that fails to is there with its problem."""
+        installed = [self._description(entry, interpreter).entry for entry in self._installed(interpreter)]
+        replaced = {entry.name for entry in installed}
+        built_in = [_built_in(name) for name in built_in_names() if name not in replaced]
+        found = sorted([*built_in, *installed], key=lambda entry: entry.name)
+        return AcceleratorList(interpreter=interpreter, accelerators=found)
+
+    def _installed(self, interpreter: str) -> list[AcceleratorEntry]:
+        known = self._names.get(interpreter)
+        if known is not None and known.written == written(known.folders):
+            return known.entries
+        if interpreter == sys.executable:
+            folders, entries = list(sys.path), [entry_of(adapter) for adapter in installed_adapters()]
+        else:
+            try:
+                found = self._ask(interpreter, None)
+                folders, entries = found.folders, [description.entry for description in found.adapters]
+            except DescribingError:  # what is wrong with an interpreter is said when it is to run something
+                folders, entries = [interpreter], []
+        self._names[interpreter] = _Names(entries, folders, written(folders))
+        return entries
+
+    def _description(self, entry: AcceleratorEntry, interpreter: str) -> AdapterDescription:
+        known = self._known.get((interpreter, entry.name))
+        if known is not None and known.holds(entry):
+            return known.description
+        try:
+            answers = self._ask(interpreter, entry.name).adapters
+            problem = "" if answers else f"The adapter {entry.name!r} is no longer installed."
+        except DescribingError as error:
+            answers, problem = [], f"The adapter {entry.name!r} cannot be used: {error}."
+        if answers:
+            description = answers[0]
+        else:
+            description = AdapterDescription(
+                entry=dataclasses.replace(entry, problem=problem), files=[entry.place] if entry.place else []
+            )
+        self._known[interpreter, entry.name] = _Known(description, written(description.files))
+        return description
+
+
+def is_path(accelerator: str) -> bool:
+    """Whether a profile is named by its path."""
+    return accelerator.endswith(".toml") or "/" in accelerator or os.sep in accelerator
+
+
+def written(files: list[str]) -> list[float]:
+    """When each file was last written; 0 where it is gone."""
+    return [os.stat(path).st_mtime if os.path.exists(path) else 0.0 for path in files]
+
+
+def _built_in(name: str) -> AcceleratorEntry:
+    document = load_document(name)
+    profile = read_profile(document)
+    return AcceleratorEntry(
+        name=name,
+        title=profile.title,
+        place=document["source"]["path"],
+        computes=profile.arithmetic is not None,
+    )

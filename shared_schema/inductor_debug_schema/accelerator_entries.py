@@ -1,0 +1,69 @@
+"""The accelerators that there are, and what an installed adapter says of itself, as it crosses from its interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Union
+
+
+class AcceleratorKind(str, Enum):
+    """Where an accelerator comes from."""
+
+    BUILT_IN = "built-in"
+    """A profile that comes with the tool."""
+    INSTALLED = "installed"
+    """An adapter, in a package that is installed beside torch."""
+    FILE = "file"
+    """A profile of the user's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorEntry:
+    """One accelerator of the list.
+
+    `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
+    `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
+    adapter has of its own, `rules` the ids of its rules. `computes` says whether numbers can be had: emulated, or by
+    its compiler.
+    """
+
+    name: str
+    title: str = ""
+    kind: AcceleratorKind = AcceleratorKind.BUILT_IN
+    place: str = ""
+    distribution: str = ""
+    version: str = ""
+    problem: str = ""
+    hooks: list[str] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+    computes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorList:
+    """`inductorDebug.accelerators`: what can be chosen where `interpreter` runs the models."""
+
+    interpreter: str
+    accelerators: list[AcceleratorEntry]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterDescription:
+    """What an adapter said when it was asked in its own interpreter.
+
+    `capabilities` is its profile on the wire, None where it has a problem. `files` are the sources that it was made
+    of: once one of them has changed, it may say something else.
+    """
+
+    entry: AcceleratorEntry
+    capabilities: Union[dict[str, Any], None] = None
+    files: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptersFound:
+    """What an interpreter answers: `folders` are those in which it looks for packages, in order."""
+
+    folders: list[str]
+    adapters: list[AdapterDescription]
