@@ -333,14 +333,18 @@ export type DefinitionKind = "module" | "class" | "function";
 /**
  * A tensor as it lies on an accelerator that moves memory in sticks.
  *
- * `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
- * walks along. `bytes` includes the padding, of which `waste` is the share, from 0 to 1.
+ * `size` is in elements, outermost dimension first, elements within a stick last; `stride_map` says how many elements
+ * of the host's memory one step along each of them goes on, -1 where there is nothing to go on to. `bytes` are whole
+ * sticks, of which `padding_bytes` hold nothing. `stick_dimension` is the host dimension that lies in sticks, None
+ * where none does: a tensor without dimensions, or a `sparse` one, which has one element a stick.
  */
 export interface DeviceLayout {
   readonly size: readonly number[];
-  readonly dim_map: readonly number[];
+  readonly stride_map: readonly number[];
   readonly bytes: number;
-  readonly waste: number;
+  readonly padding_bytes: number;
+  readonly stick_dimension?: number | null;
+  readonly sparse?: boolean;
 }
 
 /**
@@ -1861,17 +1865,6 @@ export interface TransferExample {
 }
 
 /**
- * How a tensor lies in the accelerator's memory, in elements; `waste` is the share that is padding, 0 to 1.
- */
-export interface TransferLayout {
-  readonly size: readonly number[];
-  readonly stride: readonly number[];
-  readonly dim_map: readonly number[];
-  readonly padding: number;
-  readonly waste: number;
-}
-
-/**
  * One tensor at a graph's border; a line of the log that is kept.
  *
  * `shape` and `stride` are in elements. `digest` is of the values in row-major order, "" where there are none.
@@ -1888,7 +1881,7 @@ export interface TransferRow {
   readonly device_dtype: string;
   readonly host_bytes: number;
   readonly device_bytes: number;
-  readonly layout: TransferLayout | null;
+  readonly layout: DeviceLayout | null;
   readonly digest: string;
   readonly round_trip: RoundTrip;
   readonly changed: number;

@@ -17,14 +17,23 @@ from inductor_debug_schema.positions import Range
 class DeviceLayout:
     """A tensor as it lies on an accelerator that moves memory in sticks.
 
-    `size` is in elements, outermost dimension first; `dim_map` says which dimension of the host tensor each of them
-    walks along. `bytes` includes the padding, of which `waste` is the share, from 0 to 1.
+    `size` is in elements, outermost dimension first, elements within a stick last; `stride_map` says how many elements
+    of the host's memory one step along each of them goes on, -1 where there is nothing to go on to. `bytes` are whole
+    sticks, of which `padding_bytes` hold nothing. `stick_dimension` is the host dimension that lies in sticks, None
+    where none does: a tensor without dimensions, or a `sparse` one, which has one element a stick.
     """
 
     size: list[int]
-    dim_map: list[int]
+    stride_map: list[int]
     bytes: int
-    waste: float
+    padding_bytes: int
+    stick_dimension: Union[int, None] = None
+    sparse: bool = False
+
+    @property
+    def waste(self) -> float:
+        """The share of the memory that is padding, from 0 to 1."""
+        return self.padding_bytes / self.bytes if self.bytes else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,14 @@ def test_an_adapter_that_says_nothing_else_is_emulated_and_lies_in_sticks() -> N
     assert adapter.arithmetic() is None
     layout = adapter.layout((512, 256), 2)
     assert layout is not None
-    assert layout.device_size == (4, 512, 64)
+    assert layout.size == [4, 512, 64]
 
 
-def test_what_has_no_sticks_or_no_dimensions_is_row_major() -> None:
+def test_what_has_no_sticks_is_row_major_and_a_scalar_takes_a_stick() -> None:
     assert Plain().layout((4, 4), 2) is None
-    assert Spyre().layout((), 2) is None
+    scalar = Spyre().layout((), 2)
+    assert scalar is not None
+    assert scalar.size == [1, 64]
 
 
 def test_adapters_need_no_torch() -> None:

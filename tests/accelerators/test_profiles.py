@@ -26,9 +26,10 @@ def test_mock() -> None:
 
 def test_spyre() -> None:
     profile = read_profile(load_document("spyre"))
-    assert profile.dtypes == {"float16", "float32", "bool", "int32"}
+    assert profile.dtypes == {"float16", "bfloat16", "float32", "bool", "int32", "float8_e4m3fn"}
     assert profile.supports("int64")
-    assert not profile.supports("bfloat16")
+    assert not profile.supports("float64")
+    assert profile.device_bytes("bool", 1) == 2
     assert (profile.stored_as["int64"].dtype, profile.stored_as["int64"].severity) == ("int32", Severity.WARNING)
     assert profile.alignment is not None
     assert profile.alignment.dimensions is Dimensions.LAST

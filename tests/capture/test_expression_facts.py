@@ -121,7 +121,7 @@ def test_a_call_tells_ops_modules_strides_bytes_and_the_layout_on_the_accelerato
     (tensor,) = up.outputs
     assert (tensor.dtype, tensor.stride, tensor.bytes) == ("float32", [128, 1], 4096)
     assert tensor.layout is not None
-    assert tensor.layout.dim_map == [1, 0, 1]
+    assert tensor.layout.stride_map == [32, 128, 1]
     assert up.modules == ["blocks.0.up", "blocks.1.up", "blocks.2.up"]
     slices = seen[Stage.PREVIEW, "x[:, : 2 ** k]"]
     assert [tensors[0].shape for tensors in slices.variants] == [[8, 1], [8, 2], [8, 4]]

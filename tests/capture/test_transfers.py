@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inductor_debug.accelerators.device_memory import layout_in_sticks
+from inductor_debug.accelerators.device_memory import allocated_layout
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.script_backends.transfer_log import TransferLog
 from inductor_debug.capture.script_backends.transfers import (
@@ -36,7 +36,7 @@ def sent(tensor: torch.Tensor) -> Transfer:
 def test_half_precision_lies_in_sticks_and_comes_back() -> None:
     transfer = sent(torch.randn(512, 256, dtype=torch.float16))
     assert transfer.layout is not None
-    assert transfer.layout.device_size == (4, 512, 64)
+    assert transfer.layout.size == [4, 512, 64]
     assert (transfer.round_trip, transfer.changed) == (RoundTrip.SAME, 0)
     assert transfer.host_bytes == transfer.device_bytes == 512 * 256 * 2
 
@@ -90,11 +90,11 @@ def test_every_layout_can_be_undone(sizes: list[int], random: object) -> None:
     order = list(range(len(sizes)))
     random.shuffle(order)  # type: ignore[attr-defined]
     tensor = torch.arange(torch.Size(sizes).numel(), dtype=torch.float16).reshape(sizes).permute(*order)
-    layout = layout_in_sticks(SPYRE, tensor.shape, tensor.stride(), "float16", 2)
+    layout = allocated_layout(SPYRE, tensor.shape, tensor.stride(), "float16", 2)
     assert layout is not None
     device = to_device(tensor, torch.float16, layout)
-    assert tuple(device.shape) == layout.device_size
-    assert torch.equal(to_host(device, tensor.shape, torch.float16, layout), tensor)
+    assert list(device.shape) == layout.size
+    assert torch.equal(to_host(device, tensor, layout), tensor)
 
 
 class Scale(torch.nn.Module):

@@ -43,7 +43,7 @@ TRANSFER: dict[str, Any] = {
     "dtype": "int64",
     "device_dtype": "int32",
     "device_bytes": 128,
-    "layout": {"size": [1, 32], "waste": 0.9375},
+    "layout": {"size": [1, 32], "bytes": 128, "padding_bytes": 120},
     "digest": "0123456789abcdef",
     "round_trip": "changed",
     "changed": 1,

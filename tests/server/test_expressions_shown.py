@@ -94,7 +94,7 @@ FACTS = {
     "x.double()": known(SPANS["x.double()"], tensor("s0", 64, dtype="float64"), stale=True),
     "self.linear(x.double())": known(
         SPANS["self.linear(x.double())"],
-        tensor(8, 64, dtype="bfloat16", layout=DeviceLayout([1, 8, 64], [1, 0, 1], 1024, 0.25)),
+        tensor(8, 64, dtype="bfloat16", layout=DeviceLayout([1, 8, 64], [64, 64, 1], 1024, 256, 1)),
         modules=["blocks.0", "blocks.1", "blocks.2", "blocks.3"],
         module_count=12,
         runs=12,
@@ -157,7 +157,7 @@ async def test_a_hover_tells_of_the_smallest_expression_around_the_cursor(make_e
     assert found is not None
     assert [line.rstrip() for line in found["contents"]["value"].splitlines()] == [
         "**`bf16[8, 64]`** · strides `[64, 1]` · 2 KiB",
-        "on mock: `[1, 8, 64]` · dimensions `[1, 0, 1]` · 1 KiB, 25% padding",
+        "on mock: `[1, 8, 64]` · strides `[64, 64, 1]` · 1 KiB, 256 B padding",
         "4 ops: `aten.t`, `aten.addmm` ×2, …",
         "in `blocks.0`, `blocks.1`, `blocks.2` and 9 more",
         "ran 12 times (capture), with `f32[8, 64]`, `f32[8, 32]`, `f32[8, 16]`",

@@ -24,10 +24,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inductor_debug_schema import DeviceLayout
+
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.constraints import AcceleratorConstraint
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.accelerators.sticks import StickLayout, stick_layout
+from inductor_debug.accelerators.sticks import device_layout
 
 AcceleratorCapabilities = Profile
 """What an accelerator can do: dtypes, alignment, memory, operators, number formats."""
@@ -79,7 +81,7 @@ class AcceleratorAdapter(ABC):
     def capabilities(self) -> AcceleratorCapabilities:
         """What it can do. `check`, hovers, fixes and tables rest on it."""
 
-    def layout(self, shape: Sequence[int], element_bytes: int) -> StickLayout | None:
+    def layout(self, shape: Sequence[int], element_bytes: int) -> DeviceLayout | None:
         """How it lays a tensor out in memory; without it in sticks where the capabilities say so, else row by row.
 
         Args:
@@ -87,7 +89,7 @@ class AcceleratorAdapter(ABC):
             element_bytes: what an element takes on the accelerator, in bytes.
         """
         sticks = self.capabilities.stick_bytes
-        return stick_layout(shape, element_bytes, stick_bytes=sticks) if sticks is not None and shape else None
+        return None if sticks is None else device_layout(shape, element_bytes=element_bytes, stick_bytes=sticks)
 
     def compiler(self) -> Compiler | None:
         """A backend for `torch.compile`; without it `diff`, `bisect` and `repro` emulate the accelerator's numbers."""

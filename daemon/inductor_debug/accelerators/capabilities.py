@@ -154,7 +154,8 @@ def _matches(pattern: str, overload: str, packet: str) -> bool:
 class Profile:
     """What an accelerator can do. `None` and empty collections mean that there is no limit of that kind.
 
-    `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `tensor_bytes` bounds
+    `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `element_bytes` is what
+    an element takes there, where that is not what it takes on the host. `tensor_bytes` bounds
     the storage of one tensor, `memory_bytes` is the memory for all of them together, `max_rank` bounds the dimensions
     of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `speed` is
     None where nobody says how fast it is. `allowed` are patterns of operators that are exempt from `operators`.
@@ -164,6 +165,7 @@ class Profile:
     title: str = ""
     dtypes: frozenset[str] = frozenset()
     stored_as: dict[str, StoredAs] = field(default_factory=dict)
+    element_bytes: dict[str, int] = field(default_factory=dict)
     alignment: Alignment | None = None
     layout: Layout | None = None
     tensor_bytes: int | None = None
@@ -181,6 +183,9 @@ class Profile:
 
     def device_bytes(self, dtype: str, element_bytes: int) -> int:
         """The bytes of one element of `dtype` there: of the dtype that it is stored as, else `element_bytes`."""
+        own = self.element_bytes.get(dtype)
+        if own is not None:
+            return own
         stored = self.stored_as.get(dtype)
         return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
 

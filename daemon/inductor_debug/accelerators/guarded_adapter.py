@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from inductor_debug_schema import DeviceLayout
+
 from inductor_debug.accelerators.adapter import (
     CompilationResult,
     Compiler,
@@ -28,7 +30,6 @@ from inductor_debug.accelerators.installed import (
     load,
 )
 from inductor_debug.accelerators.profile import read_profile
-from inductor_debug.accelerators.sticks import StickLayout
 
 T = TypeVar("T")
 
@@ -92,7 +93,7 @@ class GuardedAdapter:
         """Whether it has a hook of its own that has not raised yet."""
         return hook in self._own and hook not in self._broken
 
-    def layout(self, shape: Sequence[int], element_bytes: int) -> StickLayout | None:
+    def layout(self, shape: Sequence[int], element_bytes: int) -> DeviceLayout | None:
         """Its layout of a tensor; None where it has none, or where the hook raised."""
         return self._hook("layout", lambda: self._adapter.layout(shape, element_bytes), None)
 

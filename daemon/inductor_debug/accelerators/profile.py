@@ -199,12 +199,13 @@ def read_profile(document: dict[str, Any]) -> Profile:
     if not table.text("name"):
         raise table.error("name", "is missing")
     table.text("extends")
-    dtypes, stored_as = read_dtypes(table)
+    dtypes, stored_as, element_bytes = read_dtypes(table)
     profile = Profile(
         name=table.text("name"),
         title=table.text("title"),
         dtypes=dtypes,
         stored_as=stored_as,
+        element_bytes=element_bytes,
         alignment=read_alignment(table),
         layout=read_layout(table),
         **read_memory(table),

@@ -25,11 +25,11 @@ _UNITS = {
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
-def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs]]:
-    """What is supported, and what is stored as something else."""
+def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs], dict[str, int]]:
+    """What is supported, what is stored as something else, and the bytes of elements where those differ."""
     section = table.table("dtypes")
     if section is None:
-        return frozenset(), {}
+        return frozenset(), {}, {}
     supported = section.dtypes("supported", ELEMENT_BYTES)
     stored: dict[str, StoredAs] = {}
     entries = section.table("stored_as")
@@ -42,8 +42,19 @@ def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs]]:
             entry.text("reason"),
         )
         entry.finish()
+    widths = section.table("bytes")
     section.finish()
-    return supported, stored
+    return supported, stored, _widths(widths)
+
+
+def _widths(table: Table | None) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name in table.raw() if table is not None else {}:
+        assert table is not None
+        width = table.number(name, minimum=1)
+        if width is not None:
+            found[table.dtype_name(name, name, ELEMENT_BYTES)] = width
+    return found
 
 
 def read_alignment(table: Table) -> Alignment | None:

@@ -1,59 +1,20 @@
-"""How accelerators that move memory in sticks lay a tensor out: device sizes, strides, padding and waste.
+"""How accelerators that move memory in sticks lay a tensor out: device sizes, the map of strides, padding.
 
-A stick holds a fixed number of bytes of one dimension, the stick dimension. On the device that dimension is split in
-two, sticks and elements within a stick, and the last stick is padded. This is arithmetic only; no device is asked.
+A stick holds a fixed number of bytes of one dimension of the host's tensor. On the device that dimension is split in
+two, sticks and elements within a stick, and the last stick is padded; the sticks themselves are arranged as tiles along
+the outermost dimension. This is arithmetic only; no device is asked. It agrees with Torch-Spyre's allocator.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from inductor_debug_schema import DeviceLayout
 
 STICK_BYTES = 128
-
-
-@dataclass(frozen=True, slots=True)
-class StickLayout:
-    """A tensor as it lies on the device.
-
-    `device_size` and `device_stride` are in elements, outermost dimension first; `dim_map` says which dimension of the
-    host tensor each of them walks along. `padding` is the number of elements added to the stick dimension.
-    """
-
-    host_size: tuple[int, ...]
-    device_size: tuple[int, ...]
-    device_stride: tuple[int, ...]
-    dim_map: tuple[int, ...]
-    elements_per_stick: int
-    element_bytes: int
-    padding: int
-
-    @property
-    def stick_dimension(self) -> int:
-        """The host dimension that lies in sticks."""
-        return self.dim_map[-1]
-
-    @property
-    def sticks(self) -> int:
-        """How many sticks the tensor occupies."""
-        return math.prod(self.device_size[:-1])
-
-    @property
-    def device_bytes(self) -> int:
-        """The memory it occupies, padding included."""
-        return math.prod(self.device_size) * self.element_bytes
-
-    @property
-    def waste(self) -> float:
-        """The share of that memory that is padding, from 0 to 1."""
-        occupied = math.prod(self.device_size)
-        return 1 - math.prod(self.host_size) / occupied if occupied else 0.0
-
-    @property
-    def partial(self) -> bool:
-        """Whether the last stick of every row is only partly filled."""
-        return self.padding > 0
+_NOWHERE = -1
+"""Stands in a map of strides where a step goes to no other element of the host."""
 
 
 def elements_per_stick(element_bytes: int, stick_bytes: int = STICK_BYTES) -> int:
@@ -67,53 +28,83 @@ def elements_per_stick(element_bytes: int, stick_bytes: int = STICK_BYTES) -> in
     return stick_bytes // element_bytes
 
 
-def stick_layout(
+def device_layout(
     size: Sequence[int],
+    stride: Sequence[int] | None = None,
     element_bytes: int = 2,
     *,
     dim_order: Sequence[int] | None = None,
+    sparse: bool = False,
     stick_bytes: int = STICK_BYTES,
-) -> StickLayout:
+) -> DeviceLayout:
     """Lays a tensor out in sticks.
 
     Args:
-        size: the sizes of the host tensor, at least one of them.
+        size: the sizes of the host tensor; a tensor without dimensions takes one stick.
+        stride: its strides in elements; row-major if they are not given.
         element_bytes: bytes of one element on the device (2 for float16).
-        dim_order: the host dimensions from the outermost to the innermost; the last one is the stick dimension. The
-            order of the host tensor if it is not given.
+        dim_order: the host dimensions from the outermost to the innermost; sticks run along the last one. The order of
+            the host tensor if it is not given.
+        sparse: whether no dimension lies in sticks, so that each element has a stick of its own.
         stick_bytes: bytes of one stick.
 
     Returns:
-        Sticks outermost, then the other dimensions in order, then the elements of a stick: `[512, 256]` of float16
-        becomes `[4, 512, 64]`.
+        The dimensions but for the outermost one, in order, that of the sticks counted in sticks; then the outermost
+        one; then the elements of a stick. `[128, 256, 512]` of float16 becomes `[256, 8, 128, 64]`.
 
     Raises:
-        ValueError: the tensor has no dimension, or `dim_order` is no permutation of its dimensions.
+        ValueError: `dim_order` is no permutation of the dimensions, a size is negative, or elements do not fill sticks.
     """
-    order = tuple(range(len(size))) if dim_order is None else tuple(dim_order)
-    if not size:
-        raise ValueError("a tensor without dimensions has no stick layout; give it the shape (1,)")
-    if sorted(order) != list(range(len(size))):
-        raise ValueError(f"{list(order)} is not an order of {len(size)} dimensions")
+    order = list(range(len(size))) if dim_order is None else list(dim_order)
+    strides = _row_major(size) if stride is None else list(stride)
+    if sorted(order) != list(range(len(size))) or len(strides) != len(size):
+        raise ValueError(f"order {order} and strides {strides} do not fit {len(size)} dimensions")
     if any(length < 0 for length in size):
         raise ValueError(f"sizes cannot be negative: {list(size)}")
-    per_stick = elements_per_stick(element_bytes, stick_bytes)
-    *outer, stick = order
-    count = -(-size[stick] // per_stick)
-    device_size = (count, *(size[dimension] for dimension in outer), per_stick)
-    return StickLayout(
-        host_size=tuple(size),
-        device_size=device_size,
-        device_stride=_row_major(device_size),
-        dim_map=(stick, *outer, stick),
-        elements_per_stick=per_stick,
-        element_bytes=element_bytes,
-        padding=count * per_stick - size[stick],
-    )
+    capacity = elements_per_stick(element_bytes, stick_bytes)
+    if not order:
+        return _measured([1, capacity], [_NOWHERE, _NOWHERE], size, element_bytes, None, sparse)
+    stick = None if sparse else order[-1]
+    inner = [*order[1:], None] if sparse else order[1:]
+    # The dimensions of the device, but for the elements of a stick, as the dimensions of the host that they walk along.
+    walked = [*inner, order[0]]
+    device_size = [
+        1 if along is None else -(-size[along] // capacity) if along == stick else size[along] for along in walked
+    ]
+    steps = [
+        _NOWHERE if along is None or size[along] == 1 else _step(along, strides, size, capacity, stick)
+        for along in walked
+    ]
+    within = _NOWHERE if stick is None or size[stick] == 1 else strides[stick]
+    return _measured([*device_size, capacity], [*steps, within], size, element_bytes, stick, sparse)
 
 
-def _row_major(size: tuple[int, ...]) -> tuple[int, ...]:
+def tile_dimension(layout: DeviceLayout) -> int:
+    """The index in `layout.size` that counts the sticks of the stick dimension."""
+    return max(len(layout.size) - 3, 0)
+
+
+def _step(along: int, strides: Sequence[int], size: Sequence[int], capacity: int, stick: int | None) -> int:
+    """The host's elements from one index of a device dimension to the next; of sticks no further than the last one."""
+    if along != stick:
+        return strides[along]
+    return min(strides[along] * capacity, strides[along] * size[along])
+
+
+def _measured(
+    device_size: list[int],
+    stride_map: list[int],
+    size: Sequence[int],
+    element_bytes: int,
+    stick: int | None,
+    sparse: bool,
+) -> DeviceLayout:
+    whole = math.prod(device_size) * element_bytes
+    return DeviceLayout(device_size, stride_map, whole, whole - math.prod(size) * element_bytes, stick, sparse)
+
+
+def _row_major(size: Sequence[int]) -> list[int]:
     stride = [1]
     for length in reversed(size[1:]):
         stride.append(stride[-1] * length)
-    return tuple(reversed(stride))
+    return stride[::-1] if size else []

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Union
 
+from inductor_debug_schema.expressions import DeviceLayout
+
 
 class RoundTrip(str, Enum):
     """What became of a tensor's values on their way to the device and back."""
@@ -23,17 +25,6 @@ class Crossing(str, Enum):
 
     TO_DEVICE = "to-device"
     TO_HOST = "to-host"
-
-
-@dataclass(frozen=True, slots=True)
-class TransferLayout:
-    """How a tensor lies in the accelerator's memory, in elements; `waste` is the share that is padding, 0 to 1."""
-
-    size: list[int]
-    stride: list[int]
-    dim_map: list[int]
-    padding: int
-    waste: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +54,7 @@ class TransferRow:
     device_dtype: str
     host_bytes: int
     device_bytes: int
-    layout: Union[TransferLayout, None]
+    layout: Union[DeviceLayout, None]
     digest: str
     round_trip: RoundTrip
     changed: int

@@ -27,7 +27,7 @@ const BISECTION = {
 };
 const TRANSFER = {
   graph: "0", direction: "to-device", role: "input", name: "positions", shape: [8, 512, 768], dtype: "int64", device_dtype: "int32", host_bytes: 25_165_824,
-  device_bytes: 12_582_912, layout: { size: [8, 512, 768], waste: 0.25 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
+  device_bytes: 12_582_912, layout: { size: [8, 512, 768], bytes: 16_777_216, padding_bytes: 4_194_304 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
   example: { index: [1], before: "1099511627776", after: "0" }, path: PLACE.path, line: 3, note: "",
 };
 const CROSSED = { target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER) };

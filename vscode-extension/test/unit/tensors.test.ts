@@ -65,10 +65,10 @@ describe("words", () => {
 describe("pictures", () => {
   test("the last stick of a row is as full as the sizes leave it", () => {
     // [2, 4, 70] of float16 in sticks of 64: two sticks for 70 elements.
-    const layout = { size: [2, 2, 4, 64], dim_map: [2, 0, 1, 2], bytes: 2048, waste: 0.4531 };
+    const layout = { size: [4, 2, 2, 64], stride_map: [70, 64, 280, 1], bytes: 2048, padding_bytes: 928, stick_dimension: 2, sparse: false };
     expect(sticksOf(layout, [2, 4, 70])).toEqual({ elements: 64, length: 70, dimension: 2, perRow: 2, rows: 8, last: 6 / 64 });
-    expect(sticksOf({ size: [1, 3, 64], dim_map: [1, 0, 1], bytes: 384, waste: 0 }, [3, 64])?.last).toBe(1);
-    expect(sticksOf({ size: [], dim_map: [], bytes: 0, waste: 0 }, [])).toBeUndefined();
+    expect(sticksOf({ size: [1, 3, 64], stride_map: [64, 64, 1], bytes: 384, padding_bytes: 0, stick_dimension: 1, sparse: false }, [3, 64])?.last).toBe(1);
+    expect(sticksOf({ size: [1, 64], stride_map: [-1, -1], bytes: 128, padding_bytes: 126, sparse: false }, [])).toBeUndefined();
   });
 
   test("a curve fills its box, and knows its peak", () => {

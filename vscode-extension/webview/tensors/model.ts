@@ -85,13 +85,18 @@ export interface Sticks {
 
 export function sticksOf(layout: DeviceLayout, sizes: readonly number[]): Sticks | undefined {
   const elements = layout.size.at(-1);
-  const dimension = layout.dim_map.at(-1);
-  const perRow = layout.size[0];
-  if (elements === undefined || dimension === undefined || perRow === undefined || layout.size.length < 2) return undefined;
+  const dimension = layout.stick_dimension ?? undefined;
+  if (elements === undefined || elements === 0 || dimension === undefined) return undefined;
   const length = sizes[dimension] ?? 1;
-  const rows = layout.size.slice(1, -1).reduce((product, size) => product * size, 1);
-  const left = length - (perRow - 1) * elements;
-  return { elements, length, dimension, perRow, rows, last: elements > 0 ? Math.max(0, left) / elements : 0 };
+  const perRow = Math.ceil(length / elements);
+  if (perRow === 0) return undefined;
+  const rows = layout.size.slice(0, -1).reduce((product, size) => product * size, 1) / perRow;
+  return { elements, length, dimension, perRow, rows, last: (length - (perRow - 1) * elements) / elements };
+}
+
+/** The share of a layout's memory that is padding, from 0 to 1. */
+export function wasteOf(layout: DeviceLayout): number {
+  return layout.bytes > 0 ? layout.padding_bytes / layout.bytes : 0;
 }
 
 /** The points of a curve in a box, and where its highest point is. */

@@ -3,7 +3,7 @@
 import type { LineTensors, TensorRow } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
-import { bytesText, curvePoints, sticksOf } from "./model.js";
+import { bytesText, curvePoints, sticksOf, wasteOf } from "./model.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const MOST_STICKS = 6;
@@ -30,8 +30,8 @@ export function sticksPicture(row: TensorRow): HTMLElement | undefined {
   const lines = Math.min(sticks.rows, MOST_ROWS);
   const said = row.dims[sticks.dimension] ?? "";
   const name = said === "" ? t("dimension {0}", sticks.dimension) : said;
-  const words = layout.waste > 0
-    ? t("{0} of {1} elements used in the last stick of each row along {2}; {3} % of {4} is padding", Math.round(sticks.last * sticks.elements), sticks.elements, name, Math.round(layout.waste * 100), bytesText(layout.bytes))
+  const words = layout.padding_bytes > 0
+    ? t("{0} of {1} elements used in the last stick of each row along {2}; {3} % of {4} is padding", Math.round(sticks.last * sticks.elements), sticks.elements, name, Math.round(wasteOf(layout) * 100), bytesText(layout.bytes))
     : t("{0} full sticks of {1} elements along {2}, no padding", numberText(sticks.perRow * sticks.rows), sticks.elements, name);
   const width = columns * (STICK.width + STICK.gap);
   const picture = drawing(width, lines * (STICK.height + STICK.gap), words, "sticks");

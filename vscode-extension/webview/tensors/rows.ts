@@ -3,7 +3,7 @@
 import type { Location, TensorPlace, TensorRow } from "../../../shared_schema/generated/wire.js";
 import { button, type Child, element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
-import { bytesText, dimensionsOf } from "./model.js";
+import { bytesText, dimensionsOf, wasteOf } from "./model.js";
 import { sticksPicture } from "./pictures.js";
 import { placeText, roleHint, roleText, summary } from "./texts.js";
 
@@ -40,8 +40,8 @@ function shapeElement(row: TensorRow): HTMLElement {
 }
 
 function padding({ layout }: TensorRow): HTMLElement | undefined {
-  if (!layout || layout.waste < 0.005) return undefined;
-  return element("span", { class: "padded", title: t("{0} on the device", bytesText(layout.bytes)) }, t("{0} % padding", Math.round(layout.waste * 100)));
+  if (!layout || wasteOf(layout) < 0.005) return undefined;
+  return element("span", { class: "padded", title: t("{0} on the device", bytesText(layout.bytes)) }, t("{0} % padding", Math.round(wasteOf(layout) * 100)));
 }
 
 function details(row: TensorRow, { reveal }: Actions): HTMLElement {

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from inductor_debug_schema import Crossing, Location, RoundTrip, TransferExample, TransferLayout, TransferRow
+from inductor_debug_schema import Crossing, DeviceLayout, Location, RoundTrip, TransferExample, TransferRow
 from torch._subclasses.fake_tensor import FakeTensor
 
 from inductor_debug.accelerators.capabilities import Profile
-from inductor_debug.accelerators.device_memory import layout_in_sticks
-from inductor_debug.accelerators.sticks import StickLayout
+from inductor_debug.accelerators.device_memory import allocated_layout
+from inductor_debug.accelerators.sticks import tile_dimension
 
 _DIGEST_BYTES = 8
 
@@ -42,7 +42,7 @@ class Transfer:
     device_dtype: str
     host_bytes: int
     device_bytes: int
-    layout: StickLayout | None
+    layout: DeviceLayout | None
     digest: str
     round_trip: RoundTrip
     changed: int = 0
@@ -52,7 +52,6 @@ class Transfer:
 
     def on_wire(self) -> TransferRow:
         """For JSON."""
-        layout = self.layout
         return TransferRow(
             graph=self.graph,
             direction=Crossing.TO_DEVICE if self.to_device else Crossing.TO_HOST,
@@ -64,15 +63,7 @@ class Transfer:
             device_dtype=self.device_dtype,
             host_bytes=self.host_bytes,
             device_bytes=self.device_bytes,
-            layout=None
-            if layout is None
-            else TransferLayout(
-                list(layout.device_size),
-                list(layout.device_stride),
-                list(layout.dim_map),
-                layout.padding,
-                round(layout.waste, 4),
-            ),
+            layout=self.layout,
             digest=self.digest,
             round_trip=self.round_trip,
             changed=self.changed,
@@ -89,7 +80,7 @@ class Transfer:
         dtype = self.dtype if self.dtype == self.device_dtype else f"{self.dtype} as {self.device_dtype}"
         words = [f"graph {self.graph}: {arrow} {self.role} {self.name} {dtype} [{shape}]", f"{self.host_bytes} B"]
         if self.layout is not None:
-            words.append(f"on device {list(self.layout.device_size)} {self.device_bytes} B")
+            words.append(f"on device {self.layout.size} {self.device_bytes} B")
             words.append(f"{self.layout.waste:.0%} padding")
         if self.digest:
             words.append(f"digest {self.digest}")
@@ -121,7 +112,7 @@ def transfer_of(tensor: torch.Tensor, profile: Profile, *, graph: str, to_device
     sizes = tuple(int(size) for size in tensor.shape)
     strided = tensor.layout == torch.strided and not tensor.is_quantized
     strides = tuple(map(int, tensor.stride())) if strided else ()
-    layout = layout_in_sticks(profile, sizes, strides, dtype, tensor.element_size()) if strided else None
+    layout = allocated_layout(profile, sizes, strides, dtype, tensor.element_size()) if strided else None
     valued = strided and not isinstance(tensor, FakeTensor) and tensor.device.type != "meta"
     changed, example, outcome = _round_trip(tensor, device_dtype, layout) if valued else (0, None, RoundTrip.NOT_RUN)
     return Transfer(
@@ -134,7 +125,7 @@ def transfer_of(tensor: torch.Tensor, profile: Profile, *, graph: str, to_device
         dtype=dtype,
         device_dtype=device_dtype,
         host_bytes=tensor.numel() * tensor.element_size(),
-        device_bytes=layout.device_bytes if layout is not None else tensor.numel() * element_bytes,
+        device_bytes=layout.bytes if layout is not None else tensor.numel() * element_bytes,
         layout=layout,
         digest=digest_of(tensor) if valued else "",
         round_trip=outcome,
@@ -145,34 +136,49 @@ def transfer_of(tensor: torch.Tensor, profile: Profile, *, graph: str, to_device
     )
 
 
-def to_device(tensor: torch.Tensor, dtype: torch.dtype, layout: StickLayout | None) -> torch.Tensor:
-    """The tensor as the device keeps it: converted, its stick dimension padded with zeros and split into sticks.
+def to_device(tensor: torch.Tensor, dtype: torch.dtype, layout: DeviceLayout | None) -> torch.Tensor:
+    """The tensor as the device keeps it: converted, and laid out in sticks whose padding is zero.
 
     Returns:
-        A contiguous tensor of `layout.device_size`; of the tensor's own shape without a layout.
+        A contiguous tensor of `layout.size`; of the tensor's own shape without a layout.
     """
-    kept = tensor.detach().to(dtype)
     if layout is None:
-        return kept.contiguous()
-    kept = kept.reshape(layout.host_size)
-    stick, outer = layout.stick_dimension, layout.dim_map[1:-1]
-    rows = kept.permute(*outer, stick)
-    padded = rows.new_zeros((*rows.shape[:-1], rows.shape[-1] + layout.padding))
-    padded[..., : rows.shape[-1]] = rows
-    sticks = padded.reshape(*rows.shape[:-1], layout.device_size[0], layout.elements_per_stick)
-    return sticks.movedim(-2, 0).contiguous()
+        return tensor.detach().to(dtype).contiguous()
+    flat = _memory_of(tensor.detach())
+    if not flat.numel():
+        return torch.zeros(layout.size, dtype=dtype)
+    offsets, filled = _host_offsets(layout, tensor.shape)
+    return torch.where(filled, flat[offsets.clamp(max=flat.numel() - 1)], flat.new_zeros(())).to(dtype)
 
 
-def to_host(device: torch.Tensor, shape: Sequence[int], dtype: torch.dtype, layout: StickLayout | None) -> torch.Tensor:
-    """What the host reads back: the inverse of `to_device`, padding dropped."""
+def to_host(device: torch.Tensor, host: torch.Tensor, layout: DeviceLayout | None) -> torch.Tensor:
+    """What the host reads back: the inverse of `to_device`, padding dropped; of `host`'s shape, strides and dtype."""
     if layout is None:
-        return device.to(dtype)
-    stick, outer = layout.stick_dimension, layout.dim_map[1:-1]
-    width = layout.device_size[0] * layout.elements_per_stick
-    padded = device.movedim(0, -2).reshape(*(layout.host_size[dimension] for dimension in outer), width)
-    rows = padded[..., : layout.host_size[stick]]
-    order = (*outer, stick)
-    return rows.permute(*(order.index(dimension) for dimension in range(len(order)))).to(dtype).reshape(tuple(shape))
+        return device.to(host.dtype)
+    back = torch.empty_strided(host.shape, host.stride(), dtype=host.dtype)
+    offsets, filled = _host_offsets(layout, host.shape)
+    _memory_of(back)[offsets[filled]] = device.to(host.dtype)[filled]
+    return back
+
+
+def _memory_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The memory from a tensor's first element to its last one, as a tensor of one dimension."""
+    if not tensor.numel():
+        return tensor.new_empty(0)
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.as_strided((reach + 1,), (1,))
+
+
+def _host_offsets(layout: DeviceLayout, shape: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """For each place on the device the offset of its element in the host's memory, and whether there is one."""
+    places = [torch.arange(size) for size in layout.size]
+    grid = torch.meshgrid(*places, indexing="ij")
+    steps = zip(grid, layout.stride_map, strict=True)
+    offsets = sum((place * step for place, step in steps if step >= 0), torch.zeros(layout.size, dtype=torch.int64))
+    if layout.stick_dimension is None:
+        return offsets, grid[-1] == 0
+    along = grid[tile_dimension(layout)] * layout.size[-1] + grid[-1]
+    return offsets, along < shape[layout.stick_dimension]
 
 
 def digest_of(tensor: torch.Tensor) -> str:
@@ -184,12 +190,12 @@ def digest_of(tensor: torch.Tensor) -> str:
 
 
 def _round_trip(
-    tensor: torch.Tensor, device_dtype: str, layout: StickLayout | None
+    tensor: torch.Tensor, device_dtype: str, layout: DeviceLayout | None
 ) -> tuple[int, tuple[list[int], str, str] | None, RoundTrip]:
     with torch.no_grad():
         host = tensor.detach()
         device = to_device(host, getattr(torch, device_dtype), layout)
-        back = to_host(device, host.shape, host.dtype, layout)
+        back = to_host(device, host, layout)
         different = back != host
         if host.is_floating_point() or host.is_complex():
             different &= ~(back.isnan() & host.isnan())

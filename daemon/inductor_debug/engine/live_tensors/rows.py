@@ -175,13 +175,11 @@ class Describer:
             return None
         key = (tuple(tensor.sizes), tuple(tensor.stride), tensor.dtype)
         if key not in self._layouts:
-            found = layout_in_sticks(self._profile, tensor.sizes, tensor.stride, tensor.dtype, tensor.element_bytes)
+            strides = [stride for stride in tensor.stride if isinstance(stride, int)]
             self._layouts[key] = (
-                None
-                if found is None
-                else DeviceLayout(
-                    list(found.device_size), list(found.dim_map), found.device_bytes, round(found.waste, 4)
-                )
+                layout_in_sticks(self._profile, tensor.sizes, strides, tensor.dtype, tensor.element_bytes)
+                if len(strides) == len(tensor.stride)
+                else None
             )
         return self._layouts[key]
 

@@ -74,7 +74,9 @@ class SizeTrials:
             expressions=_expressions(results, target, capture, profile),
             sizes={**results.sizes, target: dataclasses.replace(seen, sizes=sizes)},
         )
-        return ResizedResults(found, peak_of(capture.recording, on_device(profile)), profile.memory_bytes)
+        return ResizedResults(
+            found, peak_of(capture.recording, on_device(profile, capture.recording)), profile.memory_bytes
+        )
 
     def _capture(self, sized: SizedCapture) -> Capture:
         known = self._unpacked.get(id(sized))

@@ -82,7 +82,7 @@ def _row(transfer: Document, links: Links) -> tuple[str, ...]:
         f"{text(transfer['role'])} {_name(transfer, links)}",
         text(kind if dtype == kept else f"{kind} as {kept}"),
         "×".join(map(str, layout["size"])) if layout is not None else in_bytes(transfer["device_bytes"]),
-        f"{layout['waste']:.0%}" if layout is not None else "",
+        f"{layout['padding_bytes'] / max(layout['bytes'], 1):.0%}" if layout is not None else "",
         text(transfer["digest"][:8]),
         _ROUND_TRIPS[transfer["round_trip"]],
     )

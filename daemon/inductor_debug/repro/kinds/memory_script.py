@@ -112,7 +112,7 @@ def memory_script(
 def _part(recording: Recording, profile: Profile) -> _Part:
     """The peak's operation, and the largest of what else is alive then, until the bound is passed."""
     limit = profile.memory_bytes
-    peak = peak_of(recording, on_device(profile))
+    peak = peak_of(recording, on_device(profile, recording))
     if peak.op is None or limit is None or peak.bytes <= limit:
         raise NotReproducibleError("what is alive together fits into the accelerator's memory")
     touched = {meta.storage for meta in (*peak.op.inputs, *peak.op.outputs)}

@@ -53,7 +53,7 @@ class Costs:
 
 def costs_of(recording: Recording, profile: Profile) -> Costs:
     """What the run of `recording` costs at least on the accelerator `profile`."""
-    peak = peak_of(recording, on_device(profile))
+    peak = peak_of(recording, on_device(profile, recording))
     rates, uncounted = _operations(recording, profile)
     moved = _moved_bytes(recording, profile)
     seconds, limited_by = _roofline(moved, rates, profile)
@@ -125,7 +125,7 @@ def _unsupported(recording: Recording, profile: Profile) -> set[int]:
 
 def _moved_bytes(recording: Recording, profile: Profile) -> int:
     """Bytes from outside that some op reads, and bytes that are left when everything has run."""
-    measure = on_device(profile)
+    measure = on_device(profile, recording)
     read: dict[int, int] = {}
     for op in recording.ops:
         if op.is_view or operators.only_reads_metadata(op.packet):

@@ -10,12 +10,12 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
-from inductor_debug_schema import DeviceLayout, ExpressionFact, Location, TensorFact
+from inductor_debug_schema import ExpressionFact, Location, TensorFact
 
-from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.expressions.expression_runs import Expression, Metas, expressions_of
 from inductor_debug.rules.recording.ops import Recording, Size, TensorMeta
+from inductor_debug.rules.recording.stick_flow import StickFlow
 from inductor_debug.source.flow import Flow, flow_of
 from inductor_debug.source.source_text import SourceText
 
@@ -53,8 +53,8 @@ class ExpressionReader:
         at the places `unfinished` raised, and gave nothing.
         """
         found: dict[Location, ExpressionFact] = {}
-        words = _Words(self._profile)
         for recording in recordings:
+            words = _Words(None if self._profile.stick_bytes is None else StickFlow(recording, self._profile))
             seen = expressions_of(recording, self._flow_of)
             whole = [expression for expression in seen if expression.location not in unfinished]
             found.update({expression.location: words.fact(expression) for expression in whole})
@@ -69,10 +69,14 @@ class ExpressionReader:
 
 
 class _Words:
-    """Turns metadata into what goes over the wire; equal tensors are described once."""
+    """Turns metadata into what goes over the wire; equal tensors are described once.
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    Args:
+        sticks: how the recording's tensors lie on the accelerator; None where it has no sticks.
+    """
+
+    def __init__(self, sticks: StickFlow | None) -> None:
+        self._sticks = sticks
         self._tensors: dict[object, TensorFact] = {}
 
     def fact(self, expression: Expression) -> ExpressionFact:
@@ -97,7 +101,8 @@ class _Words:
         return [self._tensor(meta) for meta in metas[:MOST_OUTPUTS]]
 
     def _tensor(self, meta: TensorMeta) -> TensorFact:
-        key = (meta.shape, meta.stride, meta.dtype)
+        place = None if self._sticks is None else self._sticks.placed(meta)
+        key = (meta.shape, meta.stride, meta.dtype, place)
         known = self._tensors.get(key)
         if known is None:
             sizes = _numbers(meta.shape)
@@ -106,16 +111,9 @@ class _Words:
                 stride=[_plain(size) for size in meta.stride],
                 dtype=meta.dtype,
                 bytes=None if sizes is None else math.prod(sizes) * meta.element_bytes,
-                layout=None if sizes is None else self._layout(sizes, meta),
+                layout=None if self._sticks is None else self._sticks.layout_of(meta),
             )
         return known
-
-    def _layout(self, sizes: list[int], meta: TensorMeta) -> DeviceLayout | None:
-        """How the tensor lies in sticks: those run along the dimension that is innermost in memory."""
-        layout = layout_in_sticks(self._profile, sizes, meta.stride, meta.dtype, meta.element_bytes)
-        if layout is None:
-            return None
-        return DeviceLayout(list(layout.device_size), list(layout.dim_map), layout.device_bytes, round(layout.waste, 4))
 
 
 def _plain(size: Size) -> int | str:

@@ -19,6 +19,8 @@ from itertools import accumulate
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.recording.ops import Op, Origin, Recording, TensorMeta
+from inductor_debug.rules.recording.stick_flow import StickFlow
+from inductor_debug.rules.recording.strides import covers_storage
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 Measure = Callable[[TensorMeta], int]
@@ -73,11 +75,15 @@ def storage_bytes(meta: TensorMeta) -> int:
     return at_least(meta.storage_bytes)
 
 
-def on_device(profile: Profile) -> Measure:
-    """Measures the bytes of a storage as the accelerator has it, which may keep a dtype as another one."""
+def on_device(profile: Profile, recording: Recording) -> Measure:
+    """Measures the bytes of a storage as the accelerator has it: in its own dtypes, and padded where it has sticks."""
+    sticks = None if profile.stick_bytes is None else StickFlow(recording, profile)
 
     def measure(meta: TensorMeta) -> int:
         size = at_least(meta.storage_bytes)
+        layout = None if sticks is None or not covers_storage(meta) else sticks.layout_of(meta)
+        if layout is not None:
+            return layout.bytes
         if meta.element_bytes <= 0:
             return size
         return size * profile.device_bytes(meta.dtype, meta.element_bytes) // meta.element_bytes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from inductor_debug.rules.recording.ops import Op
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 
 _MATMUL = frozenset({
     "mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "addbmm", "addmv", "addmv_", "addmm_", "baddbmm_", "mv", "dot",
@@ -46,6 +46,19 @@ _RESHAPES = frozenset({
     "new_full", "new_empty",
 })  # fmt: skip
 _ALIASES = frozenset({"detach", "alias"})
+_REDUCTIONS = frozenset({
+    "sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "aminmax", "prod", "any", "all", "var", "std",
+    "var_mean", "std_mean", "logsumexp", "nansum", "norm", "linalg_vector_norm", "count_nonzero", "median",
+})  # fmt: skip
+_LAID_OUT_ANEW = frozenset({
+    "clone", "contiguous", "_reshape_copy", "view_copy", "repeat", "repeat_interleave", "stack", "embedding",
+    "embedding_bag", "_embedding_bag", "index", "index_select", "gather", "take_along_dim", "convolution",
+    "_convolution", "lift_fresh", "lift_fresh_copy", "im2col", "col2im", "unfold_copy", "one_hot", "topk", "sort",
+})  # fmt: skip
+_FACTORS = {
+    "mm": (0, 1), "bmm": (0, 1), "matmul": (0, 1), "addmm": (1, 2), "baddbmm": (1, 2), "_scaled_mm": (0, 1),
+}  # fmt: skip
+"""Where among its tensors a matrix product has its two factors."""
 
 
 def name(packet: str) -> str:
@@ -58,6 +71,28 @@ def multiplies_matrices(packet: str) -> bool:
     """Whether the operator is a matrix multiplication or attention, whose kernels take strided operands."""
     bare = name(packet)
     return bare in _MATMUL or any(mark in bare for mark in _MATMUL_MARKS)
+
+
+def factors_of(op: Op) -> tuple[TensorMeta, TensorMeta] | None:
+    """The left and the right factor of a product of matrices or batches of them; None for any other op."""
+    places = _FACTORS.get(name(op.packet).rstrip("_"))
+    if places is None or len(op.inputs) <= places[1]:
+        return None
+    left, right = (op.inputs[place] for place in places)
+    return (left, right) if min(len(left.shape), len(right.shape)) >= 2 else None
+
+
+@lru_cache(maxsize=4096)
+def reduces(packet: str) -> bool:
+    """Whether the operator takes dimensions away by combining their elements."""
+    return name(packet) in _REDUCTIONS
+
+
+@lru_cache(maxsize=4096)
+def lays_out_anew(packet: str) -> bool:
+    """Whether the operator's result is laid out row by row, however its inputs lie."""
+    bare = name(packet)
+    return bare in _LAID_OUT_ANEW or any(mark in bare for mark in _MATMUL_MARKS)
 
 
 @lru_cache(maxsize=4096)

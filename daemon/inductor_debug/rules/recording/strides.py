@@ -23,6 +23,16 @@ def is_trivial(meta: TensorMeta) -> bool:
     return any(size == 0 for size in meta.shape) or not _moving(meta)
 
 
+def covers_storage(meta: TensorMeta) -> bool:
+    """Whether the tensor has an element for all of the memory that it lies in, none twice; False for unknown sizes."""
+    elements = 1
+    for size, stride in zip(meta.shape, meta.stride, strict=True):
+        if not isinstance(size, int) or (stride == 0 and size > 1):
+            return False
+        elements *= size
+    return elements * meta.element_bytes == meta.storage_bytes
+
+
 def is_expanded(meta: TensorMeta) -> bool:
     """Whether some dimension repeats the same memory."""
     return any(stride == 0 for stride, _ in _moving(meta))

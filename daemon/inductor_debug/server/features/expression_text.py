@@ -142,10 +142,11 @@ class Wording:
         return lines if fact.exact else ["The last op under it gave", *lines]
 
     def _layout(self, layout: DeviceLayout, accelerator: str | None) -> str:
-        padding = f"{layout.waste:.0%} padding" if layout.waste else "no padding"
+        padding = f"{in_bytes(layout.padding_bytes)} padding" if layout.padding_bytes else "no padding"
+        along = "one element a stick" if layout.sparse else f"strides {self._code(sizes(layout.stride_map))}"
         return (
-            f"on {accelerator or 'the accelerator'}: {self._code(sizes(layout.size))} · dimensions "
-            f"{self._code(sizes(layout.dim_map))} · {in_bytes(layout.bytes)}, {padding}"
+            f"on {accelerator or 'the accelerator'}: {self._code(sizes(layout.size))} · {along} · "
+            f"{in_bytes(layout.bytes)}, {padding}"
         )
 
     def _ops(self, fact: ExpressionFact) -> str:

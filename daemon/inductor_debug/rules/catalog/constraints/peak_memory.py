@@ -58,7 +58,7 @@ class PeakMemoryRule(Constraint):
 
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
         """Finds the peak, and makes its op a root where it is certainly too high."""
-        measure = on_device(profile)
+        measure = on_device(profile, recording)
         limit = profile.memory_bytes or 0
         if total_of(recording, measure) <= limit:
             return
