@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
 from inductor_debug_schema import (
@@ -17,6 +18,7 @@ from inductor_debug_schema import (
     ArtifactMade,
     Event,
     FileStatus,
+    Finding,
     Finished,
     JobRequest,
     Location,
@@ -30,10 +32,12 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_faults import raised_finding, syntax_fault
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
-from inductor_debug.repro.kinds.failure_search import Search
+from inductor_debug.repro.kinds.case import Case
+from inductor_debug.repro.kinds.failure_kinds import reproducer
 from inductor_debug.repro.kinds.selecting import WantedFinding
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 
@@ -62,8 +66,20 @@ class _Reproduction:
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
         self._wanted = WantedFinding.of(task)
-        self._search = Search(
-            self._builder, self._sources, read_profile(request.profile), request, task, self._progress, self._keep
+        self._others: list[Finding] = []
+        self._fine: list[str] = []
+        self._case = partial(
+            Case,
+            wanted=self._wanted,
+            builder=self._builder,
+            sources=self._sources,
+            profile=read_profile(request.profile),
+            request=request,
+            task=task,
+            progress=self._progress,
+            keep=self._keep,
+            findings=self._others,
+            fine=self._fine,
         )
 
     def run(self) -> None:
@@ -85,7 +101,7 @@ class _Reproduction:
         why = ""
         for candidate in candidates:
             try:
-                made = self._search.reproducer(candidate, load, self._wanted)
+                made = self._reproducer(candidate, load)
             except NotReproducibleError as error:
                 if error.export:
                     self._emit(_artifact(candidate.name, "exported graph", ".pt2", "application/zip", error.export))
@@ -97,7 +113,23 @@ class _Reproduction:
                 return
         if candidates:
             name = candidates[0].name
-            self._emit(Answered(name, self._document(None, why or self._search.missing(self._wanted))))
+            self._emit(Answered(name, self._document(None, why or self._missing())))
+
+    def _reproducer(self, candidate: Candidate, load: Load) -> Reproducer | None:
+        self._progress(f"looking for the failure in {candidate.name}")
+        try:
+            target = self._builder.build(candidate, load)
+        except BuildError as error:
+            raise NotReproducibleError(f"{candidate.name} could not be built: {error}") from error
+        return reproducer(self._case(target, candidate, load))
+
+    def _missing(self) -> str:
+        """What to say where no target has the failure."""
+        if self._fine:
+            return "; ".join(self._fine)
+        said = f"there is no finding of {self._wanted.text} any more; it does not reproduce"
+        others = sorted({finding.rule for finding in self._others})
+        return f"{said} (there are findings of {', '.join(others)})" if others else said
 
     def _keep(self, made: Reproducer, target: str) -> None:
         for file, content in made.files.items():

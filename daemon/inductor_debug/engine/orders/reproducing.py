@@ -42,6 +42,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "unreadable": _FILE,
     "import-error": _FILE,
     "environment": "it is about what is installed here, and a reproducer has to run elsewhere",
+    "accelerator-adapter": "it is about code of the accelerator's makers that is installed here, not about torch",
     "internal-error": "it is a fault of inductor-debug itself; please report it with the log",
     "timeout": _PROCESS,
     "crash": _PROCESS,

@@ -18,7 +18,8 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.artifacts.store import ArtifactStore
 from inductor_debug.capture.script_backends.graph_recording import GraphRecording
 from inductor_debug.capture.tensors.fake_mode import without_modes
-from inductor_debug.repro.kinds.constraint_script import constraint_script
+from inductor_debug.repro.kinds.failure_kinds import KINDS
+from inductor_debug.repro.kinds.looks import RecordingLook
 from inductor_debug.repro.program.value_names import file_name
 from inductor_debug.repro.script.reproducer import NotReproducibleError
 from inductor_debug.repro.script.writing import Header
@@ -69,10 +70,10 @@ def _script(recorded: GraphRecording, profile: Profile, finding: Finding, note: 
     line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
     place = f"{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}"
     header = Header(f"[{finding.rule}] {finding.message}", place, line, finding.target, [note] if note else [])
-    name = file_name("", finding.rule)
+    look = RecordingLook([finding], recorded.recording, profile, recorded.fallback)
     try:
         with without_modes():
-            made = constraint_script(recorded.recording, profile, finding, recorded.fallback, header, name, trial=False)
+            made = next(KINDS[finding.rule].drafts(look, finding, header, file_name("", finding.rule)))
     except (NotReproducibleError, ValueError):
         return None
     return made.script

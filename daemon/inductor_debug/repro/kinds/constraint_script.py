@@ -1,67 +1,48 @@
-"""From a finding about a constraint to its script: cut out, choose how it runs, name the nearest change that mends.
+"""From a finding about a constraint to scripts of it: cut out, name the nearest change that mends, run or pretend to.
 
 It decides nothing about rules and prints nothing itself.
 """
 
 from __future__ import annotations
 
-from inductor_debug_schema import Finding, Location
+import dataclasses
+from collections.abc import Iterator
 
-from inductor_debug.accelerators.profile import Profile
-from inductor_debug.repro.kinds.memory_script import memory_script
+from inductor_debug_schema import Finding
+
+from inductor_debug.repro.kinds.looks import RecordingLook
 from inductor_debug.repro.kinds.neighbours import neighbour_of
 from inductor_debug.repro.program.constraint_cuts import Slice, sliced
 from inductor_debug.repro.program.program import Program, Spec
 from inductor_debug.repro.program.stand_ins import is_foreign
-from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works
+from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 from inductor_debug.repro.script.script_checks import constraint_check
 from inductor_debug.repro.script.writing import Header, script
-from inductor_debug.rules.catalog.constraints.peak_memory import PeakMemoryRule
-from inductor_debug.rules.recording.ops import Recording
 
 LARGEST_REAL = 128 << 20
 """Bytes of tensors up to which a script computes on real ones."""
 
 
-def constraint_script(
-    recording: Recording,
-    profile: Profile,
-    finding: Finding,
-    fallback: Location,
-    header: Header,
-    name: str,
-    *,
-    trial: bool = True,
-) -> Reproducer:
-    """The script for a finding of the recording, tried in a forked child where it can be, unless `trial` is False.
+def constraint_drafts(look: RecordingLook, finding: Finding, header: Header, name: str) -> Iterator[Reproducer]:
+    """Scripts for a finding of the look: on real tensors where those are small enough, then on fake ones.
 
     Raises:
         NotReproducibleError: the recording does not have the finding.
         UnprintableError: an argument of the operator has no form as Python code.
     """
-    if finding.rule == PeakMemoryRule.id:
-        return memory_script(recording, profile, header, name, trial=trial)
-    found = sliced(recording, profile, finding, fallback)
+    profile = look.profile
+    found = sliced(look.recording, profile, finding, look.fallback)
     if found is None:
         raise NotReproducibleError("no part of what ran breaks the rule by itself, so there is nothing to cut out")
-    notes = [*header.notes, *_notes(found)]
+    program, foreign = found.program, is_foreign(found.program)
     neighbour = neighbour_of(found, profile)
-    if neighbour:
-        notes.append(f"the failure goes when {neighbour}")
-    trial = trial and not is_foreign(found.program)
-    made: Reproducer | None = None
-    for fake in (False, True) if _bytes(found.program) <= LARGEST_REAL else (True,):
-        text = script(
-            found.program,
-            constraint_check(found, profile, fake=fake),
-            Header(header.failure, header.place, header.source, header.target, notes),
-            name=name,
+    notes = [*header.notes, *_notes(found), *([f"the failure goes when {neighbour}"] if neighbour else [])]
+    header = dataclasses.replace(header, notes=notes)
+    for fake in (False, True) if _bytes(program) <= LARGEST_REAL else (True,):
+        text = script(program, constraint_check(found, profile, fake=fake), header, name=name)
+        yield Reproducer(
+            text, name, found.nodes_before, len(program.steps), found.attempts, neighbour=neighbour, foreign=foreign
         )
-        made = Reproducer(text, name, found.nodes_before, len(found.program.steps), found.attempts, neighbour=neighbour)
-        if not trial or works(text):
-            return made
-    assert made is not None
-    return made
 
 
 def _notes(found: Slice) -> list[str]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from inductor_debug_schema import Finding
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.repro.kinds.looks import RecordingLook
 from inductor_debug.repro.program.from_recording import Recorded, program_of
 from inductor_debug.repro.program.program import Program, Spec, cut, producers
 from inductor_debug.repro.program.stand_ins import is_foreign
-from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works
+from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header, script
 from inductor_debug.rules.amounts import in_bytes
@@ -82,31 +84,26 @@ class _Part:
     others: list[Holding]
 
 
-def memory_script(
-    recording: Recording, profile: Profile, header: Header, name: str, *, trial: bool = True
-) -> Reproducer:
-    """The script for the peak of the recording, tried in a forked child where it can be, unless `trial` is False.
+def memory_drafts(look: RecordingLook, finding: Finding, header: Header, name: str) -> Iterator[Reproducer]:
+    """Scripts for the peak of the look's recording: with what makes the tensors that are alive then, then without.
 
     Raises:
         NotReproducibleError: the peak is below the profile's bound.
         UnprintableError: an argument of an operator has no form as Python code.
     """
+    recording, profile = look.recording, look.profile
     part = _part(recording, profile)
     whole = program_of(recording)
     neighbour = _neighbour(part)
     notes = [*header.notes, f"the failure goes when {neighbour}"]
     makers = [holding for holding in part.others if holding.maker is not None][:MOST_MAKERS]
-    made: Reproducer | None = None
     for shown in (makers, []) if makers else ([],):
         program = _program(recording.ops, whole, part, shown)
-        seen = [*notes, "an operator of the project's own is replaced by a stand-in"] if is_foreign(program) else notes
+        foreign = is_foreign(program)
+        seen = [*notes, "an operator of the project's own is replaced by a stand-in"] if foreign else notes
         check = _check(program, profile, part.op, _table(whole, part, program, shown))
         text = script(program, check, dataclasses.replace(header, notes=seen), name=name)
-        made = Reproducer(text, name, len(recording.ops), len(program.steps), 1, neighbour=neighbour)
-        if not trial or is_foreign(program) or works(text):
-            return made
-    assert made is not None
-    return made
+        yield Reproducer(text, name, len(recording.ops), len(program.steps), 1, neighbour=neighbour, foreign=foreign)
 
 
 def _part(recording: Recording, profile: Profile) -> _Part:

@@ -1,28 +1,25 @@
 """From a graph break or a recompilation to its script: the statement, or the function, with what it saw.
 
-Nothing is searched: Dynamo says which expression it is. What the code saw is read off one eager run of the target.
+Nothing is searched: Dynamo says which expression it is. What the code saw is read off eager runs of the target.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inductor_debug_schema import Finding, GraphBreak, Recompilation
 
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.repro.kinds.seen_values import frames_at
+from inductor_debug.repro.kinds.looks import CodeLook
 from inductor_debug.repro.minimiser.oracle import words_of
 from inductor_debug.repro.program.literals import source_of
-from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, works
+from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 from inductor_debug.repro.script.script_checks import ScriptCheck, raise_check
 from inductor_debug.repro.script.snippets import SourceSnippet, snippet_of, statement_at
 from inductor_debug.repro.script.writing import Header, assembled
 
-Around = Callable[[], AbstractContextManager[Any]]
 _BREAK = """\
 try:
     torch.compile(failing, backend="eager", fullgraph=True)(*make_inputs())
@@ -76,10 +73,8 @@ for number, values in enumerate(make_inputs(), start=1):
 return missed > 0"""
 
 
-def break_script(
-    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
-) -> Reproducer:
-    """The script for a `graph-break`; `around` is entered while the target runs eagerly.
+def break_drafts(look: CodeLook, finding: Finding, header: Header, name: str) -> Iterator[Reproducer]:
+    """The script for a `graph-break`: the statement, on what it saw first.
 
     Raises:
         NotReproducibleError: the statement needs what cannot be written down, or was not reached.
@@ -87,87 +82,56 @@ def break_script(
     """
     if not isinstance(finding.facts, GraphBreak) or not finding.facts.torch_kind:
         raise NotReproducibleError("torch does not say what breaks the graph")
-    statement, function = _place(sources, finding)
-    with around():
-        frames = frames_at(target, finding.path, statement.lineno, function)
+    statement, function = _place(look.sources, finding)
+    frames = look.frames(finding.path, statement.lineno, function)
     if not frames:
         raise NotReproducibleError("the statement was not reached when the target ran eagerly")
     if any(isinstance(node, (ast.Break, ast.Continue)) for node in ast.walk(statement)) and not isinstance(
         statement, (ast.For, ast.While)
     ):
         raise NotReproducibleError("the statement ends or goes on with a loop around it")
-    snippet = snippet_of([statement], frames[0].values)
     kind = finding.facts.torch_kind.rstrip(".")
     body = _BREAK.format(words=source_of(kind))
     check = ScriptCheck(f"torch.compile breaks the graph: {kind}", (), "", body)
-    text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
-    return _tried(Reproducer(text, name, _size(function), 1, 1), "the statement alone does not break a graph")
+    made = _alone(snippet_of([statement], frames[0].values), function, check, header, name)
+    made.why = "the statement alone does not break a graph"
+    yield made
 
 
-def recompile_script(
-    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
-) -> Reproducer:
-    """The script for a `recompile`: the function around it, called with what it was called with.
-
-    `around` is entered while the target runs eagerly.
+def recompile_drafts(look: CodeLook, finding: Finding, header: Header, name: str) -> Iterator[Reproducer]:
+    """Scripts for a `recompile`: the function around it, called with two and with all that it was called with.
 
     Raises:
         NotReproducibleError: the function needs what cannot be written down, or is called the same way every time.
         UnprintableError: an argument cannot be written down.
     """
-    _, function = _place(sources, finding)
-    function = _told(sources, finding) or function
+    _, function = _place(look.sources, finding)
+    function = _told(look.sources, finding) or function
     if function is None:
         raise NotReproducibleError("what is compiled again is no function of the file")
-    with around():
-        # Twice, because what a call leaves behind in the model may be what the next one is compiled again for.
-        frames = frames_at(target, finding.path, function.body[0].lineno, function, runs=2)
+    # Twice, because what a call leaves behind in the model may be what the next one is compiled again for.
+    frames = look.frames(finding.path, function.body[0].lineno, function, runs=2)
     snippets = [snippet_of(function.body, frame.values, arguments=_arguments(function)) for frame in frames]
     calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
     if len(calls) < 2:
         raise NotReproducibleError("the function was called in one way only when the target ran eagerly")
     check = ScriptCheck("torch.compile compiles the function again", (), "", _RECOMPILE)
-    return _called(
-        function, snippets[0], (calls[:2], calls), check, header, name, "the function alone is compiled once"
-    )
+    for made in _called(function, snippets[0], (calls[:2], calls), check, header, name):
+        made.why = "the function alone is compiled once"
+        yield made
 
 
-def _called(
-    function: ast.FunctionDef,
-    snippet: SourceSnippet,
-    choices: Sequence[list[tuple[str, ...]]],
-    check: ScriptCheck,
-    header: Header,
-    name: str,
-    why: str,
-) -> Reproducer:
-    """The function with the first of the `choices` of calls that shows the failure; the last one with `why` if none."""
-    before, after = _size(function), len(function.body)
-    for attempts, shown in enumerate(choices, start=1):
-        text = assembled(snippet.source, _several(snippet, shown), check, header, name=name, **_rest(snippet))
-        made = Reproducer(text, name, before, after, attempts)
-        if works(text):
-            return made
-    made.why = why
-    return made
-
-
-def eager_script(
-    target: BuiltTarget, sources: SourceMap, finding: Finding, header: Header, name: str, around: Around
-) -> Reproducer:
-    """The script for an `eager-fallback`: the function around it, called as it was, with a backend that counts.
-
-    `around` is entered while the target runs eagerly.
+def eager_drafts(look: CodeLook, finding: Finding, header: Header, name: str) -> Iterator[Reproducer]:
+    """Scripts for an `eager-fallback`: the function around it, called as it was, with a backend that counts.
 
     Raises:
         NotReproducibleError: the function needs what cannot be written down, or was not reached.
         UnprintableError: an argument cannot be written down.
     """
-    statement, function = _place(sources, finding)
+    statement, function = _place(look.sources, finding)
     if function is None:
         raise NotReproducibleError("what runs eagerly is no function of the file")
-    with around():
-        frames = frames_at(target, finding.path, function.body[0].lineno, function)
+    frames = look.frames(finding.path, function.body[0].lineno, function)
     if not frames:
         raise NotReproducibleError("the function was not reached when the target ran eagerly")
     snippets = [
@@ -183,47 +147,57 @@ def eager_script(
     seeks = "in a call of the function, operations of a line run in no graph"
     check = ScriptCheck(seeks, (), "", _EAGER.format(line=snippets[0].line))
     calls = list(dict.fromkeys(tuple(snippet.constructors) for snippet in snippets))
-    return _called(function, snippets[0], (calls[:1], calls), check, header, name, "the function alone is compiled")
+    for made in _called(function, snippets[0], (calls[:1], calls), check, header, name):
+        made.why = "the function alone is compiled"
+        yield made
 
 
-def raise_script(
-    target: BuiltTarget,
-    sources: SourceMap,
-    error: BaseException,
-    finding: Finding,
-    header: Header,
-    name: str,
-    around: Around,
-) -> Reproducer:
+def statement_drafts(
+    look: CodeLook, error: BaseException, finding: Finding, header: Header, name: str
+) -> Iterator[Reproducer]:
     """The script for an exception that Python code raises by itself: the statement, on what it saw last.
-
-    `around` is entered while the target runs eagerly.
 
     Raises:
         NotReproducibleError: the statement needs what cannot be written down.
         UnprintableError: an argument cannot be written down.
     """
     kind = type(error).__name__
-    statement, function = _place(sources, finding)
-    with around():
-        frames = frames_at(target, finding.path, statement.lineno, function)
+    statement, function = _place(look.sources, finding)
+    frames = look.frames(finding.path, statement.lineno, function)
     if not frames:
         raise NotReproducibleError(f"{kind} is raised by Python code that does not belong to a function of the file")
-    snippet = snippet_of([statement], frames[-1].values)
     check = raise_check(kind, words_of(str(error)))
+    made = _alone(snippet_of([statement], frames[-1].values), function, check, header, name)
+    made.why = f"the statement alone does not raise {kind}"
+    yield made
+
+
+def _alone(
+    snippet: SourceSnippet, function: ast.FunctionDef | None, check: ScriptCheck, header: Header, name: str
+) -> Reproducer:
+    """The statement by itself."""
     text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
-    return _tried(Reproducer(text, name, _size(function), 1, 1), f"the statement alone does not raise {kind}")
+    return Reproducer(text, name, _size(function), 1, 1)
+
+
+def _called(
+    function: ast.FunctionDef,
+    snippet: SourceSnippet,
+    choices: Sequence[list[tuple[str, ...]]],
+    check: ScriptCheck,
+    header: Header,
+    name: str,
+) -> Iterator[Reproducer]:
+    """The function with each of the `choices` of calls."""
+    before, after = _size(function), len(function.body)
+    for attempts, shown in enumerate(choices, start=1):
+        text = assembled(snippet.source, _several(snippet, shown), check, header, name=name, **_rest(snippet))
+        yield Reproducer(text, name, before, after, attempts)
 
 
 def _arguments(function: ast.FunctionDef) -> tuple[str, ...]:
     given = [item.arg for item in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     return tuple(given[1:] if given[:1] == ["self"] else given)
-
-
-def _tried(made: Reproducer, otherwise: str) -> Reproducer:
-    if not works(made.script):
-        made.why = otherwise
-    return made
 
 
 def _place(sources: SourceMap, finding: Finding) -> tuple[ast.stmt, ast.FunctionDef | None]:

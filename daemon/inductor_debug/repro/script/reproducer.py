@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,8 @@ SELF_CHECK_SECONDS = 60.0
 class Reproducer:
     """A script, the files beside it by name, and numbers.
 
-    `why` says what is weaker than wished; `neighbour` what the smallest change is that makes the failure go.
+    `why` says what is weaker than wished; `neighbour` what the smallest change is that makes the failure go. `foreign`
+    scripts define operators that this process has already, so that only another one can try them.
     """
 
     script: str
@@ -41,6 +42,7 @@ class Reproducer:
     why: str = ""
     neighbour: str = ""
     minimal: bool = True
+    foreign: bool = False
 
 
 def written(
@@ -74,6 +76,18 @@ class NotReproducibleError(Exception):
     def __init__(self, message: str, *, export: bytes = b"") -> None:
         super().__init__(message)
         self.export = export
+
+
+def first_that_works(drafts: Iterator[Reproducer]) -> Reproducer:
+    """The first of the drafts that reproduces here; the last one where none does, with what its `why` says of that."""
+    draft = next(drafts)
+    while not draft.foreign and not works(draft.script, draft.files):
+        following = next(drafts, None)
+        if following is None:
+            return draft
+        draft = following
+    draft.why = ""
+    return draft
 
 
 def works(script: str, files: Mapping[str, bytes] | None = None) -> bool:
