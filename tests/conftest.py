@@ -1,11 +1,15 @@
-"""For every test: one thread for torch, which must be said before torch is loaded; and no limits of time.
+"""For every test: one thread for torch, which must be said before torch is loaded; no limits of time; a zygote.
 
 Tests fork children as the fork server does. A child of a process that has used OpenMP's threads waits for them forever
 (libgomp keeps its pool over a fork); the fork server itself never uses any. Properties hold on slow machines, too.
 """
 
+import contextlib
 import os
+import sys
 
+import pytest
+import zygote
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,3 +17,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MOCK_REPROS", "unverified")
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One zygote for the whole run: where tests run in several processes, for all of them."""
+    if not hasattr(config, "workerinput") and sys.platform == "linux":
+        stack = contextlib.ExitStack()
+        stack.enter_context(zygote.running())
+        config.add_cleanup(stack.close)
+    zygote.use()

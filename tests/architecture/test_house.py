@@ -7,8 +7,6 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = (
     ROOT / "daemon" / "inductor_debug",
@@ -33,11 +31,12 @@ ONE_SUBJECT = {
 PACKAGES = [path.parent for top in TOPS for path in sorted(top.rglob("__init__.py"))]
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_package_can_be_seen_at_once_and_says_what_it_is_for(package: Path) -> None:
-    modules = [path for path in package.glob("*.py") if path.name != "__init__.py"]
-    assert len(modules) <= MOST_MODULES, "make rooms of it"
-    assert ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
+def test_a_package_can_be_seen_at_once_and_says_what_it_is_for() -> None:
+    modules = {package: [path for path in package.glob("*.py") if path.stem != "__init__"] for package in PACKAGES}
+    large = [str(package) for package, paths in modules.items() if len(paths) > MOST_MODULES]
+    assert large == [], "make rooms of them"
+    texts = {package: (package / "__init__.py").read_text(encoding="utf-8") for package in PACKAGES}
+    assert [str(package) for package, text in texts.items() if not ast.get_docstring(ast.parse(text))] == []
 
 
 def test_no_name_of_a_file_has_two_subjects() -> None:

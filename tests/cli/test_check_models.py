@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from zygote import COMMAND
 
 pytestmark = pytest.mark.torch
 
@@ -45,7 +46,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    (folder / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "mock"\ntimeout = 5\n')
+    (folder / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "mock"\ntimeout = 3\n')
     return folder
 
 
@@ -56,7 +57,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def check(project: Path, cache: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "inductor_debug", "check", *words],
+        [*COMMAND, "check", *words],
         cwd=project,
         env={**os.environ, "XDG_CACHE_HOME": str(cache)},
         capture_output=True,

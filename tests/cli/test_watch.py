@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from zygote import COMMAND
 
 pytestmark = pytest.mark.torch
 
@@ -27,7 +27,7 @@ def get_inputs():
 
 
 def watch(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inductor_debug", "watch", "--accelerator", "mock", *arguments]
+    command = [*COMMAND, "watch", "--accelerator", "mock", *arguments]
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

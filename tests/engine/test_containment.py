@@ -16,6 +16,7 @@ import torch
 from inductor_debug.engine.pool.job_outcomes import JobOutcome
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, StageFinished
+from zygote import COMMAND
 
 pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]
 
@@ -207,7 +208,7 @@ async def test_a_check_of_a_project_leaves_its_files_alone(tmp_path: Path) -> No
     subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
     subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path.parent / "cache")}
-    command = [sys.executable, "-m", "inductor_debug", "check", ".", "--include", "*"]
+    command = [*COMMAND, "check", ".", "--include", "*"]
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=300, check=False)
     state = subprocess.run(["git", "status", "--short"], cwd=tmp_path, capture_output=True, check=True).stdout
     assert state == b"A  layers.py\nA  model.py\n"

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inductor_debug.engine.pool.launch import WorkerEntry
 from inductor_debug.engine.pool.supervisor import JobOutcome, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage, StageFinished
 
@@ -38,7 +39,13 @@ async def analyze(
 
 @pytest.mark.parametrize("fork", [True, False], ids=["fork server", "spare process"])
 async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork: bool) -> None:
-    pool = WorkerPool(interpreter=sys.executable, project_root=str(tmp_path), log_path=tmp_path / "log", fork=fork)
+    pool = WorkerPool(
+        interpreter=sys.executable,
+        project_root=str(tmp_path),
+        log_path=tmp_path / "log",
+        fork=fork,
+        entry=WorkerEntry(),  # as users have it
+    )
     try:
         outcome, _, events = await analyze(pool, tmp_path, "pass")
         assert outcome is JobOutcome.FINISHED

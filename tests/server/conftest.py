@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from server_harness import PUSHED, Editor, Process, editor
+from zygote import COMMAND
 
 
 @pytest_asyncio.fixture
@@ -32,12 +33,18 @@ def start_editor(make_editor: Callable[..., Awaitable[Editor]]) -> Callable[...,
     return start
 
 
+@pytest.fixture
+def command() -> Sequence[str]:
+    """What starts `inductor-debug`."""
+    return COMMAND
+
+
 @pytest_asyncio.fixture
-async def serve() -> AsyncIterator[Callable[..., Awaitable[Process]]]:
+async def serve(command: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[Process]]]:
     started: list[Process] = []
 
     async def start(*arguments: str, environment: Mapping[str, str] | None = None) -> Process:
-        process = await Process.start(*arguments, environment=environment)
+        process = await Process.start(*arguments, environment=environment, command=command)
         started.append(process)
         return process
 

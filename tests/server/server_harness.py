@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +47,7 @@ from inductor_debug_schema import (
     from_wire,
 )
 from lsprotocol import converters, types
+from zygote import COMMAND
 
 PUSHED = {
     "textDocument": {
@@ -491,11 +491,11 @@ class Process:
         self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._listen())]
 
     @classmethod
-    async def start(cls, *arguments: str, environment: Mapping[str, str] | None = None) -> Process:
+    async def start(
+        cls, *arguments: str, environment: Mapping[str, str] | None = None, command: Sequence[str] = COMMAND
+    ) -> Process:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "inductor_debug",
+            *command,
             "serve",
             *arguments,
             stdin=asyncio.subprocess.PIPE,

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -16,6 +16,13 @@ from inductor_debug.server.rpc.framing import frame
 from server_harness import PATIENCE, Process
 
 Serve = Callable[..., Awaitable[Process]]
+INSTALLED = [sys.executable, "-m", "inductor_debug"]
+
+
+@pytest.fixture
+def command() -> Sequence[str]:
+    """The server as users have it, not as tests with workers start it."""
+    return INSTALLED
 
 
 async def test_a_session_in_good_order_ends_with_code_0(serve: Serve) -> None:
@@ -186,9 +193,7 @@ async def test_messages_may_arrive_byte_by_byte(serve: Serve) -> None:
 
 async def test_a_client_that_does_not_read_does_not_freeze_the_server() -> None:
     """Its answers fill the pipe; the server must still see that the client is gone."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "inductor_debug", "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    server = subprocess.Popen([*INSTALLED, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdin is not None
     assert server.stdout is not None
     question = frame(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "m" * 1000}).encode())
@@ -202,7 +207,7 @@ async def test_a_client_that_does_not_read_does_not_freeze_the_server() -> None:
 async def test_a_killed_client_takes_its_server_along(tmp_path: Path) -> None:
     """Somebody else still holds the server's input open, so only the process id can tell."""
     client = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    server = await Process.start()
+    server = await Process.start(command=INSTALLED)
     try:
         await server.initialize(processId=client.pid)
         client.kill()
@@ -291,7 +296,7 @@ async def test_nothing_a_child_process_prints_reaches_the_protocol(tmp_path: Pat
     """Descriptors 0 and 1 of the server itself lead elsewhere, so those that children inherit do, too."""
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("needs /proc")
-    server = await Process.start()
+    server = await Process.start(command=INSTALLED)
     try:
         await server.initialize()
         descriptors = Path(f"/proc/{server.process.pid}/fd")

@@ -14,6 +14,7 @@ import pytest_asyncio
 from lsprotocol import types
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 from server_harness import PATIENCE, Process
+from zygote import COMMAND
 
 pytestmark = pytest.mark.torch
 
@@ -142,7 +143,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         clients.append(client)
         session = Session(client, tmp_path)
         cache = tmp_path / "cache"
-        await client.start_io(sys.executable, "-m", "inductor_debug", "serve", "--cache-folder", str(cache))
+        await client.start_io(*COMMAND, "serve", "--cache-folder", str(cache))
         folder = types.WorkspaceFolder(uri=tmp_path.as_uri(), name="project")
         params = types.InitializeParams(
             capabilities=CAPABILITIES[name](),
@@ -220,7 +221,8 @@ async def test_nothing_runs_on_its_own_when_the_trigger_is_manual(start: Start, 
 async def test_no_process_is_left_when_the_client_goes_without_a_word(tmp_path: Path, how: str) -> None:
     path = tmp_path / "model.py"
     path.write_text("import time\nfrom torch import nn\nclass Net(nn.Module): ...\nwhile True: time.sleep(1)\n")
-    server = await Process.start("--cache-folder", str(tmp_path / "cache"))
+    command = [sys.executable, "-m", "inductor_debug"]  # every process of a user's is among its descendants
+    server = await Process.start("--cache-folder", str(tmp_path / "cache"), command=command)
     try:
         await server.initialize(rootUri=tmp_path.as_uri())
         document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": path.read_text()}
