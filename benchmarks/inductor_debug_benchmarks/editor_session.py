@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,12 @@ from inductor_debug.server.rpc.headless_client import HeadlessEditor, ServerErro
 
 TOGGLE = "x = x  # toggle"
 """The line of every benchmark model that an edit changes."""
-TROUBLE = "x = x.double().float()  # toggle"
-"""What the edit makes of it: one `dtype` finding more."""
+TROUBLE = "x = (x + x.double()).float()  # toggle"
+"""What the edit makes of it: one `float64` finding more."""
+_RULE = "float64"
+
+_PATIENCE = 10.0
+"""Seconds after the analysis for which its diagnostics may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,11 @@ class Typist:
         first = asyncio.create_task(self._first(expects_trouble))
         await self._settled()
         done = time.perf_counter() - started
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(first, 1)
-        return TimedAnswer(
-            (first.result() if first.done() and not first.cancelled() else started + done) - started, done
-        )
+        try:
+            shown = await asyncio.wait_for(first, _PATIENCE)
+        except asyncio.TimeoutError:
+            raise ServerError(f"{self._path.name}: the editor was never shown what the edit changed") from None
+        return TimedAnswer(shown - started, done)
 
     async def _first(self, expects_trouble: bool) -> float:
         while True:
@@ -90,7 +93,7 @@ class Typist:
     def _diagnostics(self, parameters: dict[str, Any]) -> None:
         if parameters["uri"] == self._path.as_uri():
             codes = {diagnostic.get("code") for diagnostic in parameters["diagnostics"]}
-            self._codes.put_nowait((parameters.get("version"), "dtype" in codes))
+            self._codes.put_nowait((parameters.get("version"), _RULE in codes))
 
     def _analysis(self, parameters: dict[str, Any]) -> None:
         if parameters["uri"] == self._path.as_uri():

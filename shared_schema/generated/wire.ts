@@ -997,7 +997,6 @@ export interface JobRequest {
   readonly entries?: readonly Entry[];
   readonly follow_main?: boolean;
   readonly argv?: readonly string[];
-  readonly tell_looked_at?: boolean;
 }
 
 /**

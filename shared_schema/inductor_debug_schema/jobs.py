@@ -116,8 +116,6 @@ class JobRequest:
     """Whether what stands under `if __name__ == "__main__":` is run, too, as far as it calls its models."""
     argv: list[str] = field(default_factory=list)
     """The command line that the file sees while it runs, its own name left out."""
-    tell_looked_at: bool = False
-    """Whether `Finished` tells of all files and folders that the run looked at, so that it can be kept on disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,17 @@ async def settled(client: Process, after: int) -> None:
     await client.messages.first(ended)
 
 
+async def sizes_known(client: Process) -> None:
+    """Waits until it is told which sizes are free, which takes a run after the analysis."""
+
+    def told(message: dict[str, Any]) -> bool:
+        update = message.get("params") or {}
+        analysis = message.get("method") == "inductorDebug/analysis"
+        return analysis and update["state"] == "done" and any(target.get("sizes") for target in update["targets"])
+
+    await client.messages.first(told)
+
+
 async def hints(client: Process, uri: str) -> list[str]:
     whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
     params = {"textDocument": {"uri": uri}, "range": whole}
@@ -80,7 +91,7 @@ async def test_an_editor_changes_sizes_and_is_shown_what_follows(
     )
     document = {"uri": uri, "languageId": "python", "version": 1, "text": MODEL}
     client.notify("textDocument/didOpen", {"textDocument": document})
-    await settled(client, 0)
+    await sizes_known(client)
     assert await lens(client, uri) == "batch 4 · seq 32"
     assert ": f32[4, 32, 128]" in await hints(client, uri)
 

@@ -30,14 +30,14 @@ from inductor_debug_schema import (
     FileReport,
     FileStatus,
     Finding,
-    FreeSize,
     Severity,
-    SizeSetting,
+    SizesSeen,
     Stage,
     StageFinished,
 )
 
 from inductor_debug.engine.batch import stage_of
+from inductor_debug.engine.document_sizes import DocumentSizes
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.fixes.proof import comparison
 from inductor_debug.engine.results.analysis import TOP_LEVEL_CHANGED, AnalysisState, AnalysisUpdate
@@ -55,7 +55,7 @@ from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, unparsed
 
 if TYPE_CHECKING:
-    from inductor_debug.engine.whatif.changed_sizes import ResizedResults, SizeTrials
+    from inductor_debug.engine.whatif.changed_sizes import ResizedResults
 
 _LOG = logging.getLogger(__name__)
 
@@ -95,9 +95,7 @@ class DocumentSession:
         self._selected: tuple[str, Skip | None] | None = None
         """The saved text for which it was last decided whether there is anything to compile, and what came of it."""
         self.expressions = ExpressionStore()
-        self._sizes: dict[str, dict[str, int]] = {}
-        """Sizes of inputs that the user has set, by target: for the session, whatever the text becomes."""
-        self._trials: SizeTrials | None = None
+        self._sizes = DocumentSizes()
 
     @property
     def busy(self) -> bool:
@@ -143,30 +141,32 @@ class DocumentSession:
         results, settings = self._results, self._settings
         if results is None or settings is None or results.text != self.document.text:
             return None
-        if self._trials is None:
-            # Imported when somebody asks: an editor waits while the server starts.
-            from inductor_debug.engine.whatif.changed_sizes import SizeTrials
+        return self._sizes.tried(results, target, settings)
 
-            self._trials = SizeTrials()
-        return self._trials.tried(results, target, self._sizes.get(target, {}), settings)
+    def take_sizes(self, found: Results) -> None:
+        """Another run of the present text has found which sizes are free."""
+        results, settings = self._results, self._settings
+        if results is not None and settings is not None and results.text == found.text:
+            results.take_sizes(found)
+            self._carried = CarriedFindings.of(results)
+            self.gate.amend(self._runner.report(results, settings), results.text)
 
-    def free_sizes(self) -> dict[str, list[FreeSize]]:
+    async def paused(self) -> None:
+        """Waits until nobody types."""
+        while wait := self._debounce.quiet_in():
+            await asyncio.sleep(wait)
+
+    def seen_sizes(self) -> dict[str, SizesSeen]:
         """The free sizes of each target, as far as they are known of the present text."""
         results = self._results
-        known = results is not None and results.text == self.document.text
-        return {name: seen.sizes for name, seen in results.sizes.items()} if known and results is not None else {}
-
-    def inputs_of(self, target: str) -> str:
-        """A target's inputs as Python, with names for the free sizes; "" where they cannot be written down."""
-        seen = self._results.sizes.get(target) if self._results is not None else None
-        return seen.inputs if seen is not None else ""
+        return results.sizes if results is not None and results.text == self.document.text else {}
 
     def set_sizes(self, target: str, values: Mapping[str, int]) -> ResizedResults | None:
         """The user has set sizes of a target, all others are as usual again.
 
         What its run with symbols tells of them is shown at once, and returned; then the code is run with them.
         """
-        self._sizes = {name: sizes for name, sizes in {**self._sizes, target: dict(values)}.items() if sizes}
+        self._sizes.give(target, values)
         settings = self._resolve(SIZES_SET, asked=True)
         if settings is None:
             return None
@@ -306,8 +306,7 @@ class DocumentSession:
         document = self.document
         try:
             own = self._settings_for(document.path)
-            sizes = [SizeSetting(target, *item) for target, said in self._sizes.items() for item in said.items()]
-            self._settings = dataclasses.replace(own, sizes=(*own.sizes, *sizes))
+            self._settings = dataclasses.replace(own, sizes=(*own.sizes, *self._sizes.settings()))
         except ConfigurationError as error:
             self._settings = None
             finding = configuration_finding(error, document.path, document.text)
@@ -438,6 +437,8 @@ class DocumentSession:
 
     def _answer(self, generation: int, results: Results, settings: Settings) -> None:
         """The end of a generation. A text that does not parse takes away nothing of what was known."""
+        if not results.sizes_sought and self.gate.latest is not None:
+            results.sizes_before = {target.name: target.sizes for target in self.gate.latest.report.targets}
         report = self._runner.report(results, settings)
         if self._results is not None and unparsed(report.findings, results.path):
             faults = moved(report.findings, results.path, results.text, self.document.text)

@@ -43,7 +43,7 @@ from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
-from inductor_debug.engine.size_questions import set_sizes, sizes_of
+from inductor_debug.engine.size_questions import seek_sizes, set_sizes, sizes_of
 from inductor_debug.engine.text.documents import Document, Runnable
 from inductor_debug.engine.text.source_files import read_source
 
@@ -204,16 +204,27 @@ class Engine:
         text = read_source(path)
         return None if isinstance(text, Finding) else text
 
-    def sizes(self, uri: str) -> list[TargetSizes]:
+    async def sizes(self, uri: str) -> list[TargetSizes]:
         """The free sizes of the targets of an open document as they are now, and how the targets do with them."""
+        await self.seek_sizes(uri)
         return sizes_of(self._sessions.get(uri))
 
-    def set_sizes(self, uri: str, target: str, values: Mapping[str, int]) -> TargetSizes:
+    async def seek_sizes(self, uri: str) -> None:
+        """Waits until it is known which sizes of an open document's targets are free; an update follows then.
+
+        That takes another run of each target, when nobody types and nothing else runs.
+        """
+        session = self._sessions.get(uri)
+        if session is not None:
+            await seek_sizes(session, lambda work, of_use: self._tried(uri, work, of_use))
+
+    async def set_sizes(self, uri: str, target: str, values: Mapping[str, int]) -> TargetSizes:
         """Sets sizes of a target of an open document for the session, all others as usual again; updates follow.
 
         Raises:
             UnknownSizeError: the document has no such target, or the target no such size.
         """
+        await self.seek_sizes(uri)
         return set_sizes(self._sessions.get(uri), target, values)
 
     async def settled(self, uri: str) -> AnalysisUpdate | None:
@@ -410,10 +421,7 @@ class Engine:
         session = self._sessions.get(uri)
         work = session.work_on(edits) if session is not None else None
         if work is not None and only:
-            order = preview_of(only)
-            work = dataclasses.replace(
-                work, order=order, settings=dataclasses.replace(work.settings, stages=order.stages)
-            )
+            work = work.ordered(preview_of(only))
         results = await self._tried(uri, work)
         return None if work is None or results is None else self._runner.report(results, work.settings)
 
@@ -426,14 +434,14 @@ class Engine:
         results = await self._tried(uri, session.work_to_compare(fix, target) if session is not None else None)
         return None if results is None else results.answers
 
-    async def _tried(self, uri: str, work: Work | None) -> Results | None:
+    async def _tried(self, uri: str, work: Work | None, of_use: Callable[[], bool] = lambda: True) -> Results | None:
         session = self._sessions.get(uri)
         if session is None or work is None:
             return None
         generation = session.gate.generation
 
         def wanted() -> bool:
-            return self._sessions.get(uri) is session and session.gate.generation == generation
+            return self._sessions.get(uri) is session and session.gate.generation == generation and of_use()
 
         return await self._runner.attempt(work, wanted)
 

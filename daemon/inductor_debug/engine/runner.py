@@ -19,7 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,7 @@ class Work:
     """A text to analyse as the file at the absolute `path`. `parsed` says that it is known to parse.
 
     With an `order` it is more than an analysis, or another one than usual: nothing of it is cached. With `shows` the
-    results hold the captured graphs and the lives of tensors, for whoever wants to see them, and which sizes of the
-    inputs are free.
+    results hold the captured graphs and the lives of tensors, for whoever wants to see them.
     """
 
     path: str
@@ -79,6 +78,10 @@ class Work:
     parsed: bool = False
     order: Order | None = None
     shows: bool = False
+
+    def ordered(self, order: Order) -> Work:
+        """The same text as work for an order, in the order's stages."""
+        return replace(self, order=order, settings=replace(self.settings, stages=order.stages))
 
 
 @dataclass
@@ -294,15 +297,13 @@ class Runner:
             only=[order.target] if order.target else [],
             keep_graphs=order.keep_graphs,
             show_graphs=work.shows,
-            seek_sizes=work.shows,
+            seek_sizes=order.seek_sizes,
             sizes=list(settings.sizes),
             keep_captures=order.keep_captures,
             trace_tensors=work.shows or order.trace_tensors,
             seed=order.seed,
             keep_guards=order.keep_guards,
             keep_trace=order.keep_trace,
-            # Listening to every look costs each edit some 50 ms, and only runs that nobody watches are kept.
-            tell_looked_at=self._kept is not None and not work.shows,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
         if _LOG.isEnabledFor(logging.DEBUG):

@@ -46,11 +46,11 @@ _UNASKED = (type(None), SameResultsTask)
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
-    looked = Looked(request.scratch) if request.tell_looked_at else None
+    looked = Looked(request.scratch)
     _contain(request)
     if request.task is None:
         act = _analyze_traced if request.keep_trace else analyze
-        act(request, emit if looked is None else lambda event: emit(_with_looks(event, looked)))
+        act(request, lambda event: emit(_with_looks(event, looked)))
         return
     module = importlib.import_module(_MODULES[type(request.task)])
     cast("Perform", module.perform)(request, emit)

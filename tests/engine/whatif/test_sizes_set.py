@@ -128,12 +128,12 @@ def values(known: TargetSizes) -> dict[str, int]:
 
 async def test_what_is_told_at_once_is_what_a_check_with_these_sizes_says(session: Session) -> None:
     await session.opened()
-    (known,) = session.engine.sizes(session.uri)
+    (known,) = await session.engine.sizes(session.uri)
     first, second = (size.name for size in known.sizes)
     assert known.at_once
     for sizes in ({first: 3, second: 65}, {second: 96}, {first: 5, second: 128}):
         before = len(session.updates)
-        told = session.engine.set_sizes(session.uri, known.target, sizes)
+        told = await session.engine.set_sizes(session.uri, known.target, sizes)
         assert told.at_once, "no capture was needed"
         at_once = session.updates[before]
         assert at_once.state is AnalysisState.DONE
@@ -146,19 +146,19 @@ async def test_what_is_told_at_once_is_what_a_check_with_these_sizes_says(sessio
         assert session.hints() == hints
         given = {size.name: size.value for size in settled.report.targets[0].sizes if size.given}
         assert given == sizes
-        assert session.engine.sizes(session.uri)[0].peak_bytes == told.peak_bytes
+        assert (await session.engine.sizes(session.uri))[0].peak_bytes == told.peak_bytes
 
 
 async def test_findings_and_memory_follow_the_sizes_and_a_reset_takes_them_back(declared: Session) -> None:
     opened = await declared.opened()
-    (known,) = declared.engine.sizes(declared.uri)
+    (known,) = await declared.engine.sizes(declared.uri)
     assert [(size.name, size.value, size.dimensions) for size in known.sizes] == [
         ("B", 1, ["tokens[0]"]),
         ("T", 64, ["tokens[1]"]),
     ]
     assert not any(size.given for size in known.sizes)
 
-    larger = declared.engine.set_sizes(declared.uri, "Declared", {"B": 4, "T": 63})
+    larger = await declared.engine.set_sizes(declared.uri, "Declared", {"B": 4, "T": 63})
     assert larger.findings > sum(finding.target == "Declared" for finding in opened.report.findings)
     assert larger.peak_bytes is not None
     assert known.peak_bytes is not None
@@ -166,7 +166,7 @@ async def test_findings_and_memory_follow_the_sizes_and_a_reset_takes_them_back(
     assert larger.device_bytes == 128 * 10**9
     assert larger.inputs == "(torch.zeros((4, 63), dtype=torch.int64),)"
 
-    reset = declared.engine.set_sizes(declared.uri, "Declared", {})
+    reset = await declared.engine.set_sizes(declared.uri, "Declared", {})
     assert (values(reset), reset.peak_bytes) == (values(known), known.peak_bytes)
     settled = await declared.settled()
     assert plain(settled.report.findings) == plain(opened.report.findings)
@@ -175,18 +175,31 @@ async def test_findings_and_memory_follow_the_sizes_and_a_reset_takes_them_back(
 
 async def test_sizes_that_take_another_way_through_the_code_are_captured_anew(declared: Session) -> None:
     await declared.opened()
-    told = declared.engine.set_sizes(declared.uri, "Declared", {"T": 512})
+    told = await declared.engine.set_sizes(declared.uri, "Declared", {"T": 512})
     assert not told.at_once
     assert values(told)["T"] == 64, "nothing is claimed of them before they were run"
     settled = await declared.settled()
     assert any("float64" in finding.message for finding in settled.report.findings)
-    (known,) = declared.engine.sizes(declared.uri)
+    (known,) = await declared.engine.sizes(declared.uri)
     assert values(known) == {"B": 1, "T": 512}
+
+
+async def test_sizes_stay_in_view_while_those_of_an_edit_are_sought(declared: Session) -> None:
+    await declared.opened()
+    (known,) = await declared.engine.sizes(declared.uri)
+    before = len(declared.updates)
+    declared.engine.change(declared.uri, 2, DECLARED.replace("softmax(-1)", "softmax(dim=-1)"))
+    await declared.settled()
+    shown = [target.sizes for update in declared.updates[before:] for target in update.report.targets]
+    assert shown
+    assert all(sizes == known.sizes for sizes in shown)
+    (again,) = await declared.engine.sizes(declared.uri)
+    assert again.sizes == known.sizes
 
 
 async def test_sizes_survive_edits_and_are_in_no_file(declared: Session) -> None:
     await declared.opened()
-    declared.engine.set_sizes(declared.uri, "Declared", {"T": 63})
+    await declared.engine.set_sizes(declared.uri, "Declared", {"T": 63})
     await declared.settled()
     edited = declared.text.replace("scores.softmax(-1) @ v", "scores.softmax(-1) @ v * 2")
     declared.engine.change(declared.uri, 2, edited)
@@ -202,9 +215,9 @@ async def test_sizes_survive_edits_and_are_in_no_file(declared: Session) -> None
 async def test_a_size_that_nothing_has_is_refused_with_those_that_there_are(declared: Session) -> None:
     await declared.opened()
     with pytest.raises(UnknownSizeNameError, match="unknown size 'seq'; there are B, T"):
-        declared.engine.set_sizes(declared.uri, "Declared", {"seq": 3})
+        await declared.engine.set_sizes(declared.uri, "Declared", {"seq": 3})
     with pytest.raises(UnknownSizeNameError, match="there are targets Declared"):
-        declared.engine.set_sizes(declared.uri, "Other", {"T": 3})
+        await declared.engine.set_sizes(declared.uri, "Other", {"T": 3})
 
 
 FLATTENED = """\
@@ -226,6 +239,7 @@ class Flattened(nn.Module):
 
 async def test_sides_of_an_image_that_is_flattened_for_a_layer_are_not_free(tmp_path: Path) -> None:
     session = Session(tmp_path, FLATTENED)
-    last = await session.opened()
-    assert [size.name for target in last.report.targets for size in target.sizes] == ["batch"]
+    await session.opened()
+    (known,) = await session.engine.sizes(session.uri)
+    assert [size.name for size in known.sizes] == ["batch"]
     await session.engine.shutdown()

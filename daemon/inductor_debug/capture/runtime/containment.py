@@ -1,7 +1,7 @@
 """Keeps user code from touching the world while a job runs: no network, no files but in a scratch folder, no processes.
 
-Python tells of such deeds before it does them (`sys.addaudithook`), on every system; what is not allowed raises
-`RefusedError` there, with the user's own call below it on the stack. Who asks decides: torch's compilers write caches
+Python tells of such deeds before it does them (`audit`), on every system; what is not allowed raises `RefusedError`
+there, with the user's own call below it on the stack. Who asks decides: torch's compilers write caches
 and start C++ compilers, and this tool does its own work; user code, and libraries that it calls, do not. Libraries may
 start processes while they are imported, for many look for shared objects so.
 
@@ -16,12 +16,13 @@ import sys
 import tempfile
 from collections.abc import Collection
 from enum import Enum
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import torch
 
-from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime import audit, foreign
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
 from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS
 
@@ -87,14 +88,8 @@ def contain(scratch: str, allowed: Collection[str]) -> None:
     # Python's own cache of modules: not beside the user's sources, and those of libraries were written when installed.
     sys.dont_write_bytecode = True
     tempfile.tempdir = os.environ["TMPDIR"] = scratch
-    refused = frozenset(event for event, deed in _EVENTS.items() if deed.value not in allowed)
-    writable = (os.path.realpath(scratch) + os.sep, *_DEVICES)
-
-    def hear(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in refused:
-            _judge(event, arguments, writable)
-
-    sys.addaudithook(hear)
+    refused = [event for event, deed in _EVENTS.items() if deed.value not in allowed]
+    audit.listen(refused, partial(_judge, writable=(os.path.realpath(scratch) + os.sep, *_DEVICES)))
 
 
 def stay_offline() -> None:

@@ -38,12 +38,17 @@ class Order:
     keep_guards: bool = False
     keep_trace: bool = False
     trace_tensors: bool = False
+    seek_sizes: bool = False
     timeout: float | None = None
 
 
 def preview_of(target: str) -> Order:
     """No more than one target's first run, for who wants to know whether it runs."""
     return Order(target=target, stages=(Stage.PREVIEW,))
+
+
+SIZES = Order(stages=(Stage.PREVIEW,), seek_sizes=True)
+"""Which sizes of the inputs are free, for all targets that run."""
 
 
 @dataclass(frozen=True)

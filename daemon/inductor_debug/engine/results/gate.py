@@ -68,6 +68,12 @@ class Gate:
             kept = [finding for finding in report.findings if finding.rule not in _IN_PLACE]
             self._deliver(state, dataclasses.replace(report, findings=[*extra, *kept]), None)
 
+    def amend(self, report: FileReport, text: str) -> None:
+        """Delivers more of what was delivered last, in the same state and as of the same moment."""
+        if self._open and self.latest is not None:
+            self.replace(report, text)
+            self._deliver(self.latest.state, self._moved(), self.latest.stage, self.latest.seconds)
+
     def replace(self, report: FileReport, text: str) -> None:
         """Changes what `show_again` will show, without telling anybody."""
         self._report, self._text = report, text
@@ -84,7 +90,9 @@ class Gate:
         targets = moved_targets(self._report.targets, self._text, document.text)
         return dataclasses.replace(self._report, findings=findings, targets=targets)
 
-    def _deliver(self, state: AnalysisState, report: FileReport, stage: Stage | None) -> None:
+    def _deliver(
+        self, state: AnalysisState, report: FileReport, stage: Stage | None, seconds: float | None = None
+    ) -> None:
         document = self._document
         update = AnalysisUpdate(
             uri=document.uri,
@@ -94,7 +102,7 @@ class Gate:
             state=state,
             stage=stage,
             report=report,
-            seconds=time.monotonic() - self._started,
+            seconds=time.monotonic() - self._started if seconds is None else seconds,
             cause=self._cause,
         )
         self.latest = update

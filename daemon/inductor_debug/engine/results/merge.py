@@ -21,6 +21,7 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     Finished,
+    FreeSize,
     Inferred,
     Loaded,
     SizesSeen,
@@ -62,6 +63,7 @@ class Results:
     `asked` are the stages that are to be run. `general` are the worker's findings of no target; `reason` is the
     engine's own, why there is no more to come. `status` is None until the run has ended. `complete` says that every
     target was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
+    Which `sizes` are free is found by another run; until they were sought, those of `sizes_before` are shown.
     """
 
     path: str
@@ -87,6 +89,8 @@ class Results:
     artifacts: list[ArtifactMade] = field(default_factory=list)
     captures: dict[Part, StageCaptured] = field(default_factory=dict)
     sizes: dict[str, SizesSeen] = field(default_factory=dict)
+    sizes_sought: bool = False
+    sizes_before: dict[str, list[FreeSize]] = field(default_factory=dict)
 
     def accept(self, event: Event) -> None:
         """Takes in what a worker sent."""
@@ -123,6 +127,12 @@ class Results:
             self.status = event.status
             self.dependencies = list(dict.fromkeys([*self.dependencies, *event.dependencies]))
             self.looked_at = event.looked_at
+
+    def take_sizes(self, found: Results) -> None:
+        """Takes in the free sizes that another run of the same text found."""
+        self.sizes = {**found.sizes, **self.sizes}
+        self.sizes_sought = True
+        self.sizes_before = {}
 
     def surroundings(self) -> list[str]:
         """The files and folders beside its own on which it rests."""
@@ -169,7 +179,7 @@ class Results:
             broke_off=None if self.reason is None else self.reason.headline,
             untaken=untaken,
         )
-        sizes = self.sizes[name].sizes if name in self.sizes else []
+        sizes = self.sizes[name].sizes if name in self.sizes else self.sizes_before.get(name, [])
         reached = list(reports.values())
         return TargetReport(name, line, reached, inferred, coverage.checked, coverage.why, sizes, untaken)
 
@@ -322,8 +332,10 @@ def _since(before: TargetReport | None, now: TargetReport) -> TargetReport:
     if not now.stages:
         return dataclasses.replace(before, line=now.line)
     stages = {report.stage: report for report in (*before.stages, *now.stages)}
-    untaken = now.untaken or before.untaken
-    return dataclasses.replace(now, stages=[stages[stage] for stage in _STAGES if stage in stages], untaken=untaken)
+    ended = [stages[stage] for stage in _STAGES if stage in stages]
+    return dataclasses.replace(
+        now, stages=ended, untaken=now.untaken or before.untaken, sizes=now.sizes or before.sizes
+    )
 
 
 def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:

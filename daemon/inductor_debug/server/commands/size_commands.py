@@ -22,7 +22,7 @@ LARGEST = 1 << 31
 
 async def sizes(server: Server, arguments: Sequence[Any], token: Token | None = None) -> list[dict[str, Any]]:
     """The free sizes of an open document's targets: `{uri}` in, a list of `TargetSizes` out."""
-    return [to_wire(known) for known in server.engine.sizes(options_of(arguments)["uri"])]
+    return [to_wire(known) for known in await server.engine.sizes(options_of(arguments)["uri"])]
 
 
 async def set_sizes(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
@@ -34,7 +34,7 @@ async def set_sizes(server: Server, arguments: Sequence[Any], token: Token | Non
     if not isinstance(said, dict) or not all(_is_size(value) for value in said.values()):
         raise RequestError(f"`sizes` must map names to whole numbers from 1 to {LARGEST}.", INVALID_PARAMS)
     try:
-        return dict(to_wire(server.engine.set_sizes(options["uri"], target_of(options), said)))
+        return dict(to_wire(await server.engine.set_sizes(options["uri"], target_of(options), said)))
     except UnknownSizeNameError as error:
         raise RequestError(f"{error}.", INVALID_PARAMS) from error
 

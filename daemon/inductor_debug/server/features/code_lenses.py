@@ -168,6 +168,8 @@ def register(server: Server) -> None:
 
     def hear(update: AnalysisUpdate) -> None:
         refresh()
+        if update.state is AnalysisState.DONE and SHOW_SIZES in server.client.commands:
+            server.spawn(server.engine.seek_sizes(update.uri))
 
     server.listeners.append(hear)
     server.settings_listeners.append(refresh)

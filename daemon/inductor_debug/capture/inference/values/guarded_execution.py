@@ -1,15 +1,13 @@
 """Keeps guessing from hurting: code that runs only to be looked at may neither hang nor touch the world.
 
 Reading files is allowed; writing them, connecting, starting and ending processes and asking for input are not. What
-torch takes for granted (the default dtype, gradients) is afterwards what it was. The audit hook cannot be taken away
-again, so it is put in once for the process and sleeps outside of `harmless`.
+torch takes for granted (the default dtype, gradients) is afterwards what it was.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +16,8 @@ from types import FrameType
 from typing import Any
 
 import torch
+
+from inductor_debug.capture.runtime import audit
 
 _REFUSED = frozenset(
     (
@@ -56,7 +56,7 @@ class _State:
 def harmless() -> Iterator[None]:
     """Refuses side effects meanwhile."""
     if not _State.installed:
-        sys.addaudithook(_audit)
+        audit.listen((*_REFUSED, "open"), _refuse)
         _State.installed = True
     before, _State.active = _State.active, True
     kept = [(owner, name, getattr(owner, name)) for owner, name in _UNHEARD]
@@ -80,7 +80,7 @@ def _refusing(name: str) -> Callable[..., Any]:
     return refuse
 
 
-def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     if not _State.active:
         return
     if event in _REFUSED:
