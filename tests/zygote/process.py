@@ -52,7 +52,7 @@ class Zygote:
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
-        self._settled = settled(dict(os.environ))
+        self._told = settled(dict(os.environ))
         self._configuration: dict[str, Any] | None = None
         self._callers: dict[int, socket.socket] = {}
         """By the process forked for it."""
@@ -95,12 +95,13 @@ class Zygote:
 
     def _serves(self, request: dict[str, Any]) -> bool:
         wanted = {**request["configuration"], "control": None, "project_root": None, "die_with_parent": None}
-        if request["interpreter"] != sys.executable or settled(request["environment"]) != self._settled:
-            return False
         if self._configuration is None:
             warm_up(request["bootstrap"], wanted)
             self._configuration = wanted
-        return wanted == self._configuration
+        here = settled(dict(os.environ))
+        by_warm_up = {name: value for name, value in here.items() if name not in self._told}
+        there = {**by_warm_up, **settled(request["environment"])}
+        return request["interpreter"] == sys.executable and wanted == self._configuration and there == here
 
     def _heard(self, pid: int) -> None:
         """Passes the caller's signal on; a caller that was killed takes its process with it."""
