@@ -2,6 +2,15 @@
 
 from inductor_debug.accelerators.adapter import AcceleratorAdapter as AcceleratorAdapter
 from inductor_debug.accelerators.adapter import AcceleratorCapabilities as AcceleratorCapabilities
+from inductor_debug.accelerators.adapter import CompilationResult as CompilationResult
+from inductor_debug.accelerators.adapter import CompilerArtifact as CompilerArtifact
+from inductor_debug.accelerators.capabilities import OperatorLimit as OperatorLimit
+from inductor_debug.accelerators.constraints import AcceleratorConstraint as AcceleratorConstraint
+from inductor_debug.accelerators.constraints import DtypeConstraint as DtypeConstraint
+from inductor_debug.accelerators.constraints import MemoryConstraint as MemoryConstraint
+from inductor_debug.accelerators.constraints import OperationSeen as OperationSeen
+from inductor_debug.accelerators.constraints import ShapeConstraint as ShapeConstraint
+from inductor_debug.accelerators.constraints import TensorSeen as TensorSeen
 from inductor_debug.capture.guards.guard_inspector import GuardInspector as GuardInspector
 from inductor_debug.capture.script_backends.aot_mock_backend import aot_mock_backend as aot_mock_backend
 from inductor_debug.capture.script_backends.mock_backend import mock_backend as mock_backend

@@ -1,7 +1,7 @@
 """What a job can be asked for instead of an analysis, one type for each; `worker.tasks` knows what carries it out.
 
 Every default is decided here or by who makes the order: a worker finds all that it needs in its request. Each type has
-a required field that no other has, which is how a reader tells them apart.
+a required field that no type after it in `Task` has, which is how a reader tells them apart.
 """
 
 from __future__ import annotations
@@ -95,4 +95,4 @@ class SameResultsTask:
     condition: bool = False
 
 
-Task = Union[DiffTask, BisectTask, ReproTask, TransfersTask, SameResultsTask]
+Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask]

@@ -14,8 +14,8 @@ import pytest
 import torch
 from forked import in_child
 from inductor_debug.accelerators.adapter import AcceleratorAdapter, capabilities
+from inductor_debug.accelerators.installed import ENTRY_POINTS
 from inductor_debug.accelerators.profile import load_document
-from inductor_debug.kerneldiff.emulation.backends import ENTRY_POINTS
 from inductor_debug.repro.bisect.bisect_task import perform
 from inductor_debug.repro.bisect.compiler_passes import OutOfTimeError, guilty_pass
 from inductor_debug.repro.bisect.ladder import EAGER, TRANSFERS, Layer, is_about_the_environment, ladder

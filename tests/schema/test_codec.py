@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug_schema import (
     EVENT_TYPES,
+    DiffTask,
     FileReport,
     FileStatus,
     Finding,
@@ -19,11 +20,14 @@ from inductor_debug_schema import (
     Position,
     Range,
     Related,
+    ReproTask,
     Severity,
     Stage,
     StageFinished,
     StageReport,
     TargetReport,
+    Task,
+    TransfersTask,
     WireError,
     from_wire,
     to_wire,
@@ -115,3 +119,9 @@ def test_every_type_on_the_wire_is_a_frozen_dataclass() -> None:
     for cls in (*EVENT_TYPES.values(), JobRequest, FileReport, Finding):
         assert dataclasses.is_dataclass(cls)
         assert cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("task", [DiffTask(backend="x"), ReproTask(fingerprint="", backend="x"), TransfersTask({})])
+def test_a_task_is_read_as_what_it_was(task: Task) -> None:
+    asked = JobRequest(1, "model.py", "", "/", [], {}, task=task)
+    assert from_wire(JobRequest, to_wire(asked)).task == task

@@ -15,6 +15,9 @@ from typing import Any
 
 from inductor_debug_schema import Severity
 
+RULE_MARK = "/"
+"""Between an accelerator's name and the id of one of its constraints: `my_chip/even-batch`. No other rule has it."""
+
 
 @dataclass(frozen=True)
 class TensorSeen:
@@ -64,16 +67,23 @@ class AcceleratorConstraint(ABC):
 
     @abstractmethod
     def broken_by(self, operation: OperationSeen) -> str | None:
-        """What is wrong with an operation, as a clause ("the batch of 3 is odd"); None where nothing is."""
+        """What is wrong with an `operation`, as a clause ("the batch of 3 is odd"); None where nothing is."""
 
     def looks_at(self, overload: str) -> bool:
-        """Whether the patterns name the operator."""
+        """Whether the patterns name the operator `overload` (`aten.mm.default`)."""
         packet = overload.rsplit(".", 1)[0]
         return any(fnmatchcase(packet, pattern) or fnmatchcase(overload, pattern) for pattern in self.operators)
 
 
 class ShapeConstraint(AcceleratorConstraint):
-    """Shapes of what operators take must satisfy a predicate; a shape with unknown sizes is not judged."""
+    """Shapes of what operators take must satisfy a predicate; a shape with unknown sizes is not judged.
+
+    Args:
+        id: its id.
+        allowed: whether a shape may be taken.
+        summary: what is asked, as a sentence.
+        operators: patterns of the operators that it is asked of.
+    """
 
     def __init__(
         self, id: str, allowed: Callable[[tuple[int, ...]], bool], summary: str, *, operators: Sequence[str] = ("*",)
@@ -82,7 +92,7 @@ class ShapeConstraint(AcceleratorConstraint):
         self._allowed = allowed
 
     def broken_by(self, operation: OperationSeen) -> str | None:
-        """Names the first shape that is refused."""
+        """Names the first shape of an `operation` that is refused."""
         for tensor in operation.inputs:
             shape = tuple(size for size in tensor.shape if size is not None)
             if len(shape) == len(tensor.shape) and not self._allowed(shape):
@@ -91,27 +101,41 @@ class ShapeConstraint(AcceleratorConstraint):
 
 
 class DtypeConstraint(AcceleratorConstraint):
-    """Operators take these dtypes only."""
+    """Operators take these dtypes only.
+
+    Args:
+        id: its id.
+        allowed: dtypes, without the `torch.` prefix.
+        summary: what is asked, as a sentence.
+        operators: patterns of the operators that it is asked of.
+    """
 
     def __init__(self, id: str, allowed: Sequence[str], summary: str, *, operators: Sequence[str] = ("*",)) -> None:
         self.id, self.summary, self.operators = id, summary, tuple(operators)
         self._allowed = frozenset(allowed)
 
     def broken_by(self, operation: OperationSeen) -> str | None:
-        """Names the first dtype that is not among them."""
+        """Names the first dtype of an `operation` that is not among them."""
         found = next((tensor.dtype for tensor in operation.inputs if tensor.dtype not in self._allowed), None)
         return None if found is None else f"it takes {found}"
 
 
 class MemoryConstraint(AcceleratorConstraint):
-    """All that an operation takes and gives, together, may have this many bytes; unknown sizes are not judged."""
+    """All that an operation takes and gives, together, may have so many bytes; unknown sizes are not judged.
+
+    Args:
+        id: its id.
+        limit: bytes on the host.
+        summary: what is asked, as a sentence.
+        operators: patterns of the operators that it is asked of.
+    """
 
     def __init__(self, id: str, limit: int, summary: str, *, operators: Sequence[str] = ("*",)) -> None:
         self.id, self.summary, self.operators = id, summary, tuple(operators)
         self._limit = limit
 
     def broken_by(self, operation: OperationSeen) -> str | None:
-        """Says how much it is."""
+        """Says how much an `operation` needs."""
         sizes = [tensor.bytes for tensor in (*operation.inputs, *operation.outputs)]
         total = sum(size for size in sizes if size is not None)
         return None if total <= self._limit else f"it needs {total} bytes at once"

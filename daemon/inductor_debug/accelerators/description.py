@@ -12,6 +12,7 @@ from typing import Any
 
 from inductor_debug_schema import AcceleratorEntry, AcceleratorKind, AdapterDescription, to_wire
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.accelerators.guarded_adapter import GuardedAdapter
 from inductor_debug.accelerators.installed import AdapterError, InstalledAdapter
 
@@ -34,7 +35,7 @@ def described(adapter: InstalledAdapter) -> AdapterDescription:
         guarded = GuardedAdapter(adapter)
         profile = guarded.capabilities()
         capabilities = to_wire(profile)
-        rules = [f"{adapter.name}/{constraint.id}" for constraint in guarded.constraints()]
+        rules = [f"{adapter.name}{RULE_MARK}{constraint.id}" for constraint in guarded.constraints()]
     except AdapterError as error:
         return AdapterDescription(entry=dataclasses.replace(entry, problem=str(error)), files=_sources(adapter))
     entry = dataclasses.replace(

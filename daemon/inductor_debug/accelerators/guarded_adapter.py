@@ -149,28 +149,36 @@ def adapter_of(profile: Profile) -> GuardedAdapter | None:
     return profile.adapter if isinstance(profile, AdapterProfile) else None
 
 
-def profile_of(document: Mapping[str, Any]) -> tuple[Profile, list[str]]:
-    """In a worker: the profile of a document, with its adapter where it has one, and why that is missing.
+def profile_of(document: Mapping[str, Any]) -> Profile:
+    """In a worker: the profile of a document, with its adapter where it has one that can be loaded.
+
+    Why one cannot was said when it was described, which the document knows (`problem`).
 
     Raises:
         ProfileError: the document is no profile.
     """
     profile = read_profile(dict(document))
-    if "adapter" not in document.get("source", {}):
-        return profile, []
-    installed = installed_adapter(profile.name)
+    installed = installed_adapter(profile.name) if "capabilities" in document.get("source", {}) else None
     if installed is None:
-        return profile, [f"The adapter {profile.name!r} is no longer installed."]
+        return profile
     try:
-        return with_adapter(profile, GuardedAdapter(installed)), []
-    except AdapterError as error:
-        return profile, [str(error)]
+        return with_adapter(profile, GuardedAdapter(installed))
+    except AdapterError:
+        return profile
 
 
 def with_adapter(profile: Profile, adapter: GuardedAdapter) -> AdapterProfile:
-    """The profile, knowing its adapter."""
+    """The profile, knowing its adapter. Of operators that its compiler takes apart, the parts are judged."""
     values = {each.name: getattr(profile, each.name) for each in dataclasses.fields(Profile)}
+    values["allowed"] = (*profile.allowed, *map(str, adapter.decompositions()))
     return AdapterProfile(**values, adapter=adapter)
+
+
+def problems_of(profile: Profile, document: Mapping[str, Any]) -> list[str]:
+    """What hooks of the profile's adapter raised since it was loaded, but for what its description told already."""
+    adapter = adapter_of(profile)
+    told = document.get("source", {}).get("problem", "")
+    return [problem for problem in adapter.problems if problem not in told] if adapter is not None else []
 
 
 def _texts(said: Mapping[str, str]) -> dict[str, str]:

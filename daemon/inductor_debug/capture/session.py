@@ -37,7 +37,8 @@ from inductor_debug_schema import (
     UntakenSeen,
 )
 
-from inductor_debug.accelerators.profile import chosen_name, read_profile
+from inductor_debug.accelerators.guarded_adapter import adapter_of, profile_of
+from inductor_debug.accelerators.profile import chosen_name
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
 from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
@@ -65,11 +66,13 @@ from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.mock import run_mock
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_faults import (
+    adapter_findings,
     complaint_finding,
     definition_finding,
     main_findings,
@@ -136,7 +139,7 @@ class _Running:
 class _Session:
     def __init__(self, request: JobRequest, emit: Emit) -> None:
         self._request, self._emit = request, emit
-        self._profile = read_profile(request.profile)
+        self._profile = profile_of(request.profile)
         self._accelerator = chosen_name(request.profile) or ""
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
@@ -153,7 +156,8 @@ class _Session:
         self._entered = RunsOfFile(request.path)
 
     def run(self) -> None:
-        with self._builder.open():
+        adapter = adapter_of(self._profile)
+        with self._builder.open(), decomposing(adapter.decompositions() if adapter is not None else {}):
             load = self._load()
             only = self._request.only
             running = [
@@ -172,6 +176,7 @@ class _Session:
             self._findings += self._missing_attributes(load)
             if self._request.seek_sizes:
                 self._seek_sizes(running)
+            self._findings += adapter_findings(self._profile, self._request)
             self._emit(Finished(self._status(load, running), self._findings, self._builder.dependencies()))
 
     def _emit_untaken(self) -> None:

@@ -75,6 +75,10 @@ class Comparison:
             self._test = spoilt(test, settings.inject, self._line_of, unit_of(self._drawn))
         self._pairs: list[Pair] = []
 
+    def artifacts(self) -> dict[str, bytes]:
+        """What compilers of installed accelerators left of the graphs so far, by file name."""
+        return {**self._reference.artifacts, **self._test.artifacts}
+
     def run(self) -> DiffReport:
         """Compares once; the model and the process are then as before."""
         report = DiffReport(self._target.name, self._reference.name, self._test.name)

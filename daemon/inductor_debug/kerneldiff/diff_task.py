@@ -7,6 +7,7 @@ is answered with a `diff` document, failures included; what is wrong with the nu
 from __future__ import annotations
 
 import json
+import mimetypes
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,6 +76,8 @@ def _compare(opened: OpenFile, candidate: Candidate, task: DiffTask) -> list[Fin
     report.weights = f"as the file makes them; random numbers start from seed {seed}"
     report.seconds["total"] = time.perf_counter() - started
     _answer(opened, candidate, report)
+    if comparison is not None:
+        _keep_artifacts(opened, report, comparison)
     if comparison is not None and task.maps:
         _map(opened, report, comparison)
     return _findings(report, candidate.location)
@@ -160,6 +163,15 @@ def _draw(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
             opened.emit(ArtifactMade(kind, title, ".png", "image/png", picture, target=report.target))
     except PlotsUnavailableError as error:
         report.notes.append(f"There are no pictures: {error}")
+
+
+def _keep_artifacts(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
+    """Keeps what compilers of adapters left of the graphs."""
+    for name, content in comparison.artifacts().items():
+        stem, dot, suffix = name.rpartition(".")
+        title, ending = (stem, dot + suffix) if stem else (name, ".txt")
+        kind, media = ArtifactKind.INDUCTOR_KERNELS, mimetypes.guess_type(f"x{ending}")[0]
+        opened.emit(ArtifactMade(kind, title, ending, media or "text/plain", content, target=report.target))
 
 
 def _map(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:

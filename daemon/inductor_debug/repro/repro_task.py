@@ -30,7 +30,7 @@ from inductor_debug_schema import (
     Stage,
 )
 
-from inductor_debug.accelerators.profile import read_profile
+from inductor_debug.accelerators.guarded_adapter import profile_of
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.candidates import Candidate
@@ -73,7 +73,7 @@ class _Reproduction:
             wanted=self._wanted,
             builder=self._builder,
             sources=self._sources,
-            profile=read_profile(request.profile),
+            profile=profile_of(request.profile),
             request=request,
             task=task,
             progress=self._progress,

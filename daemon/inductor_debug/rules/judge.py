@@ -13,6 +13,7 @@ from inductor_debug_schema import Direction, Finding, Location, Related, Stage
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import finding_places, wording
+from inductor_debug.rules.judging.adapter_rules import adapter_rules
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.finding_places import FindingPlaces
 from inductor_debug.rules.judging.roots import Root, Roots
@@ -62,13 +63,13 @@ def judge_with_causes(
         stage: the stage that made the recording.
         target: the target's name.
         fallback: the place to show where no frame of a root lies in the project.
-        rules: the only ones to ask; None for all there are.
+        rules: the only ones to ask; None for all there are, those of the profile's adapter among them.
 
     Returns:
         Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
     """
     judged: list[Judged] = []
-    for rule in _CONSTRAINTS if rules is None else rules:
+    for rule in (*_CONSTRAINTS, *adapter_rules(profile)) if rules is None else rules:
         if rule.applies(profile):
             roots = Roots(FindingPlaces(fallback, recording.declarations))
             rule.inspect(recording, profile, roots)

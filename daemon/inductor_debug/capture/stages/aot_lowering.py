@@ -2,9 +2,9 @@
 
 Nothing is compiled and nothing runs: as soon as the forward graph is handed to the compiler, which comes last, the
 trace is left, so that the backward is there without a backward pass. Operators stay those that autograd differentiates
-(only composite ones are taken apart, as in `aot_eager`): an accelerator's profile speaks of them, and the upcasts
-inside Inductor's decompositions, which stay in registers, would be blamed on the user. The partitioner is the one that
-Inductor uses, so what the forward saves for the backward is what training saves.
+(only composite ones are taken apart, as in `aot_eager`, and those that the accelerator's adapter names): a profile
+speaks of them, and the upcasts inside Inductor's decompositions, which stay in registers, would be blamed on the user.
+The partitioner is the one that Inductor uses, so what the forward saves for the backward is what training saves.
 
 Names read in torch 2.11 to 2.13: `aot_module_simplified`, `min_cut_rematerialization_partition`,
 `torch._guards.tracing`, `enable_autograd_cache`. Where one is gone, nothing is lowered and a note says so.
@@ -15,8 +15,10 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -57,6 +59,20 @@ class LoweredGraphs:
 
 class _LoweredEnough(BaseException):
     """Leaves AOTAutograd once the graphs are there; not an `Exception`, which it may take for a compiler's failure."""
+
+
+_Table = Mapping[Any, Callable[..., Any]]
+_DECOMPOSITIONS: ContextVar[_Table] = ContextVar("decompositions", default=MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def decomposing(table: _Table) -> Iterator[None]:
+    """Graphs that are lowered meanwhile have these operators taken apart, as an accelerator's compiler does."""
+    token = _DECOMPOSITIONS.set(table)
+    try:
+        yield
+    finally:
+        _DECOMPOSITIONS.reset(token)
 
 
 def lower(graph_module: GraphModule) -> LoweredGraphs:
@@ -109,6 +125,7 @@ def _traced(graph_module: GraphModule) -> LoweredGraphs:
                 bw_compiler=compiler,
                 inference_compiler=compiler,
                 partition_fn=partition,
+                decompositions=dict(_DECOMPOSITIONS.get()),
                 keep_inference_input_mutations=True,
             )
     except _LoweredEnough:

@@ -12,6 +12,8 @@ from dataclasses import replace
 
 from inductor_debug_schema import Finding, JobRequest, Location, Position, Range, Related, Severity, Stage, UnknownName
 
+from inductor_debug.accelerators.guarded_adapter import problems_of
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.entry.main_program import Followed, summary
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import MissingAttribute
@@ -30,6 +32,14 @@ from inductor_debug.source.text_lines import utf16_length
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _DEFINES = ("def ", "async def ", "class ")
 _OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
+
+
+def adapter_findings(profile: Profile, request: JobRequest) -> list[Finding]:
+    """What the accelerator's adapter raised while the file was looked at, at the top of the file."""
+    start = Location(request.path, Range(Position(0, 0), Position(0, 0)))
+    problems = problems_of(profile, request.profile)
+    found = [_finding("accelerator-adapter", f"{said} The analysis went on without it.", start) for said in problems]
+    return [replace(finding, severity=Severity.WARNING) for finding in found]
 
 
 def syntax_fault(path: str, text: str) -> Finding | None:

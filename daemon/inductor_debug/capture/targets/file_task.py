@@ -21,12 +21,13 @@ from inductor_debug_schema import (
     Range,
 )
 
-from inductor_debug.accelerators.profile import Profile, read_profile
+from inductor_debug.accelerators.guarded_adapter import profile_of
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.candidates import Candidate
-from inductor_debug.capture.targets.file_faults import raised_finding, syntax_fault
+from inductor_debug.capture.targets.file_faults import adapter_findings, raised_finding, syntax_fault
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
 
 Emit = Callable[[Event], None]
@@ -85,8 +86,9 @@ def on_targets(request: JobRequest, emit: Emit, act: Act) -> None:
         started = time.perf_counter()
         load = builder.load()
         emit(builder.loaded(load, time.perf_counter() - started))
-        opened = OpenFile(request, sources, read_profile(request.profile), builder, load, emit)
+        opened = OpenFile(request, sources, profile_of(request.profile), builder, load, emit)
         status, findings = _act_on(opened, act)
+        findings += adapter_findings(opened.profile, request)
         emit(Finished(status, findings, builder.dependencies()))
 
 

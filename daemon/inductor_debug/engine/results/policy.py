@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from inductor_debug_schema import Finding, IdleIgnore, Severity, Stage
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.engine.results.fingerprints import with_fingerprints
 from inductor_debug.engine.results.folding import folded
 from inductor_debug.engine.settings.settings import Settings
@@ -60,7 +61,7 @@ def severity_of(finding: Finding, settings: Settings) -> Severity | None:
     """
     if finding.rule in settings.severity:
         return settings.severity[finding.rule]
-    if settings.strict and finding.severity is Severity.WARNING and finding.rule in _about_accelerators():
+    if settings.strict and finding.severity is Severity.WARNING and _is_about_accelerator(finding.rule):
         return Severity.ERROR
     return finding.severity
 
@@ -70,6 +71,11 @@ def _about_accelerators() -> frozenset[str]:
     from inductor_debug.rules.registry import about_accelerators
 
     return about_accelerators()
+
+
+def _is_about_accelerator(rule: str) -> bool:
+    """Whether a rule is about what the accelerator can do: one of ours, or one that its adapter brought along."""
+    return rule in _about_accelerators() or RULE_MARK in rule
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -96,7 +102,8 @@ def _unused(
     silent = BESIDE_RULES if settings.chosen_accelerator else BESIDE_RULES | _about_accelerators()
     hints = []
     for comment in source.ignores if source is not None else ():
-        rules = [rule for rule in comment.rules if rule not in silent] if comment.rules else [""]
+        own = settings.chosen_accelerator or ""
+        rules = [rule for rule in comment.rules if rule not in silent and _speaks(rule, own)] if comment.rules else [""]
         idle = [rule for rule in rules if (comment, rule) not in used]
         if idle:
             hint = Finding(
@@ -112,6 +119,11 @@ def _unused(
             if severity is not None:
                 hints.append(dataclasses.replace(hint, severity=severity))
     return with_fingerprints(hints, settings.project_root, source_for)
+
+
+def _speaks(rule: str, accelerator: str) -> bool:
+    """Whether a rule can find anything: one that an adapter brings along speaks for its accelerator alone."""
+    return RULE_MARK not in rule or rule.partition(RULE_MARK)[0] == accelerator
 
 
 def _sentence(idle: list[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from inductor_debug_schema import Location, Severity, Stage, settings
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.settings.settings import ConfigurationError, Trigger
 from inductor_debug.source.text_lines import line_range
@@ -168,7 +169,8 @@ def _severity(value: Any) -> dict[str, Severity | None]:
         raise _UnusableError(f'must be a table such as {{ dtype = "error" }}, not {_kind(value)}')
     levels: dict[str, Severity | None] = {}
     for rule, level in value.items():
-        if rule not in _known_rules():
+        # What the rules of an adapter are called (`my_chip/even-batch`) is known where that is installed.
+        if RULE_MARK not in rule and rule not in _known_rules():
             raise _UnusableError(unknown(rule, _known_rules(), "rule"), rule)
         if not isinstance(level, str):
             raise _UnusableError(f"must be one of {', '.join(_LEVELS)}, not {_kind(level)}", rule)

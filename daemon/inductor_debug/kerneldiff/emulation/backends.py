@@ -6,30 +6,32 @@ installed accelerator adapters, accelerator profiles (whose arithmetic is emulat
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Union
 
 import torch
 from torch.fx import Node
 
+from inductor_debug.accelerators.adapter import CompilationResult
+from inductor_debug.accelerators.guarded_adapter import GuardedAdapter
+from inductor_debug.accelerators.installed import AdapterError, installed_adapter, installed_adapters
 from inductor_debug.accelerators.profile import Profile, built_in_names, load_document, read_profile
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.kerneldiff.execution.node_graphs import NodeGraph, SharedGraphs, Visitor, run_graph
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Arithmetic, Eager
 
-ENTRY_POINTS = "inductor_debug.accelerators"
 DYNAMO = "dynamo"
 """Dynamo's graphs, run as they are: what torch calls the backend `eager`, which here means no compiler at all."""
 BackendLike = Union[str, "os.PathLike[str]", Callable[..., Any]]
 
 
 class UnknownBackendError(LookupError):
-    """There is no backend of that name; the message suggests the nearest one."""
+    """There is no such backend, with the nearest one; or it is an adapter that raised, with what."""
 
 
 @dataclass
@@ -38,7 +40,8 @@ class Backend:
 
     Transparent backends have an `arithmetic` and a `visitor` that runs ATen graphs with it. Opaque ones have a
     `graph_compiler`, `(GraphModule, example inputs) -> callable`. Eager has none of these. `graphs` counts what the
-    backend was given so far: where it is nothing, the backend has computed nothing.
+    backend was given so far: where it is nothing, the backend has computed nothing. `artifacts` are what the compiler
+    of an adapter left of graphs, by file name; what it leaves of their pieces later is not kept under the same name.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Backend:
     visitor: Visitor | None = None
     graph_compiler: Callable[..., Any] | None = None
     graphs: int = 0
+    artifacts: dict[str, bytes] = field(default_factory=dict)
 
     def compile(
         self, function: Callable[..., Any], shared: SharedGraphs, dynamic: bool | None = None
@@ -84,7 +88,7 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None, file: M
         file: the user's file, whose functions are backends, too.
 
     Raises:
-        UnknownBackendError: nothing has that name.
+        UnknownBackendError: nothing has that name, or it is that of an adapter that raised.
         ProfileError: the accelerator's file is not one.
     """
     if callable(backend):
@@ -101,9 +105,12 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None, file: M
     own = backend_in(file, backend)
     if own is not None:
         return _of_callable(own, backend)
-    adapter = _adapter(backend)
-    if adapter is not None:
-        return _of_adapter(adapter)
+    installed = installed_adapter(backend)
+    if installed is not None:
+        try:
+            return _of_adapter(GuardedAdapter(installed))
+        except AdapterError as error:
+            raise UnknownBackendError(str(error)) from error
     document = profile if profile is not None and profile.get("name") == backend else _document(backend)
     return transparent(emulated(read_profile(document)))
 
@@ -164,7 +171,7 @@ def emulated(profile: Profile) -> Arithmetic:
 
 def known_names() -> list[str]:
     """All names that `resolve` knows."""
-    adapters = [entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)]
+    adapters = [adapter.name for adapter in installed_adapters()]
     return list(dict.fromkeys(["eager", DYNAMO, *_torch_backends(), *adapters, *built_in_names()]))
 
 
@@ -183,21 +190,35 @@ def _of_callable(backend: Callable[..., Any], name: str) -> Backend:
     return Backend(name, graph_compiler=backend)
 
 
-def _adapter(name: str) -> Any:
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        if entry.name == name:
-            found = entry.load()
-            return found() if isinstance(found, type) else found
-    return None
+def _of_adapter(adapter: GuardedAdapter) -> Backend:
+    """An installed accelerator: its compiler where it has one, else its arithmetic, real or emulated.
 
-
-def _of_adapter(adapter: Any) -> Backend:
-    """An installed accelerator: its compiler where it has one, else its arithmetic, real or emulated."""
+    Raises:
+        AdapterError: it raised.
+    """
     compiler = adapter.compiler()
-    if compiler is not None:
-        return _of_callable(compiler, adapter.name)
-    own = adapter.arithmetic()
-    return transparent(own if own is not None else emulated(adapter.capabilities))
+    if compiler is None:
+        own = adapter.arithmetic()
+        made = transparent(own if own is not None else emulated(adapter.capabilities()))
+        made.name = adapter.name
+        return made
+    backend = Backend(adapter.name)
+
+    def compile_graph(graph_module: Any, example_inputs: Any) -> Any:
+        number, started, failed = backend.graphs - 1, time.perf_counter(), ""
+        operations = sum(node.op.startswith("call_") for node in graph_module.graph.nodes)
+        try:
+            return compiler(graph_module, example_inputs)
+        except Exception as error:
+            failed = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            result = CompilationResult(number, operations, time.perf_counter() - started, failed)
+            for made in adapter.artifacts(result):
+                backend.artifacts.setdefault(made.name, made.content)
+
+    backend.graph_compiler = compile_graph
+    return backend
 
 
 def not_compared(error: Exception) -> str:

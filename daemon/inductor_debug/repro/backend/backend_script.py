@@ -234,10 +234,9 @@ def _at(header: Header, program: Program, target: BuiltTarget) -> Header:
 
 
 def _about(backend: BackendSource) -> list[str]:
-    if backend.code:
-        return [f"backend {backend.name} is the project's own; its source is carried along"]
-    said = f"backend {backend.name} is registered by the library {backend.needs}, which has to be installed"
-    return [said] if backend.needs else []
+    if backend.needs:
+        return [f"backend {backend.name} comes with the library {backend.needs}, which has to be installed"]
+    return [f"backend {backend.name} is the project's own; its source is carried along"] if backend.code else []
 
 
 def _notes(found: Minimised) -> list[str]:

@@ -12,22 +12,33 @@ from typing import Any
 
 import torch
 
+from inductor_debug.accelerators.guarded_adapter import GuardedAdapter
+from inductor_debug.accelerators.installed import installed_adapter
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.targets.target_builder import Load
 from inductor_debug.kerneldiff.emulation.backends import backend_in
 from inductor_debug.repro.backend.backend_oracle import Compiler
-from inductor_debug.repro.script.backend_source import BackendSource, carried, known_to_torch
+from inductor_debug.repro.script.backend_source import BackendSource, carried, known_to_torch, of_adapter
 
 
 def function_in(load: Load, name: str) -> Compiler | None:
-    """The backend that is no registered one but something to call in the loaded file; None where there is none."""
+    """The backend that torch does not know: something to call in the loaded file, or an installed adapter's compiler.
+
+    Raises:
+        AdapterError: it is an adapter that raised.
+    """
     if name in torch._dynamo.list_backends(exclude_tags=None):
         return None
-    return backend_in(load.module, name)
+    own = backend_in(load.module, name)
+    installed = installed_adapter(name) if own is None else None
+    return GuardedAdapter(installed).compiler() if installed is not None else own
 
 
 def named_in_script(name: str, own: Compiler | None, load: Load, sources: SourceMap) -> BackendSource:
     """How a script names the backend. `own` is the function, where torch does not know the name."""
+    installed = installed_adapter(name) if backend_in(load.module, name) is None else None
+    if own is not None and installed is not None:
+        return of_adapter(installed)
     backend = own if own is not None else _registered(name)
     home = getattr(backend, "__module__", None) or type(backend).__module__
     module = sys.modules.get(home)

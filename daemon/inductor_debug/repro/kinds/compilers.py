@@ -13,6 +13,8 @@ import torch
 import torch._dynamo
 from inductor_debug_schema import Stage
 
+from inductor_debug.accelerators.guarded_adapter import GuardedAdapter
+from inductor_debug.accelerators.installed import AdapterError, installed_adapter, installed_adapters
 from inductor_debug.accelerators.profile import Profile, ProfileError, built_in_names, load_document, read_profile
 from inductor_debug.repro.backend.backend_script import BackendScript
 from inductor_debug.repro.backend.backends_of_file import function_in, named_in_script
@@ -49,7 +51,10 @@ def shown_by(backend: str, case: Case) -> Reproducer | None:
     Raises:
         NotReproducibleError: there is no such backend, no target with real values, or no script.
     """
-    own = function_in(case.load, backend)
+    try:
+        own = function_in(case.load, backend)
+    except AdapterError as error:
+        raise NotReproducibleError(str(error)) from error
     known = own is not None or backend in torch._dynamo.list_backends(exclude_tags=None)
     numbers = None if known else _numbers(backend, case.profile)
     real = case.target if case.target.fake_mode is None else case.real()
@@ -82,20 +87,31 @@ def _numbers(accelerator: str, profile: Profile) -> Numbers:
     Raises:
         NotReproducibleError: there is no such accelerator, or nothing is known of its numbers.
     """
-    if accelerator != profile.name:
-        if accelerator not in built_in_names() and not accelerator.endswith(".toml"):
-            raise NotReproducibleError(
-                f"there is no backend {accelerator!r}; there are those of torch._dynamo.list_backends(), and "
-                f"accelerators: {', '.join(built_in_names())}, or the path of a profile"
-            )
-        try:
-            profile = read_profile(load_document(accelerator))
-        except ProfileError as error:
-            raise NotReproducibleError(str(error)) from error
-    numbers = Numbers.of(profile)
+    numbers = Numbers.of(profile if accelerator == profile.name else _profile(accelerator))
     if numbers is None:
         raise NotReproducibleError(
-            f"the profile {profile.name!r} does not say with which numbers the accelerator computes, "
+            f"the profile {accelerator!r} does not say with which numbers the accelerator computes, "
             "so its arithmetic cannot be emulated"
         )
     return numbers
+
+
+def _profile(accelerator: str) -> Profile:
+    """The profile of an accelerator by name or path.
+
+    Raises:
+        NotReproducibleError: there is none, or it cannot be used.
+    """
+    installed = installed_adapter(accelerator)
+    try:
+        if installed is not None:
+            return GuardedAdapter(installed).capabilities()
+        if accelerator in built_in_names() or accelerator.endswith(".toml"):
+            return read_profile(load_document(accelerator))
+    except (AdapterError, ProfileError) as error:
+        raise NotReproducibleError(str(error)) from error
+    names = sorted({*built_in_names(), *(adapter.name for adapter in installed_adapters())})
+    raise NotReproducibleError(
+        f"there is no backend {accelerator!r}; there are those of torch._dynamo.list_backends(), and "
+        f"accelerators: {', '.join(names)}, or the path of a profile"
+    )

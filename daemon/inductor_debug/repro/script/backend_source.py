@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from inductor_debug.accelerators.installed import InstalledAdapter
+
 LONGEST = 400
 """Lines of source that are carried; more is no minimal reproducer."""
 _TAKEN = frozenset({
@@ -48,6 +50,16 @@ class _NotCarriedError(Exception):
 def known_to_torch(name: str, library: str = "") -> BackendSource:
     """A backend that torch, or an installed library, registers under a name."""
     return BackendSource(name, f'"{name}"', needs=library)
+
+
+def of_adapter(adapter: InstalledAdapter) -> BackendSource:
+    """The compiler of an installed accelerator: asked of its adapter, as this tool does."""
+    module, _, attribute = adapter.value.partition(":")
+    made = f"{attribute}() if isinstance({attribute}, type) else {attribute}"
+    code = f"accelerator = ({made}).compiler()"
+    root = attribute.partition(".")[0]
+    needs = module.partition(".")[0]
+    return BackendSource(adapter.name, "accelerator", (f"from {module} import {root}",), code, needs=needs)
 
 
 def carried(name: str, backend: Any, namespace: Mapping[str, Any], text: str) -> BackendSource:

@@ -44,9 +44,9 @@ class Rule(ABC):
     The texts are Markdown. `order` places the rule in lists; rules of equal order are sorted by id.
     """
 
-    id: ClassVar[str]
+    id: str
     order: ClassVar[int] = 100
-    summary: ClassVar[str]
+    summary: str
     what: ClassVar[str]
     why: ClassVar[str]
     example: ClassVar[str]
