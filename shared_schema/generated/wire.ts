@@ -1525,7 +1525,7 @@ export interface SizesSeen {
 /**
  * How deep a look at a target went; each stage refines the one before.
  */
-export type Stage = "load" | "preview" | "mock" | "aot" | "inductor";
+export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "comparison";
 
 /**
  * All runs of a target in a stage; the last one saw most. `place` is where the target is offered.

@@ -47,6 +47,8 @@ class Stage(str, Enum):
     """AOTAutograd captured forward and backward."""
     INDUCTOR = "inductor"
     """Inductor lowered the graphs to kernels."""
+    COMPARISON = "comparison"
+    """What a backend computes was compared with what eager PyTorch does; no analysis has this stage."""
 
 
 class Direction(str, Enum):

@@ -23,6 +23,7 @@ from inductor_debug_schema import (
     Loaded,
     Progressed,
     Severity,
+    Stage,
     to_wire,
 )
 
@@ -115,7 +116,7 @@ def test_a_fault_is_a_numerics_finding_on_the_blamed_expression(tmp_path: Path) 
     done = diff(tmp_path, MODEL, inject=["zero-output@10"])
     assert done.document["verdict"] == "wrong"
     finding = done.finished.findings[0]
-    assert finding.rule == "numerics"
+    assert (finding.rule, finding.stage) == ("numerics", Stage.COMPARISON)
     assert finding.severity is Severity.ERROR
     assert finding.op == "aten.tanh.default"
     line = MODEL.splitlines()[finding.range.start.line]

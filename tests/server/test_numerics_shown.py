@@ -96,7 +96,9 @@ def test_a_comment_for_comparisons_is_never_called_unused_by_an_analysis() -> No
 
 
 def test_policy_holds_for_what_stands_beside_an_analysis() -> None:
-    finding = Finding("numerics", Severity.ERROR, "wrong", "/m.py", Range(Position(0, 0), Position(0, 1)), Stage.MOCK)
+    finding = Finding(
+        "numerics", Severity.ERROR, "wrong", "/m.py", Range(Position(0, 0), Position(0, 1)), Stage.COMPARISON
+    )
 
     def shown(text: str, **severity: Severity | None) -> list[Finding]:
         settings = Settings("/", severity=severity)

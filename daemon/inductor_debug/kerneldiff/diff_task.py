@@ -211,7 +211,7 @@ def _finding(
         message=message,
         path=place.path,
         range=place.range,
-        stage=Stage.MOCK,
+        stage=Stage.COMPARISON,
         target=report.target,
         op=blame.op if blame is not None else None,
         module=blame.module or None if blame is not None else None,

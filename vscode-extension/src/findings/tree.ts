@@ -62,7 +62,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
           ...analysis.targets.map((target): Node => ({ kind: "target", analysis, target })),
         ];
       case "target":
-        return rowsOf(analysis, node.target);
+        return [...rowsOf(analysis, node.target), ...rows(this.ofNoStage(analysis, node.target))];
       case "stage":
         return rows(this.ofStage(analysis, node.target, node.stage));
       case "inputs":
@@ -87,19 +87,26 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
   }
 
   private ofNoTarget(analysis: Analysis): readonly vscode.Diagnostic[] {
-    const shown = new Set<string>();
-    for (const target of analysis.targets) for (const stage of target.stages ?? []) shown.add(`${target.name} ${stage.stage}`);
+    const targets = new Set(analysis.targets.map(({ name }) => name));
     return this.analyses.findings(analysis.uri).filter((finding) => {
-      const { target = "", stage = "" } = dataOf(finding);
-      return !NOT_CHECKED.has(ruleNameOf(finding)) && !shown.has(`${target} ${stage}`); // targets themselves say so
+      return !NOT_CHECKED.has(ruleNameOf(finding)) && !targets.has(dataOf(finding).target ?? ""); // targets themselves say so
     });
   }
 
-  private ofStage(analysis: Analysis, target: TargetReport, stage: StageReport): readonly vscode.Diagnostic[] {
-    return this.analyses.findings(analysis.uri).filter((finding) => {
-      const data = dataOf(finding);
-      return data.target === target.name && data.stage === stage.stage;
-    });
+  private ofTarget(analysis: Analysis, target: TargetReport): readonly vscode.Diagnostic[] {
+    return this.analyses
+      .findings(analysis.uri)
+      .filter((finding) => !NOT_CHECKED.has(ruleNameOf(finding)) && dataOf(finding).target === target.name);
+  }
+
+  private ofStage(analysis: Analysis, target: TargetReport, { stage }: StageReport): readonly vscode.Diagnostic[] {
+    return this.ofTarget(analysis, target).filter((finding) => dataOf(finding).stage === stage);
+  }
+
+  /** What is told of a target beside its stages: of a comparison, say. */
+  private ofNoStage(analysis: Analysis, target: TargetReport): readonly vscode.Diagnostic[] {
+    const stages = new Set<string | undefined>((target.stages ?? []).map(({ stage }) => stage));
+    return this.ofTarget(analysis, target).filter((finding) => !stages.has(dataOf(finding).stage));
   }
 
   private fileItem(analysis: Analysis): vscode.TreeItem {
@@ -119,7 +126,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
   private targetItem(analysis: Analysis, target: TargetReport): vscode.TreeItem {
     const item = new vscode.TreeItem(target.name, vscode.TreeItemCollapsibleState.Expanded);
     item.id = `${analysis.uri.toString()} ${target.name}`;
-    const count = (target.stages ?? []).reduce((sum, stage) => sum + this.ofStage(analysis, target, stage).length, 0);
+    const count = this.ofTarget(analysis, target).length;
     item.iconPath = icon("symbol-class", analysis);
     item.description = isBusy(analysis) ? words.findings(count) : words.coverage(target, count);
     item.tooltip = target.why === undefined || target.why === "" ? target.name : `${target.name}: ${words.coverage(target, count)}`;

@@ -69,6 +69,19 @@ describe("the view shows targets, stages and findings", () => {
     ]);
   });
 
+  test("what a comparison found of a target is below the target, beside its stages", () => {
+    const session = new FakeSession();
+    session.find(["Model", "comparison", "inductor computes this wrongly", "numerics"]);
+    session.tell("done", [TARGET]);
+    expect(session.rows()).toEqual([
+      "model.py: 1 finding",
+      "  Model: 1 finding",
+      "    run: 48 ops, 0.04 s",
+      "    capture: 40 ops, 1 graph, 2 graph breaks, 1.3 s",
+      "    numerics: line 12: inductor computes this wrongly",
+    ]);
+  });
+
   test("what was known stays while a newer run has nothing yet, and is marked", () => {
     const session = new FakeSession();
     session.find(["Model", "preview", "float64 is not there"]);

@@ -38,6 +38,6 @@ describe("what Python writes is read in TypeScript", () => {
     expect(bare.op).toBeNull();
     const [notification] = vectors("AnalysisNotification.msgpack") as [AnalysisNotification];
     expect(notification.seconds).toBe(0.125);
-    expect(notification.targets?.[0]?.stages?.[0]?.stage).toBe("inductor");
+    expect(notification.targets?.[0]?.stages?.[0]?.stage).toBe("comparison");
   });
 });

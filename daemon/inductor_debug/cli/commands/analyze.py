@@ -106,7 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     types = "; ".join(f"{name}: {known.summary}" for name, known in TYPES.items())
     parser.add_argument("subjects", metavar="FILE[::TARGET]", nargs="+", help="a Python file, or a kept artifact")
     parser.add_argument("--type", choices=list(TYPES), default="summary", help=f"{types} (default: summary)")
-    stages = [stage.value for stage in Stage if stage is not Stage.LOAD]
+    looked_at = {stage for kind in TYPES.values() for stage in kind.stages}
+    stages = [stage.value for stage in Stage if stage in looked_at]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
     add_output(parser)
     add_run_arguments(parser)
