@@ -65,6 +65,33 @@ export interface AcceleratorList {
 }
 
 /**
+ * `inductorDebug.compareAccelerators`: the comparison with as many findings as fit; `place` of what `reason` says.
+ *
+ * `comparison` is None where the capture failed.
+ */
+export interface AcceleratorsAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly page?: string | null;
+  readonly root?: string;
+  readonly place: Location | null;
+  readonly comparison: AcceleratorComparison | null;
+}
+
+/**
+ * Names of accelerators and paths of profiles; those that come with the tool, and the chosen one, without any.
+ */
+export interface AcceleratorsRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly format?: PageFormat | null;
+  readonly accelerators?: readonly string[] | null;
+}
+
+/**
  * What an adapter said when it was asked in its own interpreter.
  *
  * `capabilities` is its profile on the wire, None where it has a problem. `files` are the sources that it was made
@@ -115,6 +142,13 @@ export interface AnalysisNotification {
 export interface Answered {
   readonly target: string;
   readonly document: DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults;
+}
+
+/**
+ * A file, or all files where none is named.
+ */
+export interface AnyFileRequest {
+  readonly uri?: string | null;
 }
 
 /**
@@ -177,6 +211,8 @@ export interface BisectAnswer {
   readonly reason: string | null;
   readonly notes: readonly string[];
   readonly artifacts: readonly ArtifactReference[];
+  readonly page?: string | null;
+  readonly root?: string;
   readonly bisections: readonly BisectDocument[];
   readonly said: readonly string[];
 }
@@ -231,6 +267,22 @@ export interface BisectOptions {
 export interface BisectPiece {
   readonly ladder: readonly BisectRung[];
   readonly planned?: readonly BisectStep[];
+}
+
+/**
+ * A bisection.
+ */
+export interface BisectRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly format?: PageFormat | null;
+  readonly reference?: string | null;
+  readonly backends?: readonly string[] | null;
+  readonly accelerator?: string | null;
+  readonly seed?: number | null;
+  readonly gradients?: boolean | null;
+  readonly passes?: boolean | null;
+  readonly inject?: readonly string[] | null;
 }
 
 /**
@@ -292,6 +344,48 @@ export interface Blame {
  * What torch.compile cannot take into a graph.
  */
 export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "skipped" | "disabled" | "requested" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
+
+/**
+ * A file of a bug report; `about` says in a few words what it is.
+ */
+export interface BugReportFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly about: string;
+}
+
+/**
+ * What a bug report is about: a shown finding by its `fingerprint`, or the target's most severe one.
+ *
+ * A bisection (`bisect`) may take minutes.
+ */
+export interface BugReportRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly fingerprint?: string;
+  readonly bisect?: boolean;
+}
+
+/**
+ * `inductorDebug.check`: the analysis of a file in numbers; its findings are diagnostics.
+ *
+ * `version` is None for a file that is not open, `generation` counts its analyses. `state` is as in
+ * `AnalysisNotification`. `cells` has, for a notebook, the number of each code cell and the line at which it begins in
+ * the text of all of them, which is what findings count in.
+ */
+export interface CheckAnswer {
+  readonly uri: string;
+  readonly version: number | null;
+  readonly generation: number;
+  readonly state: string;
+  readonly seconds: number;
+  readonly status: FileStatus;
+  readonly findings: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly artifacts?: readonly ArtifactReference[];
+  readonly cells?: readonly (readonly [number, number])[];
+}
 
 /**
  * How much of a target was looked at.
@@ -519,6 +613,26 @@ export interface DiffPiece {
 }
 
 /**
+ * A comparison.
+ */
+export interface DiffRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly backend?: string | null;
+  readonly reference?: string | null;
+  readonly atol?: number | null;
+  readonly rtol?: number | null;
+  readonly seed?: number | null;
+  readonly runs?: number | null;
+  readonly gradients?: boolean | null;
+  readonly inject?: readonly string[] | null;
+  readonly nodes?: boolean | null;
+  readonly plots?: boolean | null;
+  readonly maps?: boolean | null;
+  readonly time_limit?: number | null;
+}
+
+/**
  * A piece of a graph that an opaque backend was given by itself: the operations from `start` to `end`, exclusive.
  *
  * `isolated` is None where it could not be compiled or run by itself; `why` says what was raised. Of long pieces,
@@ -638,11 +752,28 @@ export interface DirectiveDraft {
 }
 
 /**
+ * A class by its `name`, and what its directive shall say, as Python; edits come where there are `inputs`.
+ */
+export interface DirectiveRequest {
+  readonly uri: string;
+  readonly text?: string | null;
+  readonly name: string;
+  readonly inputs?: string | null;
+  readonly init?: string | null;
+}
+
+/**
  * A function that runs eagerly: so many of its operations are in no graph.
  */
 export interface EagerFunction {
   readonly eager_function: string;
   readonly operations_outside: number;
+}
+
+/**
+ * For commands that need not be told anything.
+ */
+export interface EmptyRequest {
 }
 
 /**
@@ -653,6 +784,14 @@ export interface EagerFunction {
 export interface Entry {
   readonly expression: string;
   readonly at?: Location | null;
+}
+
+/**
+ * A rule by its id; `show` has its page shown as a message, too, for clients that do nothing with an answer.
+ */
+export interface ExplainRequest {
+  readonly rule: string;
+  readonly show?: boolean;
 }
 
 /**
@@ -706,6 +845,13 @@ export interface FileReport {
   readonly status: FileStatus;
   readonly targets?: readonly TargetReport[];
   readonly findings?: readonly Finding[];
+}
+
+/**
+ * A file.
+ */
+export interface FileRequest {
+  readonly uri: string;
 }
 
 /**
@@ -772,6 +918,21 @@ export interface FreeSize {
   readonly minimum?: number;
   readonly maximum?: number | null;
   readonly dimensions?: readonly string[];
+}
+
+/**
+ * `inductorDebug.bugReport`: what would be written, of which nothing is on the disk yet.
+ *
+ * `body` is the text of the issue, Markdown. `missing` says what could not be had, `redacted` how often what was taken
+ * out of the texts.
+ */
+export interface GatheredBugReport {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+  readonly files: readonly BugReportFile[];
+  readonly missing: readonly string[];
+  readonly redacted: Readonly<Record<string, number>>;
 }
 
 /**
@@ -881,6 +1042,18 @@ export interface GraphNode {
   readonly flops?: number | null;
   readonly kind?: OperationKind | null;
   readonly written?: number | null;
+}
+
+/**
+ * Stages whose graphs are wanted, of "mock", "aot" and "inductor"; the first two where none are named.
+ *
+ * `fresh` asks for new ones, even where the analysis has captured the file as it is now.
+ */
+export interface GraphRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly stages?: readonly Stage[] | null;
+  readonly fresh?: boolean;
 }
 
 /**
@@ -1242,6 +1415,14 @@ export interface OutlineEntry {
 }
 
 /**
+ * A document; its `text` is needed where the server is not told of such documents, as of cells of notebooks.
+ */
+export interface OutlineRequest {
+  readonly uri: string;
+  readonly text?: string | null;
+}
+
+/**
  * A tensor whose memory is larger than one tensor may have.
  *
  * `storage_bytes` is the least that its memory can be; sizes of `shape` that have symbols are text (`63*s0`).
@@ -1258,6 +1439,47 @@ export interface OversizedTensor {
 export interface OversizedTensors {
   readonly oversized_tensors: readonly OversizedTensor[];
   readonly bytes_allowed: number;
+}
+
+/**
+ * How an answer is written down for people, beside the answer itself.
+ */
+export type PageFormat = "html";
+
+/**
+ * A target, and whether the answer comes with a page.
+ */
+export interface PageRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly format?: PageFormat | null;
+}
+
+/**
+ * What became of an order whose answer may come with a page, for who asks for one.
+ *
+ * `page` is its text, None where it is the last of the artifacts, or where nothing came of the order. Links in it
+ * start at `root`, the folder of the project.
+ */
+export interface PagedOutcome {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly page?: string | null;
+  readonly root?: string;
+}
+
+/**
+ * What has been added to the answer about a target while it is made: a value of LSP's `partialResultToken`.
+ *
+ * `page` is the page of all pieces so far, for who has asked for one.
+ */
+export interface PartialResult {
+  readonly target: string;
+  readonly document: DiffPiece | BisectPiece;
+  readonly page?: string | null;
 }
 
 /**
@@ -1333,6 +1555,19 @@ export interface ReportAnswer {
 }
 
 /**
+ * What a report is written as.
+ */
+export type ReportFormat = "html" | "json";
+
+/**
+ * A report on a file.
+ */
+export interface ReportRequest {
+  readonly uri: string;
+  readonly format?: ReportFormat;
+}
+
+/**
  * `inductorDebug.repro`: the reproducer, with the script as `text` where no file has it.
  */
 export interface ReproAnswer {
@@ -1387,6 +1622,18 @@ export interface ReproOptions {
 }
 
 /**
+ * A reproducer.
+ */
+export interface ReproRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly rule?: string | null;
+  readonly line?: number | null;
+  readonly fingerprint?: string | null;
+  readonly backend?: string | null;
+}
+
+/**
  * Reduce a failure to a minimal script: of the finding that fits, or of what `backend` does to the target.
  *
  * What is empty or None fits every finding. `line` is zero-based and anywhere in the finding's range, `range` is all
@@ -1416,6 +1663,14 @@ export interface RuleCount {
   readonly rule: string;
   readonly severity: Severity;
   readonly findings: number;
+}
+
+/**
+ * `inductorDebug.explain`: the page of a rule.
+ */
+export interface RulePage {
+  readonly rule: string;
+  readonly markdown: string;
 }
 
 /**
@@ -1462,6 +1717,15 @@ export interface SameResultsTask {
   readonly edited: string;
   readonly witness?: string;
   readonly condition?: boolean;
+}
+
+/**
+ * Sizes of inputs by name, whole numbers from 1; those that are not named are as usual again.
+ */
+export interface SetSizesRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly sizes: Readonly<Record<string, number>>;
 }
 
 /**
@@ -1633,6 +1897,14 @@ export interface TargetReport {
 }
 
 /**
+ * A target of a file, or all of them: "".
+ */
+export interface TargetRequest {
+  readonly uri: string;
+  readonly target?: string;
+}
+
+/**
  * A target declared outside the file, from `[tool.inductor-debug.targets."file.py::Name"]`.
  *
  * `init` and `inputs` are Python expressions, evaluated in the module's namespace inside the worker. `at` is where it
@@ -1745,6 +2017,21 @@ export interface TensorTimeline {
   readonly statements?: readonly TimelineStatement[];
   readonly names?: readonly TimelineName[];
   readonly symbols?: Readonly<Record<string, number>>;
+}
+
+/**
+ * A line of the open document's present text.
+ *
+ * Of several runs of the line the one in `module` is told, else number `call`; `target` is preferred to others that
+ * run it. `first` is the number of the first row that is wanted.
+ */
+export interface TensorsRequest {
+  readonly uri: string;
+  readonly line: number;
+  readonly target?: string;
+  readonly call?: number;
+  readonly module?: string;
+  readonly first?: number;
 }
 
 /**
@@ -1909,6 +2196,8 @@ export interface TransfersAnswer {
   readonly reason: string | null;
   readonly notes: readonly string[];
   readonly artifacts: readonly ArtifactReference[];
+  readonly page?: string | null;
+  readonly root?: string;
   readonly transfers: readonly TransfersOverview[];
 }
 
@@ -1984,6 +2273,43 @@ export interface UnwantedDtype {
 }
 
 /**
+ * `inductorDebug.checkWorkspace`: all checks in numbers; `not_opened_why` says in words what was left out.
+ */
+export interface WorkspaceAnswer {
+  readonly files: number;
+  readonly files_with_findings: number;
+  readonly findings: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly not_opened: number;
+  readonly not_opened_why: string;
+  readonly seconds: number;
+}
+
+/**
+ * Folders by their URIs; all of the workspace where there are none.
+ */
+export interface WorkspaceRequest {
+  readonly folders?: readonly string[] | null;
+}
+
+/**
+ * A report that was gathered, by its `id`, and the path of the file to `write` it into.
+ */
+export interface WriteBugReportRequest {
+  readonly id: string;
+  readonly write: string;
+}
+
+/**
+ * `inductorDebug.bugReport`: the archive that was written.
+ */
+export interface WrittenBugReport {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
  * A call whose arguments do not fit what is called.
  *
  * `called` is what the source calls (`self.block`), `takes` the names of its parameters. `missing_arguments` have no
@@ -1999,3 +2325,28 @@ export interface WrongCall {
 }
 
 export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | InferenceHint | Loaded | PartlyAnswered | Progressed | SizesSeen | StageCaptured | StageFinished | StageStarted | TensorsSeen | UntakenSeen;
+
+/**
+ * The commands of the server: what each is told, and what it answers.
+ */
+export interface Commands {
+  readonly "inductorDebug.check": { readonly request: FileRequest; readonly answer: CheckAnswer };
+  readonly "inductorDebug.checkWorkspace": { readonly request: WorkspaceRequest; readonly answer: WorkspaceAnswer };
+  readonly "inductorDebug.graph": { readonly request: GraphRequest; readonly answer: GraphAnswer };
+  readonly "inductorDebug.diff": { readonly request: DiffRequest; readonly answer: DiffAnswer };
+  readonly "inductorDebug.repro": { readonly request: ReproRequest; readonly answer: ReproAnswer };
+  readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };
+  readonly "inductorDebug.transfers": { readonly request: PageRequest; readonly answer: TransfersAnswer };
+  readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
+  readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };
+  readonly "inductorDebug.setSizes": { readonly request: SetSizesRequest; readonly answer: TargetSizes };
+  readonly "inductorDebug.outline": { readonly request: OutlineRequest; readonly answer: FileOutline };
+  readonly "inductorDebug.directive": { readonly request: DirectiveRequest; readonly answer: DirectiveDraft | null };
+  readonly "inductorDebug.tensors": { readonly request: TensorsRequest; readonly answer: LineTensors };
+  readonly "inductorDebug.bugReport": { readonly request: WriteBugReportRequest | BugReportRequest; readonly answer: WrittenBugReport | GatheredBugReport };
+  readonly "inductorDebug.report": { readonly request: ReportRequest; readonly answer: ReportAnswer };
+  readonly "inductorDebug.cancel": { readonly request: AnyFileRequest; readonly answer: null };
+  readonly "inductorDebug.restart": { readonly request: EmptyRequest; readonly answer: null };
+  readonly "inductorDebug.inferAnew": { readonly request: FileRequest; readonly answer: null };
+  readonly "inductorDebug.explain": { readonly request: ExplainRequest; readonly answer: RulePage };
+}

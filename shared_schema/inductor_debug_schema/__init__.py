@@ -37,6 +37,7 @@ from inductor_debug_schema.answers.diff_document import (
 )
 from inductor_debug_schema.answers.growing import grown
 from inductor_debug_schema.answers.order_answers import (
+    AcceleratorsAnswer,
     BisectAnswer,
     BisectOptions,
     DiffAnswer,
@@ -46,6 +47,7 @@ from inductor_debug_schema.answers.order_answers import (
     GraphStage,
     GraphTarget,
     OrderOutcome,
+    PagedOutcome,
     ReportAnswer,
     ReproAnswer,
     ReproOptions,
@@ -65,6 +67,38 @@ from inductor_debug_schema.answers.transfers_document import (
 from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
+from inductor_debug_schema.commands.command_answers import (
+    BugReportFile,
+    CheckAnswer,
+    GatheredBugReport,
+    PartialResult,
+    RulePage,
+    WorkspaceAnswer,
+    WrittenBugReport,
+)
+from inductor_debug_schema.commands.command_requests import (
+    AcceleratorsRequest,
+    AnyFileRequest,
+    BisectRequest,
+    BugReportRequest,
+    DiffRequest,
+    DirectiveRequest,
+    EmptyRequest,
+    ExplainRequest,
+    FileRequest,
+    GraphRequest,
+    OutlineRequest,
+    PageFormat,
+    PageRequest,
+    ReportFormat,
+    ReportRequest,
+    ReproRequest,
+    SetSizesRequest,
+    TargetRequest,
+    TensorsRequest,
+    WorkspaceRequest,
+    WriteBugReportRequest,
+)
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
@@ -160,6 +194,36 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
+    "AcceleratorsAnswer",
+    "AcceleratorsRequest",
+    "AnyFileRequest",
+    "BisectRequest",
+    "BugReportFile",
+    "BugReportRequest",
+    "CheckAnswer",
+    "DiffRequest",
+    "DirectiveRequest",
+    "EmptyRequest",
+    "ExplainRequest",
+    "FileRequest",
+    "GatheredBugReport",
+    "GraphRequest",
+    "OutlineRequest",
+    "PageFormat",
+    "PageRequest",
+    "PagedOutcome",
+    "PartialResult",
+    "ReportFormat",
+    "ReportRequest",
+    "ReproRequest",
+    "RulePage",
+    "SetSizesRequest",
+    "TargetRequest",
+    "TensorsRequest",
+    "WorkspaceAnswer",
+    "WorkspaceRequest",
+    "WriteBugReportRequest",
+    "WrittenBugReport",
     "GraphAnswer",
     "GraphStage",
     "GraphTarget",

@@ -7,6 +7,7 @@ may be assumed. Unknown keys are ignored, so that a newer peer can add fields; a
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import types
 import typing
@@ -19,6 +20,14 @@ T = TypeVar("T")
 
 class WireError(ValueError):
     """A value from the wire does not fit the type it should have; the message names the field."""
+
+
+class UnknownMemberError(WireError):
+    """A text from the wire is none of the `members` that there are."""
+
+    def __init__(self, where: str, said: Any, members: list[str]) -> None:
+        super().__init__(f"{where}: expected one of {', '.join(members)}, got {said!r}")
+        self.said, self.members = said, members
 
 
 def to_wire(value: Any) -> Any:
@@ -44,7 +53,7 @@ def from_wire(cls: type[T], data: Any) -> T:
     Raises:
         WireError: `data` does not have the shape of `cls`.
     """
-    return typing.cast(T, _read(cls, data, getattr(cls, "__name__", str(cls))))
+    return typing.cast(T, read_value(cls, data, getattr(cls, "__name__", str(cls))))
 
 
 def key_of(name: str) -> str:
@@ -70,7 +79,12 @@ def _field_types(cls: type) -> tuple[tuple[str, Any, bool], ...]:
     )
 
 
-def _read(kind: Any, data: Any, where: str) -> Any:
+def read_value(kind: Any, data: Any, where: str) -> Any:
+    """As `from_wire`, of any type that a field may have; errors say that the value is at `where`.
+
+    Raises:
+        WireError: `data` does not have the shape of `kind`.
+    """
     if kind is Any:
         return data
     origin = typing.get_origin(kind)
@@ -81,8 +95,8 @@ def _read(kind: Any, data: Any, where: str) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         try:
             return kind(data)
-        except ValueError as error:
-            raise WireError(f"{where}: {error}") from None
+        except ValueError:
+            raise UnknownMemberError(where, data, [member.value for member in kind]) from None
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _read_dataclass(kind, data, where)
     if kind is float and isinstance(data, int) and not isinstance(data, bool):
@@ -93,15 +107,14 @@ def _read(kind: Any, data: Any, where: str) -> Any:
 
 
 def _read_union(kind: Any, data: Any, where: str) -> Any:
-    for member in typing.get_args(kind):
-        if member is type(None):
-            if data is None:
-                return None
-            continue
-        try:
-            return _read(member, data, where)
-        except WireError:
-            continue
+    members = [member for member in typing.get_args(kind) if member is not type(None)]
+    if data is None and len(members) < len(typing.get_args(kind)):
+        return None
+    if len(members) == 1:
+        return read_value(members[0], data, where)
+    for member in members:
+        with contextlib.suppress(WireError):
+            return read_value(member, data, where)
     raise WireError(f"{where}: {type(data).__name__} fits no member of {kind}")
 
 
@@ -109,11 +122,16 @@ def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: s
     if origin is dict:
         if not isinstance(data, dict):
             raise WireError(f"{where}: expected dict, got {type(data).__name__}")
-        return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
+        return {key: read_value(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
     if not isinstance(data, (list, tuple)):
         raise WireError(f"{where}: expected list, got {type(data).__name__}")
-    items = [_read(arguments[0], item, f"{where}[{index}]") for index, item in enumerate(data)]
-    return items if origin is list else origin(items)
+    fixed = origin is tuple and Ellipsis not in arguments
+    kinds = arguments if fixed else arguments[:1] * len(data)
+    if len(kinds) != len(data):
+        raise WireError(f"{where}: expected {len(kinds)} values, got {len(data)}")
+    return origin(
+        read_value(kind, item, f"{where}[{index}]") for index, (kind, item) in enumerate(zip(kinds, data, strict=True))
+    )
 
 
 def _read_dataclass(cls: type, data: Any, where: str) -> Any:
@@ -123,7 +141,7 @@ def _read_dataclass(cls: type, data: Any, where: str) -> Any:
     for name, kind, required in _field_types(cls):
         key = key_of(name)
         if key in data:
-            values[name] = _read(kind, data[key], f"{where}.{key}")
+            values[name] = read_value(kind, data[key], f"{where}.{key}")
         elif required:
             raise WireError(f"{where}.{key} is missing")
     return cls(**values)

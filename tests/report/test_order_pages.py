@@ -4,61 +4,119 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Any
+from dataclasses import replace
 
 import pytest
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.html.accelerator_page import accelerator_page
 from inductor_debug.report.html.bisect_page import Climb, bisect_page
 from inductor_debug.report.html.transfers_page import transfers_page
 from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug_schema import (
+    AcceleratorColumn,
+    AcceleratorComparison,
+    BisectDocument,
+    BisectGuilty,
+    BisectPiece,
+    BisectRung,
+    BisectStep,
+    BisectVerdict,
+    Checked,
+    Crossing,
+    DeviceLayout,
+    Direction,
+    FileStatus,
+    Finding,
+    Position,
+    Range,
+    RoundTrip,
+    RuleCount,
+    RungState,
+    Severity,
+    Stage,
+    TargetCost,
+    TargetReport,
+    TransferExample,
+    TransferRow,
+    TransfersDocument,
+    TransferSummary,
+)
 
 EVIL = "\"><script>alert('x')</script>&amp;"
-RANGE = {"start": {"line": 5, "character": 11}, "end": {"line": 5, "character": 16}}
-BISECTION: dict[str, Any] = {
-    "target": "Net",
-    "ladder": [
-        {"backend": "eager", "adds": "the model", "state": "ok", "why": "The model runs.", "seconds": 0.01},
-        {"backend": "spyre", "state": "wrong", "why": EVIL},
+GUILTY = BisectGuilty(
+    backend="spyre",
+    graph="0",
+    direction=Direction.FORWARD,
+    node="mul",
+    op="aten.mul.Tensor",
+    path="/work/a b/model.py",
+    range=Range(Position(5, 11), Position(5, 16)),
+)
+BISECTION = BisectDocument(
+    schema=1,
+    target="Net",
+    ladder=[
+        BisectRung("eager", "the model", RungState.OK, "The model runs.", 0.01),
+        BisectRung("spyre", "", RungState.WRONG, EVIL, 0.0),
     ],
-    "verdict": "back-end",
-    "guilty": {
-        "backend": "spyre",
-        "graph": "0",
-        "direction": "forward",
-        "pass": None,
-        "node": "mul",
-        "op": "aten.mul.Tensor",
-        "path": "/work/a b/model.py",
-        "range": RANGE,
-    },
-    "commands": ["inductor-debug diff '/work/a b/model.py::Net' --backend dynamo"],
-    "notes": ["<no> pass was searched"],
-}
-TRANSFER: dict[str, Any] = {
-    "graph": "0",
-    "direction": "to-device",
-    "role": "input",
-    "name": "x",
-    "shape": [2],
-    "dtype": "int64",
-    "device_dtype": "int32",
-    "device_bytes": 128,
-    "layout": {"size": [1, 32], "bytes": 128, "padding_bytes": 120},
-    "digest": "0123456789abcdef",
-    "round_trip": "changed",
-    "changed": 1,
-    "example": {"index": [1], "before": "1099511627776", "after": "0"},
-    "path": "/work/model.py",
-    "line": 3,
-}
-CROSSED: dict[str, Any] = {
-    "target": "double",
-    "accelerator": "spyre",
-    "summary": {"transfers": 2, "host_bytes": 32, "device_bytes": 256, "changed": 1},
-    "transfers": [TRANSFER],
-    "problem": None,
-    "error": None,
-}
+    verdict=BisectVerdict.BACK_END,
+    guilty=GUILTY,
+    commands=["inductor-debug diff '/work/a b/model.py::Net' --backend dynamo"],
+    notes=["<no> pass was searched"],
+)
+TRANSFER = TransferRow(
+    graph="0",
+    direction=Crossing.TO_DEVICE,
+    role="input",
+    name="x",
+    shape=[2],
+    stride=[1],
+    dtype="int64",
+    device_dtype="int32",
+    host_bytes=16,
+    device_bytes=128,
+    layout=DeviceLayout([1, 32], [32, 1], 128, 120),
+    digest="0123456789abcdef",
+    round_trip=RoundTrip.CHANGED,
+    changed=1,
+    example=TransferExample([1], "1099511627776", "0"),
+    path="/work/model.py",
+    line=3,
+    note="",
+)
+CROSSED = TransfersDocument(
+    schema=1,
+    target="double",
+    accelerator="spyre",
+    transfers=[TRANSFER],
+    summary=TransferSummary(2, 32, 256, 1),
+    problem=None,
+    error=None,
+)
+HERE = Range(Position(11, 4), Position(11, 20))
+FOUND = [Finding("dtype", Severity.WARNING, words, "/work/model.py", HERE, Stage.MOCK) for words in ("a <b> is", "c")]
+COST = TargetCost("Net", Stage.MOCK, 200, 5, 1_234_000_000, 2048, 1 << 20, exact=True)
+SPYRE = AcceleratorColumn(
+    "spyre",
+    "spyre",
+    "IBM Spyre",
+    chosen=False,
+    status=FileStatus.FINDINGS,
+    device_bytes=128 << 30,
+    counts=[RuleCount("dtype", Severity.WARNING, 5)],
+    costs=[COST],
+    findings=FOUND,
+    left_out=3,
+)
+BOARD = AcceleratorColumn(
+    "/work/boards/board.toml",
+    "<board>",
+    "",
+    chosen=True,
+    status=FileStatus.CLEAN,
+    costs=[replace(COST, unsupported_ops=0, seconds_at_least=0.0032, limited_by="memory")],
+)
+COMPARED = AcceleratorComparison("/work/model.py", "Net", columns=[SPYRE, BOARD])
 ABOUT = (FileNames("/work", "/work"), ShownTexts())
 
 
@@ -81,29 +139,30 @@ def test_a_bisection_has_its_verdict_the_ladder_the_guilty_expression_and_the_co
 
 
 def test_a_bisection_that_found_nothing_says_so_and_no_more() -> None:
-    page = bisect_page([{**BISECTION, "verdict": "none", "guilty": None, "commands": [], "notes": []}], *ABOUT)
+    page = bisect_page([replace(BISECTION, verdict=BisectVerdict.NONE, guilty=None, commands=[], notes=[])], *ABOUT)
     assert "<p>No layer goes wrong.</p>" in page
     assert "<h2>" not in page
 
 
 def test_several_targets_are_on_one_page() -> None:
-    text = read(bisect_page([BISECTION, {**BISECTION, "target": "Other"}], *ABOUT))
+    text = read(bisect_page([BISECTION, replace(BISECTION, target="Other")], *ABOUT))
     assert "Bisection of Net" in text
     assert "Bisection of Other" in text
 
 
 def test_a_ladder_that_is_being_climbed_shows_what_is_done_what_runs_and_what_waits() -> None:
     climb = Climb()
-    climb.hear("Net", {"planned": [{"backend": name, "adds": ""} for name in ("eager", "dynamo", "inductor")]})
-    text = read(climb.hear("Net", {"ladder": BISECTION["ladder"][:1]}))
+    planned = [BisectStep(name, "") for name in ("eager", "dynamo", "inductor")]
+    climb.hear("Net", BisectPiece(ladder=[], planned=planned))
+    text = read(climb.hear("Net", BisectPiece(ladder=BISECTION.ladder[:1])))
     assert "eager the model pass" in text
     assert "dynamo running… not run inductor waiting not run" in text
 
 
 def test_transfers_have_a_row_each_and_what_does_not_come_back_comes_first() -> None:
-    back = {**TRANSFER, "direction": "to-host", "role": "output", "name": "mul", "shape": [], "device_dtype": "int64"}
-    kept = {**back, "layout": None, "round_trip": "not-run", "path": None, "line": None}
-    page = transfers_page([{**CROSSED, "transfers": [TRANSFER, kept]}], *ABOUT)
+    back = replace(TRANSFER, direction=Crossing.TO_HOST, role="output", name="mul", shape=[], device_dtype="int64")
+    kept = replace(back, layout=None, round_trip=RoundTrip.NOT_RUN, path=None, line=None)
+    page = transfers_page([replace(CROSSED, transfers=[TRANSFER, kept])], *ABOUT)
     text = read(page)
     assert "2 transfers, 32 B on the host, 256 B on spyre." in text
     assert "x : 1 element of int64 is kept as int32; 1099511627776 at [1] becomes 0 (model.py, line 4)" in text
@@ -113,27 +172,59 @@ def test_transfers_have_a_row_each_and_what_does_not_come_back_comes_first() -> 
 
 
 def test_a_run_that_went_wrong_says_what() -> None:
-    said = {"problem": "the model does not fit", "error": "ValueError: no", "transfers": []}
-    page = transfers_page([{**CROSSED, **said}], *ABOUT)
+    said = replace(CROSSED, problem="the model does not fit", error="ValueError: no", transfers=[])
+    page = transfers_page([said], *ABOUT)
     assert "<strong>the model does not fit</strong>" in page
     assert "<strong>ValueError: no</strong>" in page
     assert "<table>" not in page
 
 
 def test_thousands_of_transfers_are_cut_and_the_page_says_so() -> None:
-    page = transfers_page([{**CROSSED, "transfers": [TRANSFER] * 1500}], *ABOUT)
+    page = transfers_page([replace(CROSSED, transfers=[TRANSFER] * 1500)], *ABOUT)
     assert "The log has more: 1,500 transfers." in read(page)
+
+
+def test_each_accelerator_has_a_column_and_what_its_profile_does_not_say_stays_empty() -> None:
+    page = accelerator_page(COMPARED, *ABOUT)
+    assert "<h1>Accelerators for Net</h1>" in page
+    assert '<th scope="row">ops without a kernel</th><td>5 of 200 (2.5%)</td><td>0 of 200</td>' in page
+    assert '<th scope="row">peak memory, at least</th><td>1 MiB of 128 GiB</td><td>1 MiB</td>' in page
+    assert '<th scope="row">time, at least</th><td></td><td>3.2 ms (memory)</td>' in page
+
+
+def test_a_head_chooses_its_accelerator_but_for_the_one_that_is_chosen() -> None:
+    page = accelerator_page(COMPARED, *ABOUT)
+    assert re.findall(r'<span data-accelerator="([^"]*)">([^<]*)</span>', page) == [("spyre", "spyre")]
+    assert "&lt;board&gt; <small>(chosen)</small>" in page
+
+
+def test_a_number_leads_to_its_findings_each_of_which_leads_to_its_expression() -> None:
+    page = accelerator_page(COMPARED, *ABOUT)
+    assert '<td><a href="#all-0">5</a></td><td>0</td>' in page
+    targets = re.findall(r'href="#([^"]+)"', page)
+    assert len(targets) == 2
+    assert all(f'id="{target}"' in page for target in targets)
+    link = '<a href="model.py#L12" data-range="11:4-11:20">model.py, line 12</a>'
+    assert f"<li>{link}: a &lt;b&gt; is</li><li>{link}: c</li>" in page
+    assert "3 more are not listed here; a check for spyre lists them all." in page
+
+
+def test_what_was_not_checked_is_said_above_the_table_of_accelerators() -> None:
+    partly = TargetReport("Net", 0, [], checked=Checked.PARTLY, why="it ends with the error in line 3")
+    text = read(accelerator_page(replace(COMPARED, targets=[partly]), *ABOUT))
+    assert text.index("it ends with the error in line 3") < text.index("warning dtype")
 
 
 @pytest.mark.parametrize(
     "page",
     [
         bisect_page(
-            [{**BISECTION, "target": EVIL, "commands": [shlex.join(["inductor-debug", EVIL])], "notes": [EVIL]}], *ABOUT
+            [replace(BISECTION, target=EVIL, commands=[shlex.join(["inductor-debug", EVIL])], notes=[EVIL])], *ABOUT
         ),
-        bisect_page([{**BISECTION, "guilty": {**BISECTION["guilty"], "op": EVIL, "path": f"/{EVIL}"}}], *ABOUT),
-        transfers_page([{**CROSSED, "error": EVIL, "transfers": [{**TRANSFER, "name": EVIL, "path": EVIL}]}], *ABOUT),
-        Climb().hear(EVIL, {"planned": [{"backend": EVIL, "adds": EVIL}]}),
+        bisect_page([replace(BISECTION, guilty=replace(GUILTY, op=EVIL, path=f"/{EVIL}"))], *ABOUT),
+        transfers_page([replace(CROSSED, error=EVIL, transfers=[replace(TRANSFER, name=EVIL, path=EVIL)])], *ABOUT),
+        Climb().hear(EVIL, BisectPiece(ladder=[], planned=[BisectStep(EVIL, EVIL)])),
+        accelerator_page(replace(COMPARED, target=EVIL, columns=[replace(BOARD, name=EVIL, title=EVIL)]), *ABOUT),
     ],
 )
 def test_text_never_becomes_markup(page: str) -> None:

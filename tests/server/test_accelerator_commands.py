@@ -54,13 +54,19 @@ async def test_one_message_holds_the_comparison_and_says_what_it_left_out(
     assert board.left_out > 0
     assert len(board.findings) + board.left_out == sum(count.findings for count in board.counts) > LINES
 
+    paged = (await asked(client, uri=path.as_uri(), accelerators=["board.toml", "none"], format="html"))["result"]
+    [kept] = [artifact["path"] for artifact in paged["artifacts"] if artifact["media_type"] == "text/html"]
+    page = Path(kept).read_text(encoding="utf-8")
+    assert paged["page"] is None, "it fits into no message"
+    assert page.count("<li>") == sum(count.findings for one in (board, none) for count in one.counts), "all of them"
+
     answer = (await asked(client, uri=path.as_uri(), target="Net"))["result"]
     assert [column["name"] for column in answer["comparison"]["columns"]] == ["mock", "spyre"]
 
     error = (await asked(client, uri=path.as_uri(), accelerators=["sypre"]))["error"]
     assert "did you mean 'spyre'" in error["message"]
     error = (await asked(client, uri=path.as_uri(), accelerators="spyre"))["error"]
-    assert "must be a list" in error["message"]
+    assert "`accelerators`: expected list, got str" in error["message"]
 
     path.write_text("raise ValueError('no model today')\n", encoding="utf-8")
     answer = (await asked(client, uri=path.as_uri()))["result"]

@@ -91,9 +91,9 @@ async def test_a_bisection_climbs_what_is_asked_for_and_answers_with_its_documen
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"backends": "dynamo"}, "`backends` must be of type list."),
-        ({"seed": True}, "`seed` must be of type int."),
-        ({"target": 3}, "`target` must be the name of a target."),
+        ({"backends": "dynamo"}, "`backends`: expected list, got str."),
+        ({"seed": True}, "`seed`: expected int, got bool."),
+        ({"target": 3}, "`target`: expected str, got int."),
         ({"reference": "/nowhere/chip.toml"}, "/nowhere/chip.toml"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -136,7 +136,7 @@ async def test_rungs_are_told_as_they_are_climbed(start_editor: Make) -> None:
     editor.engine.events = [PartlyAnswered("Net", answer(BisectPiece, {"ladder": RUNGS}))]
     await editor.answer(ask(editor, "bisect", target="Net", partialResultToken="rungs"))
     told = [params["value"] for params in editor.messages.of("$/progress") if params["token"] == "rungs"]
-    assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"], "planned": []}}]
+    assert told == [{"target": "Net", "document": {"ladder": DOCUMENT["ladder"], "planned": []}, "page": None}]
 
 
 async def test_who_asks_for_a_page_gets_it_already_while_the_ladder_is_climbed(start_editor: Make) -> None:
@@ -170,4 +170,4 @@ async def test_a_page_that_fits_into_no_message_is_an_artifact_or_else_shorter(s
     assert result["page"] is None
     assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path, page.path]
     refused = (await editor.answer(ask(editor, "transfers", target="Net", format="pdf")))["error"]
-    assert "`format` must be html" in refused["message"]
+    assert "`format`: unknown value 'pdf'; there are html" in refused["message"]

@@ -106,7 +106,7 @@ async def test_only_the_newest_reports_can_be_written(start_editor: Make, tmp_pa
     [
         ({"fingerprint": "gone"}, "The finding is not there any more."),
         ({"uri": "untitled:Untitled-1"}, "untitled:Untitled-1 is not the URI of a file."),
-        ({"target": ["Model"]}, "`target` must be the name of a target."),
+        ({"target": ["Model"]}, "inductorDebug.bugReport: `target`: expected str, got list."),
     ],
     ids=["finding gone", "no file", "no target"],
 )

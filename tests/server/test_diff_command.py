@@ -60,8 +60,8 @@ async def test_it_answers_with_verdicts_and_blame_and_leaves_the_numbers_to_the_
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"runs": "two"}, "`runs` must be of type int"),
-        ({"seed": True}, "`seed` must be of type int"),
+        ({"runs": "two"}, "`runs`: expected int, got str"),
+        ({"seed": True}, "`seed`: expected int, got bool"),
         ({"target": 3}, "`target`"),
         ({"backend": "missing.toml"}, "missing.toml"),
     ],
@@ -92,7 +92,7 @@ async def test_rows_are_told_as_they_come_and_fit_into_messages(make_editor: Mak
     ]
     await editor.answer(asked_for(editor, partialResultToken="rows"))
     pieces = pieces_of(editor, "rows")
-    assert pieces[0] == {"target": "Net", "document": to_wire(BEGUN.piece)}
+    assert pieces[0] == {"target": "Net", "document": to_wire(BEGUN.piece), "page": None}
     assert sum(len(piece["document"]["outputs"]) for piece in pieces) == rows
     assert pieces[-1]["document"]["notes"] == ["y" * 100]
     assert len(pieces) == 2 if rows == 1 else len(pieces) > 4

@@ -76,7 +76,7 @@ async def test_a_report_of_no_known_format_is_refused_before_anything_runs(start
     editor = await start_editor()
     params = {"command": "inductorDebug.report", "arguments": [{"uri": URI, "format": "pdf"}]}
     response = await editor.answer(editor.ask("workspace/executeCommand", params))
-    assert response["error"]["message"] == "`format` must be one of html, json."
+    assert response["error"]["message"] == "inductorDebug.report: `format`: unknown value 'pdf'; there are html, json."
     assert editor.engine.calls == []
 
 

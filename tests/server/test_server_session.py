@@ -253,6 +253,7 @@ async def test_check_analyses_an_open_document_and_answers_with_a_summary(start_
         "warnings": 1,
         "seconds": 0.25,
         "artifacts": [],
+        "cells": [],
     }
 
 
@@ -296,19 +297,19 @@ async def test_cancel_and_restart_do_what_they_say(start_editor: Make) -> None:
     ("command", "arguments", "word"),
     [
         ("inductorDebug.undo", ["file:///project/model.py"], "not available"),
-        ("inductorDebug.graph", [], "needs the URI"),
+        ("inductorDebug.graph", [], "needs the option `uri`"),
         ("inductorDebug.graph", ["untitled:Untitled-1"], "not the URI of a file"),
         ("inductorDebug.graph", [{"uri": "file:///model.py", "stages": ["preview"]}], "mock, aot, inductor"),
         ("inductorDebug.graph", [{"uri": "file:///model.py", "stages": ["moc"]}], "did you mean 'mock'?"),
-        ("inductorDebug.graph", [{"uri": "file:///model.py", "target": 3}], "name of a target"),
+        ("inductorDebug.graph", [{"uri": "file:///model.py", "target": 3}], "`target`: expected str"),
         ("inductorDebug.graph", [{"uri": "file:///model.py", "stage": ["aot"]}], "'stage'; did you mean 'stages'?"),
         ("inductorDebug.diff", [{"uri": "file:///model.py", "refrence": "eager"}], "did you mean 'reference'?"),
         ("inductorDebug.bisect", [{"uri": "file:///model.py", "backend": "inductor"}], "did you mean 'backends'?"),
         ("inductorDebug.repro", [{"uri": "file:///model.py", "colour": "red"}], "unknown option 'colour'; there are"),
         ("inductorDebug.report", [{"uri": "file:///model.py", "fromat": "html"}], "did you mean 'format'?"),
         ("somebody.else", [], "not available"),
-        ("inductorDebug.check", [], "needs the URI"),
-        ("inductorDebug.check", [7], "needs the URI"),
+        ("inductorDebug.check", [], "needs the option `uri`"),
+        ("inductorDebug.check", [7], "`uri`: expected str, got int"),
         ("inductorDebug.check", ["untitled:Untitled-1"], "not the URI of a file"),
     ],
 )

@@ -111,7 +111,7 @@ async def test_an_editor_changes_sizes_and_is_shown_what_follows(
 
     for sizes, message in (
         ({"batch": 0}, "whole numbers from 1"),
-        ({"batch": True}, "whole numbers from 1"),
+        ({"batch": True}, "`sizes`.batch: expected int"),
         ({"batch": 1 << 40}, "whole numbers from 1"),
         ({"bach": 3}, "did you mean 'batch'"),
     ):

@@ -110,10 +110,10 @@ async def test_a_message_stays_small_and_the_rest_is_asked_for(serve: Serve, tmp
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "`line` is needed"),
+        ({}, "needs the option `line`"),
         ({"line": -1}, "numbers from 0 on"),
-        ({"line": "3"}, "numbers from 0 on"),
-        ({"line": 1, "module": 4}, "must be names"),
+        ({"line": "3"}, "`line`: expected int, got str"),
+        ({"line": 1, "module": 4}, "`module`: expected str, got int"),
         ({"line": 1, "colour": "red"}, "colour"),
     ],
 )

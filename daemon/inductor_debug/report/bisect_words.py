@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+
+from inductor_debug_schema import BisectDocument, BisectVerdict
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
 
 VERDICTS = {
-    "none": "no layer goes wrong",
-    "front-end": "the front end goes wrong: what captures and rewrites graphs",
-    "back-end": "the back end goes wrong: what generates and runs code",
-    "environment": "the environment is to blame: the model itself, or what is installed",
-    "data-transfer": "values change on their way to the accelerator or back",
+    BisectVerdict.NONE: "no layer goes wrong",
+    BisectVerdict.FRONT_END: "the front end goes wrong: what captures and rewrites graphs",
+    BisectVerdict.BACK_END: "the back end goes wrong: what generates and runs code",
+    BisectVerdict.ENVIRONMENT: "the environment is to blame: the model itself, or what is installed",
+    BisectVerdict.DATA_TRANSFER: "values change on their way to the accelerator or back",
 }
 
 
-def verdict_sentence(document: dict[str, Any]) -> str:
+def verdict_sentence(document: BisectDocument) -> str:
     """What a bisection comes to: "Net: no layer goes wrong"."""
-    return f"{printable(document['target'])}: {VERDICTS.get(document['verdict'], document['verdict'])}."
+    return f"{printable(document.target)}: {VERDICTS[document.verdict]}."
 
 
 def typed(command: str, places: FileNames) -> str:

@@ -13,7 +13,9 @@ from inductor_debug_schema.answers.diff_document import DiffBlame, DiffVerdict
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.transfers_document import TransferSummary
 from inductor_debug_schema.artifacts import ArtifactReference
+from inductor_debug_schema.comparisons import AcceleratorComparison
 from inductor_debug_schema.findings import Stage, StageState
+from inductor_debug_schema.positions import Location
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,18 @@ class OrderOutcome:
     reason: Union[str, None]
     notes: list[str]
     artifacts: list[ArtifactReference]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagedOutcome(OrderOutcome):
+    """What became of an order whose answer may come with a page, for who asks for one.
+
+    `page` is its text, None where it is the last of the artifacts, or where nothing came of the order. Links in it
+    start at `root`, the folder of the project.
+    """
+
+    page: Union[str, None] = None
+    root: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +104,7 @@ class BisectOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BisectAnswer(OrderOutcome):
+class BisectAnswer(PagedOutcome):
     """`inductorDebug.bisect`: the document of each target."""
 
     bisections: list[BisectDocument]
@@ -110,10 +124,21 @@ class TransfersOverview:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransfersAnswer(OrderOutcome):
+class TransfersAnswer(PagedOutcome):
     """`inductorDebug.transfers`: an overview of each target."""
 
     transfers: list[TransfersOverview]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorsAnswer(PagedOutcome):
+    """`inductorDebug.compareAccelerators`: the comparison with as many findings as fit; `place` of what `reason` says.
+
+    `comparison` is None where the capture failed.
+    """
+
+    place: Union[Location, None]
+    comparison: Union[AcceleratorComparison, None]
 
 
 @dataclass(frozen=True, kw_only=True)

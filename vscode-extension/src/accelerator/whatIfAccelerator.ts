@@ -1,21 +1,14 @@
 /** The command "What If on Another Accelerator?": one capture of a target, judged for several accelerators, as a page beside the editor. */
 
-import type { PagesContext } from "../pages/orderPages.js";
 import * as vscode from "vscode";
 
-import type { AcceleratorComparison, Location, OrderOutcome } from "../../../shared_schema/generated/wire.js";
 import { NO_ACCELERATOR, profilesOf, titleOfNone } from "./accelerator.js";
-import { acceleratorTable } from "./acceleratorTable.js";
 import { SECTION } from "../common/settings.js";
+import { reasonOf } from "../orders/orders.js";
 import { targetOf } from "../orders/subjects.js";
+import { pageIn, type PagesContext } from "../pages/orderPages.js";
 
 const { t } = vscode.l10n;
-
-/** What the daemon answers (`server/commands/accelerator_commands.py`). */
-interface Answer extends OrderOutcome {
-  readonly place: Location | null;
-  readonly comparison: AcceleratorComparison | null;
-}
 
 interface Choice extends vscode.QuickPickItem {
   readonly value?: string;
@@ -32,11 +25,11 @@ async function compare(context: PagesContext, given: unknown, name: unknown): Pr
   const accelerators = subject && (await chosen(context, vscode.Uri.parse(subject.uri)));
   if (!accelerators || accelerators.length === 0) return;
   const title = t("Accelerators for {0}", subject.target);
-  await context.pages.carryOut<Answer>({
+  await context.pages.carryOut({
     key: `${subject.uri}\n${title}`,
     title,
-    order: { title: t("Comparing accelerators for {0}", subject.target), command: "inductorDebug.compareAccelerators", argument: { ...subject, accelerators } },
-    content: ({ comparison, reason, place }) => (comparison ? { html: acceleratorTable(comparison) } : { nothing: reason ?? t("the run brought nothing"), place: place ?? undefined }),
+    order: { title: t("Comparing accelerators for {0}", subject.target), command: "inductorDebug.compareAccelerators", request: { ...subject, accelerators, format: "html" } },
+    content: async (answer) => (answer.comparison ? pageIn(answer) : { nothing: reasonOf(answer), place: answer.place ?? undefined }),
   });
 }
 

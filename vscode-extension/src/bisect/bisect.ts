@@ -6,11 +6,11 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { BisectGuilty, BisectOptions } from "../../../shared_schema/generated/wire.js";
 import { accelerators } from "../accelerator/accelerator.js";
 import { revealPlace } from "../common/places.js";
 import type { Action } from "../common/notifications.js";
-import { type OrderPages, type PagedOutcome, pageIn, type PagesContext } from "../pages/orderPages.js";
+import { type OrderPages, pageIn, type PagesContext } from "../pages/orderPages.js";
 import { targetOf } from "../orders/subjects.js";
 
 const { t } = vscode.l10n;
@@ -28,10 +28,10 @@ async function bisect(context: PagesContext, pages: OrderPages, given: unknown, 
   const options = subject && (await askForLadder(context));
   if (!subject || !options) return;
   const title = t("Bisection of {0}", subject.target);
-  const answer = await pages.carryOut<Bisected>({
+  const answer = await pages.carryOut({
     key: `${subject.uri}\n${title}`,
     title,
-    order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", argument: { ...subject, ...options, format: "html" } },
+    order: { title: t("Bisecting {0}", subject.target), command: "inductorDebug.bisect", request: { ...subject, ...options, format: "html" } },
     content: pageIn,
     grows: true,
   });
@@ -39,25 +39,18 @@ async function bisect(context: PagesContext, pages: OrderPages, given: unknown, 
   if (said !== undefined) context.notifications.answer(said, ...actionsFor(answer?.bisections[0]?.guilty ?? undefined));
 }
 
-/** What the daemon answers: of each target the contract's `bisect` document, and what it comes to in a sentence. */
-interface Bisected extends PagedOutcome {
-  readonly bisections: readonly { readonly guilty: { readonly path: string | null; readonly range: Location["range"] | null } | null }[];
-  readonly said: readonly string[];
-}
-
 /** What one does next; the page has the commands for either side. */
-function actionsFor(guilty: Partial<{ readonly path: string | null; readonly range: Location["range"] | null }> = {}): Action[] {
-  const { path, range } = guilty;
+function actionsFor({ path, range }: Partial<BisectGuilty> = {}): Action[] {
   if (path == null || range == null) return [];
   return [{ title: t("Go to {0}, line {1}", basename(path), range.start.line + 1), run: () => revealPlace({ path, range }, true) }];
 }
 
 interface Ladder extends vscode.QuickPickItem {
-  readonly options?: Readonly<Record<string, unknown>>;
+  readonly options?: BisectOptions;
 }
 
 /** What is climbed; undefined where the user has had enough. */
-async function askForLadder(context: PagesContext): Promise<Readonly<Record<string, unknown>> | undefined> {
+async function askForLadder(context: PagesContext): Promise<BisectOptions | undefined> {
   const ladders: Ladder[] = [
     { label: t("The usual ladder"), detail: t("Dynamo, AOTAutograd, decompositions, Inductor, transfers, the accelerator; then passes and operations of the guilty one"), options: {} },
     { label: t("The usual ladder, without Inductor's passes"), detail: t("Quicker: passes and lowerings are not searched"), options: { passes: false } },
@@ -74,10 +67,10 @@ async function askForLadder(context: PagesContext): Promise<Readonly<Record<stri
 async function transfers(context: PagesContext, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Show Transfers"), given, name);
   if (!subject) return;
-  await pages.carryOut<PagedOutcome>({
+  await pages.carryOut({
     key: `${subject.uri}\n${t("Transfers of {0}", subject.target)}`,
     title: t("Transfers of {0}", subject.target),
-    order: { title: t("Logging transfers of {0}", subject.target), command: "inductorDebug.transfers", argument: { ...subject, format: "html" } },
+    order: { title: t("Logging transfers of {0}", subject.target), command: "inductorDebug.transfers", request: { ...subject, format: "html" } },
     content: pageIn,
   });
 }

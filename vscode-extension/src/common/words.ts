@@ -67,12 +67,6 @@ export function files(count: number): string {
   return count === 1 ? t("1 file") : t("{0} files", count);
 }
 
-/** `42 ns`, `3.2 ms`, `1.5 s`: how long a run takes at least. */
-export function duration(value: number): string {
-  const [factor, unit] = value >= 1 ? [1, t("s")] : value >= 1e-3 ? [1e3, t("ms")] : value >= 1e-6 ? [1e6, t("µs")] : [1e9, t("ns")];
-  return `${Number((value * factor).toPrecision(3))} ${unit}`;
-}
-
 /** `512 B`, `4 KiB`, `1.5 MiB`. */
 export function bytes(count: number): string {
   const units = [t("B"), t("KiB"), t("MiB"), t("GiB")];

@@ -38,7 +38,7 @@ async function checkFile(context: Context): Promise<void> {
   if (context.session.state !== SessionState.Running) await context.session.restartByUser();
   if (document.isDirty) await document.save();
   try {
-    await context.session.execute("inductorDebug.check", document.uri.toString());
+    await context.session.execute("inductorDebug.check", { uri: document.uri.toString() });
   } catch (error) {
     context.notifications.answer(t("The check could not be done: {0}", messageOf(error)));
   }
@@ -48,6 +48,6 @@ async function checkFile(context: Context): Promise<void> {
 async function cancel(context: Context): Promise<void> {
   const uri = vscode.window.activeTextEditor?.document.uri;
   const analysis = uri && context.analyses.get(uri);
-  const one = analysis && isBusy(analysis) ? [uri.toString()] : [];
-  await context.session.execute("inductorDebug.cancel", ...one);
+  const one = analysis && isBusy(analysis) ? { uri: uri.toString() } : {};
+  await context.session.execute("inductorDebug.cancel", one);
 }

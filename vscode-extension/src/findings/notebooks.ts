@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import type { CheckAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { isNotebook } from "../common/places.js";
 import { carryOut } from "../orders/orders.js";
@@ -12,14 +13,7 @@ import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 export const CELL = "vscode-notebook-cell";
-
-/** The number of a cell, counted from 1, and the line at which it begins in the text of all cells. */
-export type CellStart = readonly [number: number, line: number];
-
-interface CheckedNotebook {
-  readonly findings: number;
-  readonly cells: readonly CellStart[];
-}
+type Cells = NonNullable<CheckAnswer["cells"]>;
 
 export function activate(context: Context): void {
   const notebooks = new Notebooks();
@@ -42,13 +36,13 @@ async function check(context: Context, notebooks: Notebooks, notebook: vscode.No
   }
   if (notebook.isDirty) await notebook.save();
   const name = notebook.uri.path.split("/").at(-1) ?? "";
-  const answer = await carryOut<CheckedNotebook>(context, {
+  const answer = await carryOut(context, {
     title: t("Checking {0}", name),
     command: "inductorDebug.check",
-    argument: { uri: notebook.uri.toString() },
+    request: { uri: notebook.uri.toString() },
   });
   if (!answer) return;
-  notebooks.show(notebook, answer.cells);
+  notebooks.show(notebook, answer.cells ?? []);
   context.notifications.answer(t("{0}: {1}.", name, words.findings(answer.findings)));
 }
 
@@ -62,7 +56,7 @@ class Notebooks implements vscode.Disposable {
     if (isNotebook(uri)) this.found.set(uri.toString(), found);
   }
 
-  show(notebook: vscode.NotebookDocument, starts: readonly CellStart[]): void {
+  show(notebook: vscode.NotebookDocument, starts: Cells): void {
     const { uri } = notebook;
     const cells = notebook.getCells();
     for (const cell of cells) this.shown.delete(cell.document.uri);

@@ -8,7 +8,6 @@ import { copyFile, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 
-import type { ReportAnswer } from "../../../shared_schema/generated/wire.js";
 import { messageOf } from "../orders/orders.js";
 import { withLinks } from "../pages/reportHtml.js";
 import { fileOf } from "../orders/subjects.js";
@@ -26,10 +25,10 @@ async function report(context: PagesContext, given: unknown): Promise<void> {
   if (!source) return;
   const name = basename(source.fsPath);
   const title = t("Report: {0}", name);
-  const answer = await context.pages.carryOut<ReportAnswer>({
+  const answer = await context.pages.carryOut({
     key: `${source.toString()}\n${title}`,
     title,
-    order: { title, command: "inductorDebug.report", argument: { uri: source.toString() } },
+    order: { title, command: "inductorDebug.report", request: { uri: source.toString() } },
     content: async ({ artifacts: [page], notes, root }) =>
       page ? { document: withLinks(await readFile(page.path, "utf8"), root) } : { nothing: notes[0] ?? t("artifacts are switched off") },
   });

@@ -5,20 +5,15 @@
 
 import * as vscode from "vscode";
 
+import type { WorkspaceAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { carryOut } from "../orders/orders.js";
 import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 
-/** What the daemon answers (`server/commands/workspace_command.py`). */
-export interface WorkspaceSummary {
-  readonly files: number;
-  readonly files_with_findings: number;
-  readonly findings: number;
-  readonly not_opened: number;
-  readonly not_opened_why: string;
-}
+/** As much of what the daemon answers as the sentence tells. */
+type WorkspaceSummary = Pick<WorkspaceAnswer, "files" | "files_with_findings" | "findings" | "not_opened" | "not_opened_why">;
 
 export function activate(context: Context): void {
   context.extension.subscriptions.push(vscode.commands.registerCommand("inductorDebug.checkWholeWorkspace", () => check(context)));
@@ -27,7 +22,7 @@ export function activate(context: Context): void {
 async function check(context: Context): Promise<void> {
   await vscode.workspace.saveAll(false);
   const title = t("Checking the whole workspace");
-  const summary = await carryOut<WorkspaceSummary>(context, { title, command: "inductorDebug.checkWorkspace", argument: {} });
+  const summary = await carryOut(context, { title, command: "inductorDebug.checkWorkspace", request: {} });
   if (!summary) return;
   const problems = { title: t("Show Problems"), run: () => vscode.commands.executeCommand("workbench.actions.view.problems") };
   context.notifications.answer(sentence(summary), ...(summary.findings > 0 ? [problems] : []));

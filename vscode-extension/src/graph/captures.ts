@@ -6,11 +6,13 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { GraphAnswer } from "../../../shared_schema/generated/wire.js";
+import type { Stage } from "../../../shared_schema/generated/wire.js";
 import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
 import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
+/** What is captured for each depth, and for those before it. */
+const STAGES: readonly Stage[] = ["mock", "aot", "inductor"];
 const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
 
 /** The files of one capture. */
@@ -34,8 +36,8 @@ export async function capture(
   context: Context, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
-  const stages = ["mock", "aot", "inductor"].slice(0, DEPTHS.indexOf(depth) + 1);
-  const answer = await context.session.perform<GraphAnswer>("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
+  const stages = STAGES.slice(0, DEPTHS.indexOf(depth) + 1);
+  const answer = await context.session.perform("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
   if (!answer) throw new CaptureError(t("The daemon is not running."));
   const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
   const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];

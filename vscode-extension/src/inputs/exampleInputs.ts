@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 
-import type { DirectiveDraft, FileOutline, Inferred, OutlineEntry } from "../../../shared_schema/generated/wire.js";
+import type { DirectiveDraft, DirectiveRequest, Inferred, OutlineEntry, OutlineRequest } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
 import { SessionState } from "../server/state.js";
@@ -22,10 +22,7 @@ export function activate(context: Context): void {
 }
 
 /** What a directive shall say; the daemon tells what is wrong with it, and the edits that would write it. */
-interface Wish {
-  readonly inputs?: string;
-  readonly init?: string;
-}
+type Wish = Pick<DirectiveRequest, "inputs" | "init">;
 
 /** `wanted` are inputs to begin with, whatever the class has now. */
 async function setExampleInputs(context: Context, uri: string | undefined, name: string | undefined, wanted: string | undefined): Promise<void> {
@@ -42,7 +39,7 @@ async function setExampleInputs(context: Context, uri: string | undefined, name:
   }
   const chosen = await choose(context, document, name);
   if (chosen === undefined) return;
-  const draft = (wish: Wish): Promise<DirectiveDraft | null | undefined> => ask(context, "inductorDebug.directive", document, { name: chosen, ...wish });
+  const draft = (wish: Wish): Promise<DirectiveDraft | null | undefined> => ask(context, document, (about) => context.session.execute("inductorDebug.directive", { ...about, name: chosen, ...wish }));
   const there = await draft({});
   const inferred = { inputs: FIRST_GUESS, init: "", ...inferredFor(context, document, chosen) };
   const inputs = await askFor(t("What forward gets, as Python: one expression, or several with commas"), (value) => draft({ inputs: value }), {
@@ -67,12 +64,12 @@ function sayNotRunning({ notifications }: Context): void {
  * Asks about a document; its text goes along where the daemon is not told of such documents (cells of notebooks). Undefined where the daemon
  * cannot answer, because it has ended meanwhile.
  */
-async function ask<T>({ session, log }: Context, command: string, document: vscode.TextDocument, options: object = {}): Promise<T | undefined> {
+async function ask<T>({ log }: Context, document: vscode.TextDocument, question: (about: OutlineRequest) => Promise<T | undefined>): Promise<T | undefined> {
   const told = ["file", "untitled"].includes(document.uri.scheme) ? {} : { text: document.getText() };
   try {
-    return await session.execute<T>(command, { uri: document.uri.toString(), ...told, ...options });
+    return await question({ uri: document.uri.toString(), ...told });
   } catch (error) {
-    log.error(`${command}: ${messageOf(error)}`);
+    log.error(`example inputs: ${messageOf(error)}`);
     return undefined;
   }
 }
@@ -85,7 +82,7 @@ function inferredFor({ analyses }: Context, { uri }: vscode.TextDocument, chosen
 
 /** The name of the class that is meant: `name` where it is one, else what the user picks; the user learns why there is none. */
 async function choose(context: Context, document: vscode.TextDocument, name: string | undefined): Promise<string | undefined> {
-  const outline = await ask<FileOutline>(context, "inductorDebug.outline", document);
+  const outline = await ask(context, document, (about) => context.session.execute("inductorDebug.outline", about));
   const classes = (outline?.entries ?? []).filter(({ kind, nested = false }) => kind !== "function" && !nested);
   if (classes.length === 0) {
     const broken = outline?.parses === false;

@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 
-import type { TargetSizes } from "../../../shared_schema/generated/wire.js";
+import type { SetSizesRequest } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/sizes/messages.js";
 import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
@@ -26,19 +26,13 @@ export function activate(context: Context): void {
   );
 }
 
-/** A change that the daemon has not been told of yet. */
-interface Change {
-  readonly uri: string;
-  readonly target: string;
-  readonly sizes: Readonly<Record<string, number>>;
-}
-
 class SizesView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private ready = false;
   private selected: string | undefined;
   private document: vscode.TextDocument | undefined = pythonIn(vscode.window.activeTextEditor);
-  private waiting: Change | undefined;
+  /** A change that the daemon has not been told of yet. */
+  private waiting: SetSizesRequest | undefined;
   private sending = false;
   private readonly refresh = new Soon(() => { void this.show(); });
   private readonly disposables: vscode.Disposable[];
@@ -95,7 +89,7 @@ class SizesView implements vscode.WebviewViewProvider, vscode.Disposable {
       while (this.waiting) {
         const change = this.waiting;
         this.waiting = undefined;
-        const told = await this.context.session.execute<TargetSizes>("inductorDebug.setSizes", { ...change });
+        const told = await this.context.session.execute("inductorDebug.setSizes", change);
         if (told) this.context.log.debug(`sizes of ${told.target} in ${(1000 * told.seconds).toFixed(0)} ms`);
       }
     } catch (error) {
@@ -121,7 +115,7 @@ class SizesView implements vscode.WebviewViewProvider, vscode.Disposable {
       return;
     }
     try {
-      const targets = (await session.execute<readonly TargetSizes[]>("inductorDebug.sizes", { uri: document.uri.toString() })) ?? [];
+      const targets = (await session.execute("inductorDebug.sizes", { uri: document.uri.toString() })) ?? [];
       if (document !== this.document || this.waiting) return;
       const free = targets.filter(({ sizes }) => sizes.length > 0);
       const analysis = analyses.get(document.uri);

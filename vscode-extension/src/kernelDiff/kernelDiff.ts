@@ -5,7 +5,6 @@
 
 import * as vscode from "vscode";
 
-import type { DiffAnswer } from "../../../shared_schema/generated/wire.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import { chooseBackend } from "./backends.js";
@@ -27,8 +26,8 @@ export function activate(context: Context): void {
     const token = page.begin();
     const tell = (state: PageState): void => { if (!token.isCancellationRequested || state.kind === "cancelled") page.tell(state); };
     try {
-      const made = await context.comparisons.compare(subject, options, (command, argument, piece) =>
-        carryOutIn<DiffAnswer>(context, tell, { title, command, argument, piece }, token));
+      const made = await context.comparisons.compare(subject, options, (request, piece) =>
+        carryOutIn(context, tell, { title, command: "inductorDebug.diff", request, piece }, token));
       if (!made) return;
       tell({ kind: "shown", note: "" });
       await show(made);

@@ -5,7 +5,6 @@
 
 import * as vscode from "vscode";
 
-import type { DiffAnswer } from "../../../shared_schema/generated/wire.js";
 import { readyTargets } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { chooseBackend, rememberedBackend, USUAL } from "./backends.js";
@@ -67,8 +66,8 @@ async function compare(context: Context, going: vscode.TestRun, item: vscode.Tes
   going.started(item);
   const began = performance.now();
   try {
-    const made = await context.comparisons.compare({ uri, target }, { backend }, (command, argument, piece) =>
-      context.session.perform<DiffAnswer>(command, argument, token, (message) => { say(message); }, piece));
+    const made = await context.comparisons.compare({ uri, target }, { backend }, (request, piece) =>
+      context.session.perform("inductorDebug.diff", request, token, (message) => { say(message); }, piece));
     if (made && token.isCancellationRequested) going.skipped(item);
     else if (made) finish(going, item, made, performance.now() - began, say);
     else going.errored(item, new vscode.TestMessage(t("The daemon is not running.")));

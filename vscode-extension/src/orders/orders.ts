@@ -9,22 +9,23 @@ import type { OrderOutcome } from "../../../shared_schema/generated/wire.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import type { PieceListener } from "../server/connection.js";
+import type { AnswerOf, CommandName, RequestOf } from "../server/protocol.js";
 import { SessionState } from "../server/state.js";
 
 const { t } = vscode.l10n;
 
-export interface Order {
+export interface Order<C extends CommandName> {
   /** Stands above the bar, and begins the sentence where it fails. */
   readonly title: string;
   /** The daemon's command. */
-  readonly command: string;
-  readonly argument: Readonly<Record<string, unknown>>;
+  readonly command: C;
+  readonly request: RequestOf<C>;
   /** Told of partial results, of commands that have some. */
   readonly piece?: PieceListener;
 }
 
 /** Has the daemon carry out an order. Undefined where nothing came of it: it was cancelled, or the user has been told why. */
-export async function carryOut<T>(context: Context, { title, command, argument, piece }: Order): Promise<T | undefined> {
+export async function carryOut<C extends CommandName>(context: Context, { title, command, request, piece }: Order<C>): Promise<AnswerOf<C> | undefined> {
   await context.session.start(); // asked for while the daemon starts, it waits for that
   if (!isRunning(context)) {
     context.notifications.answer(t("{0}: the daemon is not running.", title), restart(context));
@@ -34,7 +35,7 @@ export async function carryOut<T>(context: Context, { title, command, argument, 
   try {
     return await vscode.window.withProgress(options, (progress, token) => {
       let done = 0;
-      return context.session.perform<T>(command, argument, token, (message, percentage = done) => {
+      return context.session.perform(command, request, token, (message, percentage = done) => {
         progress.report({ message, increment: Math.max(0, percentage - done) });
         done = Math.max(done, percentage);
       }, piece);
@@ -51,15 +52,15 @@ export async function carryOut<T>(context: Context, { title, command, argument, 
 }
 
 /** The same in a page, which tells how far it is, why it failed, and offers what one can do. */
-export async function carryOutIn<T>(
-  { session, log }: Context, tell: (state: PageState) => void, { title: what, command, argument, piece }: Order, token: vscode.CancellationToken,
-): Promise<T | undefined> {
+export async function carryOutIn<C extends CommandName>(
+  { session, log }: Context, tell: (state: PageState) => void, { title: what, command, request, piece }: Order<C>, token: vscode.CancellationToken,
+): Promise<AnswerOf<C> | undefined> {
   const since = Date.now();
   tell({ kind: "loading", what, since });
   try {
     await session.start();
     if (session.state !== SessionState.Running) throw new Error(t("The daemon is not running."));
-    return await session.perform<T>(command, argument, token, (step, percentage) => { tell({ kind: "loading", what, step, percentage, since }); }, piece);
+    return await session.perform(command, request, token, (step, percentage) => { tell({ kind: "loading", what, step, percentage, since }); }, piece);
   } catch (error) {
     if (error instanceof vscode.CancellationError) {
       log.info(`${what}: cancelled`);

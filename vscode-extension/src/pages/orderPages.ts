@@ -6,12 +6,12 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { Location, OrderOutcome } from "../../../shared_schema/generated/wire.js";
+import type { Location, PagedOutcome, PartialResult } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/order/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import type { Context } from "../services/context.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
-import type { ResultPiece } from "../server/connection.js";
+import type { AnswerOf } from "../server/protocol.js";
 import { revealPlace } from "../common/places.js";
 import { GO_TO_PLACE, type Place, USE_ACCELERATOR, withLinks } from "./reportHtml.js";
 import type { About } from "../services/activePages.js";
@@ -23,26 +23,22 @@ const HTML = "text/html";
 /** What came of an order: HTML to show, a whole document of its own, or why there is nothing. */
 export type Content = { readonly html: string } | { readonly document: string } | { readonly nothing: string; readonly place?: Location | undefined };
 
-/** What an order answers whose page the daemon writes (`server/commands/order_pages.py`); links in it start at `root`. */
-export interface PagedOutcome extends OrderOutcome {
-  /** The page; null where it is the last of the artifacts, or where nothing came of the order. */
-  readonly page: string | null;
-  readonly root: string;
-}
-
 /** The page of an answer, or why there is none. */
-export async function pageIn({ page, root, artifacts, ...rest }: PagedOutcome): Promise<Content> {
+export async function pageIn({ page, root = "", artifacts, ...rest }: PagedOutcome): Promise<Content> {
   const kept = artifacts.findLast(({ media_type: type }) => type === HTML);
-  if (page === null && !kept) return { nothing: reasonOf({ artifacts, ...rest }) };
+  if (page == null && !kept) return { nothing: reasonOf({ artifacts, ...rest }) };
   return { html: withLinks(page ?? (await readFile(kept?.path ?? "", "utf8")), root) };
 }
 
+/** Commands about one file whose answers have a page. */
+type PagedCommand = "inductorDebug.bisect" | "inductorDebug.transfers" | "inductorDebug.compareAccelerators" | "inductorDebug.report";
+
 /** An order with a page; `title` is the page's, `content` what to show of the answer. */
-export interface PageOrder<T> {
+export interface PageOrder<C extends PagedCommand> {
   readonly key: string;
   readonly title: string;
-  readonly order: Order;
-  readonly content: (answer: T) => Content | Promise<Content>;
+  readonly order: Order<C>;
+  readonly content: (answer: AnswerOf<C>) => Content | Promise<Content>;
   /** Whether pieces of the page come while the order goes on; what has come stays where that does not come to its end. */
   readonly grows?: boolean;
 }
@@ -61,7 +57,7 @@ export class OrderPages implements vscode.Disposable {
   constructor(private readonly context: Context) {}
 
   /** Carries an order out in its tab; undefined where nothing came of it, which the tab says. */
-  async carryOut<T extends OrderOutcome>(order: PageOrder<T>): Promise<T | undefined> {
+  async carryOut<C extends PagedCommand>(order: PageOrder<C>): Promise<AnswerOf<C> | undefined> {
     const page = this.open.get(order.key) ?? this.made(order);
     page.show(order.title);
     return page.carryOut(order);
@@ -99,22 +95,22 @@ class OrderPage extends PageTab<Heard, ToPage> {
     this.panel.reveal(undefined, true);
   }
 
-  async carryOut<T extends OrderOutcome>(wanted: PageOrder<T>): Promise<T | undefined> {
+  async carryOut<C extends PagedCommand>(wanted: PageOrder<C>): Promise<AnswerOf<C> | undefined> {
     const { order, content } = wanted;
     this.running?.cancel();
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     this.again = () => this.carryOut(wanted);
-    const { uri, target } = order.argument;
-    this.about = typeof uri === "string" ? { uri, ...(typeof target === "string" ? { target } : {}) } : undefined;
+    const { uri, target }: About = order.request;
+    this.about = { uri, ...(target === undefined ? {} : { target }) };
     this.begin();
     const mine = (): boolean => this.running === running;
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };
-    const piece = ({ page }: ResultPiece): void => {
-      if (mine() && page !== undefined) this.fill(page);
+    const piece = ({ page }: PartialResult): void => {
+      if (mine() && page != null) this.fill(page);
     };
     try {
-      const answer = await carryOutIn<T>(this.context, tell, { ...order, ...(wanted.grows === true ? { piece } : {}) }, running.token);
+      const answer = await carryOutIn(this.context, tell, { ...order, ...(wanted.grows === true ? { piece } : {}) }, running.token);
       if (!mine()) return undefined;
       if (!answer) return undefined;
       return this.take(order.title, await content(answer)) ? answer : undefined;

@@ -6,6 +6,7 @@
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 
+import type { GatheredBugReport, WrittenBugReport } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import type { Subject } from "../server/protocol.js";
 import { carryOut, messageOf } from "../orders/orders.js";
@@ -15,17 +16,6 @@ import * as words from "../common/words.js";
 const { t } = vscode.l10n;
 
 const LONGEST_TITLE = 60;
-
-/** What was gathered (`server/commands/bug_report_commands.py`); nothing of it is on the disk yet. */
-export interface Gathered {
-  readonly id: string;
-  readonly title: string;
-  /** The text of the issue, Markdown. */
-  readonly body: string;
-  readonly files: readonly { readonly name: string; readonly bytes: number; readonly about: string }[];
-  readonly missing: readonly string[];
-  readonly redacted: Readonly<Record<string, number>>;
-}
 
 export function activate(context: Context): void {
   context.extension.subscriptions.push(
@@ -37,12 +27,12 @@ async function create(context: Context, given: unknown, name: unknown): Promise<
   const subject = await subjectOf(context, given, name);
   const bisect = subject && (await askForBisection());
   if (!subject || bisect === undefined) return;
-  const gathered = await carryOut<Gathered>(context, {
+  const gathered = await carryOut(context, {
     title: t("Gathering a bug report on {0}", subject.target === "" ? basename(vscode.Uri.parse(subject.uri).fsPath) : subject.target),
     command: "inductorDebug.bugReport",
-    argument: { ...subject, bisect },
+    request: { ...subject, bisect },
   });
-  if (!gathered || !(await agreed(gathered))) return;
+  if (!gathered || !("body" in gathered) || !(await agreed(gathered))) return;
   await write(context, vscode.Uri.parse(subject.uri), gathered);
 }
 
@@ -70,7 +60,7 @@ interface Row extends vscode.QuickPickItem {
 }
 
 /** Shows what is in the report; true where the user wants it written. */
-function agreed(gathered: Gathered): Promise<boolean> {
+function agreed(gathered: GatheredBugReport): Promise<boolean> {
   const picker = vscode.window.createQuickPick<Row>();
   picker.title = t("Bug report: {0}", gathered.title.length > LONGEST_TITLE ? `${gathered.title.slice(0, LONGEST_TITLE)}…` : gathered.title);
   picker.placeholder = t("Nothing is written yet. These files go into the report:");
@@ -92,7 +82,7 @@ function agreed(gathered: Gathered): Promise<boolean> {
 }
 
 /** The list: what to do, the files, what is missing, what was taken out. */
-export function rowsOf({ files, missing, redacted }: Pick<Gathered, "files" | "missing" | "redacted">): Row[] {
+export function rowsOf({ files, missing, redacted }: Pick<GatheredBugReport, "files" | "missing" | "redacted">): Row[] {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const taken = Object.entries(redacted).sort();
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
@@ -106,7 +96,7 @@ export function rowsOf({ files, missing, redacted }: Pick<Gathered, "files" | "m
 }
 
 /** Asks where to, again if it cannot be written there. */
-async function write(context: Context, source: vscode.Uri, gathered: Gathered): Promise<void> {
+async function write(context: Context, source: vscode.Uri, gathered: GatheredBugReport): Promise<void> {
   const folder = vscode.workspace.getWorkspaceFolder(source)?.uri.fsPath ?? dirname(source.fsPath);
   const name = `bug-report-${basename(source.fsPath).replace(/\.py$/u, "")}.zip`;
   const chosen = await vscode.window.showSaveDialog({
@@ -114,8 +104,8 @@ async function write(context: Context, source: vscode.Uri, gathered: Gathered): 
   });
   if (!chosen) return;
   try {
-    const written = await context.session.execute<{ path: string; bytes: number }>("inductorDebug.bugReport", { id: gathered.id, write: chosen.fsPath });
-    if (!written) throw new Error(t("the daemon is not running"));
+    const written = await context.session.execute("inductorDebug.bugReport", { id: gathered.id, write: chosen.fsPath });
+    if (!written || !("path" in written)) throw new Error(t("the daemon is not running"));
     tellWritten(context, written, gathered);
   } catch (error) {
     const again = { title: t("Save Elsewhere"), run: () => write(context, source, gathered) };
@@ -123,7 +113,7 @@ async function write(context: Context, source: vscode.Uri, gathered: Gathered): 
   }
 }
 
-function tellWritten(context: Context, { path, bytes }: { readonly path: string; readonly bytes: number }, gathered: Gathered): void {
+function tellWritten(context: Context, { path, bytes }: WrittenBugReport, gathered: GatheredBugReport): void {
   const file = vscode.Uri.file(path);
   const inside = vscode.workspace.getWorkspaceFolder(file) !== undefined;
   context.notifications.answer(

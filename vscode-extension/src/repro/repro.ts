@@ -34,10 +34,10 @@ async function make(context: Context, reproducers: Reproducers, given: unknown):
   const source = vscode.Uri.parse(subject.uri);
   const range = findingWith(context, source, subject.fingerprint)?.range;
   const { uri, target, fingerprint } = subject;
-  const answer = await carryOut<ReproAnswer>(context, {
+  const answer = await carryOut(context, {
     title: t("Reproducing {0} of {1}", subject.rule, basename(source.fsPath)),
     command: "inductorDebug.repro",
-    argument: { uri, target, fingerprint },
+    request: { uri, target, fingerprint },
   });
   if (!answer) return;
   const text = await textOf(context, answer);

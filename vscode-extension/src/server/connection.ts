@@ -20,11 +20,11 @@ import {
   WorkDoneProgress,
 } from "vscode-languageclient/node";
 
-import type { AnalysisNotification, PartlyAnswered } from "../../../shared_schema/generated/wire.js";
+import type { AnalysisNotification, PartialResult } from "../../../shared_schema/generated/wire.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import { type DiagnosticsListener, middlewareFor, settingsFor } from "./middleware.js";
 import type { Exit, ServerProcess } from "./process.js";
-import { ANALYSIS, CLIENT_COMMANDS, type Peer, peerOf, PROTOCOL_VERSION } from "./protocol.js";
+import { ANALYSIS, type AnswerOf, CLIENT_COMMANDS, type CommandName, type Peer, peerOf, PROTOCOL_VERSION, type RequestOf } from "./protocol.js";
 
 /** Milliseconds the daemon may take to answer `initialize`; it takes a fraction of a second unless the machine is busy. */
 const START_PATIENCE = 30_000;
@@ -42,15 +42,7 @@ export type Outcome = { readonly connection: Connection } | { readonly exit: Exi
 /** How far a command is: what it does, and the part of it that is done in percent where that is known. */
 export type Report = (message: string, percentage: number | undefined) => void;
 
-/** What has been added to the answer about one target. */
-export interface ResultPiece {
-  readonly target: string;
-  readonly document: PartlyAnswered["piece"];
-  /** The page of all pieces so far, for who has asked for one (`server/commands/order_pages.py`). */
-  readonly page?: string;
-}
-
-export type PieceListener = (piece: ResultPiece) => void;
+export type PieceListener = (piece: PartialResult) => void;
 
 export class Connection {
   private performed = 0;
@@ -60,24 +52,26 @@ export class Connection {
     readonly peer: Peer,
   ) {}
 
-  execute<T>(command: string, args: unknown[]): Promise<T> {
-    return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args }) as Promise<T>;
+  execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C>> {
+    return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [request] }) as Promise<AnswerOf<C>>;
   }
 
   /**
    * As `execute`, for what takes its time: the daemon says how far it is, and may be told to stop. `piece` is told of partial results, of
    * commands that have some (`server/commands/partial_results.py`).
    */
-  async perform<T>(command: string, argument: object, token: vscode.CancellationToken, report: Report, piece?: PieceListener): Promise<T> {
+  async perform<C extends CommandName>(
+    command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: PieceListener,
+  ): Promise<AnswerOf<C>> {
     const workDoneToken = `inductorDebug-${(this.performed += 1)}`;
     const partialResultToken = `${workDoneToken}-partial`;
     const listeners = [this.client.onProgress(WorkDoneProgress.type, workDoneToken, (progress) => {
       if (progress.kind === "report") report(progress.message ?? "", progress.percentage);
     })];
-    if (piece) listeners.push(this.client.onProgress(new ProgressType<ResultPiece>(), partialResultToken, piece));
-    const asked = [piece ? { ...argument, partialResultToken } : argument];
+    if (piece) listeners.push(this.client.onProgress(new ProgressType<PartialResult>(), partialResultToken, piece));
+    const asked = [piece ? { ...request, partialResultToken } : request];
     try {
-      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token)) as T;
+      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token)) as AnswerOf<C>;
     } finally {
       for (const listener of listeners) listener.dispose();
     }

@@ -4,6 +4,8 @@
 
 import type { InitializeResult } from "vscode-languageclient/node";
 
+import type { Commands } from "../../../shared_schema/generated/wire.js";
+
 /** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. */
 export const PROTOCOL_VERSION = 1;
 
@@ -12,6 +14,11 @@ export const ANALYSIS = "inductorDebug/analysis";
 
 /** Commands that the extension has: the daemon may put them into code lenses and code actions, and leaves to us what one of them mends. */
 export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showSizes", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
+
+/** The daemon's commands; what each is told and answers is generated from its own table. */
+export type CommandName = keyof Commands;
+export type RequestOf<C extends CommandName> = Commands[C]["request"];
+export type AnswerOf<C extends CommandName> = Commands[C]["answer"];
 
 /** A target of a file, as orders name it. */
 export interface Subject {

@@ -17,7 +17,7 @@ import type { Connection, PieceListener, Report } from "./connection.js";
 import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
-import { PROTOCOL_VERSION } from "./protocol.js";
+import { type AnswerOf, type CommandName, PROTOCOL_VERSION, type RequestOf } from "./protocol.js";
 import { remedyActions } from "./remedies.js";
 import { SessionState } from "./state.js";
 
@@ -111,19 +111,21 @@ export class Session implements vscode.Disposable {
   }
 
   /** Asks the daemon to run one of its commands. */
-  async execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
+  async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C> | undefined> {
     if (!this.connection || this.current !== SessionState.Running) return undefined;
-    return this.connection.execute<T>(command, args);
+    return this.connection.execute(command, request);
   }
 
   /**
    * As `execute`, for commands that take their time. Undefined where the daemon does not run; rejects where it cannot do it, and
    * with a `CancellationError` where the user has cancelled.
    */
-  async perform<T>(command: string, argument: object, token: vscode.CancellationToken, report: Report, piece?: PieceListener): Promise<T | undefined> {
+  async perform<C extends CommandName>(
+    command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: PieceListener,
+  ): Promise<AnswerOf<C> | undefined> {
     if (!this.connection || this.current !== SessionState.Running) return undefined;
     try {
-      return await this.connection.perform<T>(command, argument, token, report, piece);
+      return await this.connection.perform(command, request, token, report, piece);
     } catch (error) {
       throw token.isCancellationRequested ? new vscode.CancellationError() : error;
     }

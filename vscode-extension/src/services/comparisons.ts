@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { DiffAnswer, DiffDocument, DiffOptions, DiffPiece } from "../../../shared_schema/generated/wire.js";
+import type { DiffAnswer, DiffDocument, DiffOptions, DiffPiece, DiffRequest } from "../../../shared_schema/generated/wire.js";
 import type { Subject } from "../server/protocol.js";
 import type { PieceListener } from "../server/connection.js";
 
@@ -41,7 +41,7 @@ export interface Growth extends Pick<Comparison, "subject" | "options"> {
 }
 
 /** Asks the daemon; undefined where there is no answer, and the user knows. `piece` is told of what comes until then. */
-export type Ask = (command: string, argument: Readonly<Record<string, unknown>>, piece: PieceListener) => Promise<DiffAnswer | undefined>;
+export type Ask = (request: DiffRequest, piece: PieceListener) => Promise<DiffAnswer | undefined>;
 
 export class Comparisons implements vscode.Disposable {
   private readonly known = new Map<string, Comparison>();
@@ -76,7 +76,7 @@ export class Comparisons implements vscode.Disposable {
     };
     let comparison: Comparison | undefined;
     try {
-      const answer = await ask("inductorDebug.diff", { ...subject, ...options, maps: true }, piece);
+      const answer = await ask({ ...subject, ...options, maps: true }, piece);
       if (!answer) return undefined;
       const pathOf = (type: string): string | undefined => answer.artifacts.find((artifact) => artifact.media_type === type)?.path;
       const report = pathOf(REPORT);

@@ -31,7 +31,7 @@ export class Asking implements vscode.Disposable {
     this.running = running;
     try {
       for (let first = 0, wanted = 1; first < wanted; ) {
-        const page = await this.context.session.perform<LineTensors>("inductorDebug.tensors", { uri: uri.toString(), ...rest, first }, running.token, () => undefined);
+        const page = await this.context.session.perform("inductorDebug.tensors", { uri: uri.toString(), ...rest, first }, running.token, () => undefined);
         if (this.running !== running) return;
         tell(page);
         const found = page?.rows?.length ?? 0;

@@ -173,7 +173,7 @@ test("of two comparisons of one target that go on, the later one counts, whichev
     let answer: (value: Awaited<ReturnType<Ask>>) => void = () => undefined;
     const path = join(folder, `${backend}.json`);
     writeFileSync(path, JSON.stringify(diff([])));
-    const ended = comparisons.compare(subject, { backend }, (_command, _argument, listener) => {
+    const ended = comparisons.compare(subject, { backend }, (_request, listener) => {
       piece = () => { listener({ target: "Net", document: BEGUN }); };
       return new Promise((resolve) => { answer = resolve; });
     });

@@ -3,15 +3,16 @@
 import { expect, test } from "vitest";
 
 import { bytes } from "../../src/common/words.js";
-import { link, plain, withLinks } from "../../src/pages/reportHtml.js";
+import { withLinks } from "../../src/pages/reportHtml.js";
 
-test("text never becomes markup, neither as text nor in what a link passes on", () => {
-  const evil = `"><script>alert('x')</script>&amp;`;
-  const page = [plain(evil), link(plain(evil), { path: evil, range: null })].join("\n");
+test("a name of an accelerator chooses it, whatever it is called, and never becomes markup", () => {
+  const evil = `/boards/"><script>alert('x')</script>&amp;.toml`;
+  const escaped = "/boards/&quot;&gt;&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;amp;.toml";
+  const page = withLinks(`<th><span data-accelerator="${escaped}">board</span></th><th><span data-accelerator="spyre">spyre</span></th>`, "/work");
   expect(page).not.toContain("<script");
   expect(page).not.toContain("alert('");
-  const passed = [...page.matchAll(/href="command:[\w.]+\?([^"]*)"/gu)].map((match) => (JSON.parse(decodeURIComponent(match[1] ?? "").replaceAll("&#39;", "'")) as unknown[])[0]);
-  expect(passed).toEqual([{ path: evil, range: null }]);
+  const passed = [...page.matchAll(/href="command:inductorDebug\.useAccelerator\?([^"]*)">(\w+)<\/a>/gu)].map(([, said = "", name]) => [JSON.parse(decodeURIComponent(said)) as unknown, name]);
+  expect(passed).toEqual([[[evil], "board"], [["spyre"], "spyre"]]);
 });
 
 test.each([[0, "0 B"], [1023, "1023 B"], [1024, "1 KiB"], [1536, "1.5 KiB"], [300 * 1024, "300 KiB"], [5 * 2 ** 30, "5 GiB"], [2 ** 41, "2048 GiB"]])("%i bytes", (count, text) => {

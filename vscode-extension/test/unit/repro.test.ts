@@ -82,7 +82,7 @@ describe("saving a reproducer", () => {
 
 describe("carrying out an order", () => {
   type Perform = (report: (message: string, percentage?: number) => void) => Promise<unknown>;
-  const ORDER = { title: "Bisecting Net", command: "inductorDebug.bisect", argument: {} };
+  const ORDER = { title: "Bisecting Net", command: "inductorDebug.restart", request: {} } as const;
 
   function contextWith(perform: Perform, states: string[] = ["running"]): Context {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined, show: () => undefined };

@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from inductor_debug_schema import to_wire
+
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.order_runner import Perform, TargetError, Tell, perform_orders
 from inductor_debug.cli.support.output import require_writable
@@ -89,7 +91,7 @@ def _show(report: BugReport, style: str) -> None:
         document = {
             "schema": 1,
             "title": report.title,
-            "files": report.listing(),
+            "files": to_wire(report.listing()),
             "missing": report.missing,
             "redacted": report.redacted,
         }
@@ -97,7 +99,7 @@ def _show(report: BugReport, style: str) -> None:
         return
     print(f"{report.title}\n")
     for entry in report.listing():
-        print(f"  {entry['bytes']:>10,}  {entry['name']}: {entry['about']}")
+        print(f"  {entry.bytes:>10,}  {entry.name}: {entry.about}")
     for missing in report.missing:
         print(f"  not there: {missing}")
     taken = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(report.redacted.items()))

@@ -17,6 +17,8 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.json_report import finding_document
+from inductor_debug.report.html.accelerator_page import accelerator_page
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.text.accelerator_table import AcceleratorTable
 
 DESCRIPTION = """\
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "separated by commas (default: all built-in ones, and the chosen one)",
     )
     group = parser.add_argument_group("output")
-    add_output(group, ("text", "json", "markdown"))
+    add_output(group, ("text", "json", "markdown", "html"))
     group.add_argument("-v", "--verbose", action="store_true", help="list the findings for each accelerator, too")
     add_run_arguments(parser)
 
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         output.write(json.dumps(document_of(compared, places), indent=2) + "\n")
     elif arguments.format == "markdown":
         output.write(table.markdown())
+    elif arguments.format == "html":
+        output.write(accelerator_page(compared, places, ShownTexts()))
     else:
         output.write(table.text(styler(arguments), verbose=arguments.verbose))
     output.commit()

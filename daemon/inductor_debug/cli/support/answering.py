@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from inductor_debug_schema import Answered, BisectDocument, DiffDocument, Event, TransfersDocument, to_wire
 
@@ -27,8 +27,8 @@ ORDER_FAILURES = (ConfigurationError, ProfileError)
 
 Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument)
 Render = Callable[[Document, FileNames, ShownTexts, Styler], str]
-Page = Callable[[list[dict[str, Any]], FileNames, ShownTexts], str]
-"""All documents, as they are in JSON, as one HTML page."""
+Page = Callable[[list[Document], FileNames, ShownTexts], str]
+"""All documents as one HTML page."""
 
 
 def add_output_arguments(
@@ -59,7 +59,7 @@ def answer(
     render: Render[Document],
     exit_code: Callable[[list[Document]], int],
     unfinished: Unfinished[Document] | None = None,
-    page: Page | None = None,
+    page: Page[Document] | None = None,
 ) -> int:
     """Carries out the order and prints what came of it; returns the exit code, 2 where nothing did.
 
@@ -86,7 +86,7 @@ def answer(
             places = FileNames(os.getcwd(), root, {subject.path: subject.shown})
             sources = ShownTexts({subject.path: text} if text else {})
             if page is not None and arguments.format == "html":
-                output.write(page(to_wire(documents), places, sources))
+                output.write(page(documents, places, sources))
             else:
                 colours = styler(arguments)
                 output.write("\n".join(render(document, places, sources, colours) for document in documents))
@@ -109,8 +109,7 @@ def answer(
                 put_out(left, "")
         raise
     why = failure(done.performed)
-    answers = (answered.document for answered in done.performed.answers)
-    documents = [document for document in answers if isinstance(document, kind)]
+    documents = done.performed.documents(kind)
     if unfinished is not None and done.performed.broken:
         documents += unfinished.documents((why or "its process ended").rstrip("."))
     if not documents:

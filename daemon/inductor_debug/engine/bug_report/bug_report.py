@@ -18,7 +18,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, BisectDocument, BisectOptions, Finding, Stage, to_wire
+from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
+    BisectDocument,
+    BisectOptions,
+    BugReportFile,
+    Finding,
+    Stage,
+    to_wire,
+)
 
 from inductor_debug import __version__
 from inductor_debug.engine.bug_report.issue_text import Facts, issue_text
@@ -81,9 +90,9 @@ class BugReport:
         """The text of the issue, Markdown."""
         return next(part.content.decode() for part in self.parts if part.name == "ISSUE.md")
 
-    def listing(self) -> list[dict[str, Any]]:
-        """The files: `{name, bytes, about}`."""
-        return [{"name": part.name, "bytes": len(part.content), "about": part.about} for part in self.parts]
+    def listing(self) -> list[BugReportFile]:
+        """The files."""
+        return [BugReportFile(part.name, len(part.content), part.about) for part in self.parts]
 
     def zipped(self) -> bytes:
         """The whole as a zip."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from inductor_debug_schema import (
+    Answer,
     Answered,
     ArtifactMade,
     ArtifactReference,
@@ -19,6 +21,8 @@ from inductor_debug_schema import (
     Task,
     TensorTimeline,
 )
+
+Document = TypeVar("Document", bound=Answer)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,10 @@ class Performed:
     notes: list[str] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
     timelines: dict[str, TensorTimeline] = field(default_factory=dict)
+
+    def documents(self, kind: type[Document]) -> list[Document]:
+        """The answers of one kind, in the order of the targets."""
+        return [answered.document for answered in self.answers if isinstance(answered.document, kind)]
 
 
 Listener = Callable[[Event], None]

@@ -1,15 +1,22 @@
 """A bisection as a page: what goes wrong, the ladder, the guilty part, and the commands for both sides.
 
-Works on the JSON documents alone. While the ladder is climbed, `Climb` has the page as far as it has come.
+Works on the documents alone. While the ladder is climbed, `Climb` has the page as far as it has come.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from inductor_debug_schema import Range, from_wire
+from inductor_debug_schema import (
+    BisectDocument,
+    BisectGuilty,
+    BisectPiece,
+    BisectRung,
+    BisectStep,
+    BisectVerdict,
+    RungState,
+)
 
 from inductor_debug.report.bisect_words import VERDICTS, typed
 from inductor_debug.report.file_names import FileNames
@@ -17,26 +24,16 @@ from inductor_debug.report.html.markup import Links, bullets, code, command, pag
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import in_seconds
 
-Document = dict[str, Any]
-
 _COLUMNS = ("Backend", "Adds", "Result", "Why", "Time")
-_GUILTY = (
-    ("Backend", "backend", code),
-    ("Direction", "direction", text),
-    ("Graph", "graph", code),
-    ("Pass or lowering", "pass", code),
-    ("Operation", "op", code),
-    ("Node", "node", code),
-)
 _RUNNING = '<span class="going"><span class="state-spinner" aria-hidden="true"></span>running…</span>'
 _WAITING = '<span class="going">waiting</span>'
 _NOT_RUN = '<span class="ended">not run</span>'
 
 
-def bisect_page(documents: Sequence[Document], places: FileNames, sources: ShownTexts) -> str:
+def bisect_page(documents: Sequence[BisectDocument], places: FileNames, sources: ShownTexts) -> str:
     """The page of one bisection, or of those of several targets."""
     links = Links(places, sources)
-    title = _title(str(documents[0]["target"])) if len(documents) == 1 else "Bisections"
+    title = _title(documents[0].target) if len(documents) == 1 else "Bisections"
     bodies = ("\n".join(_body(document, places, links)) for document in documents)
     return page(title, ["\n<hr>\n".join(bodies)])
 
@@ -49,13 +46,13 @@ class Climb:
     """
 
     def __init__(self) -> None:
-        self._planned: list[Document] = []
-        self._ladder: list[Document] = []
+        self._planned: list[BisectStep] = []
+        self._ladder: list[BisectRung] = []
 
-    def hear(self, target: str, piece: Document) -> str:
+    def hear(self, target: str, piece: BisectPiece) -> str:
         """Takes in a piece; returns the page as it is now."""
-        self._planned += piece.get("planned", [])
-        self._ladder += piece.get("ladder", [])
+        self._planned += piece.planned
+        self._ladder += piece.ladder
         ahead = self._planned[len(self._ladder) :]
         rows = [*map(_rung, self._ladder), *(_rung_ahead(rung, first=rung is ahead[0]) for rung in ahead)]
         return page(_title(target), [f"<h1>{text(_title(target))}</h1>", table(_COLUMNS, rows, named=True)])
@@ -65,43 +62,47 @@ def _title(target: str) -> str:
     return f"Bisection of {target}"
 
 
-def _body(document: Document, places: FileNames, links: Links) -> Iterator[str]:
-    verdict = str(document["verdict"])
-    words = VERDICTS.get(verdict, verdict)
+def _body(document: BisectDocument, places: FileNames, links: Links) -> Iterator[str]:
+    words = VERDICTS[document.verdict]
     sentence = text(f"{words[:1].upper()}{words[1:]}.")
-    yield f"<h1>{text(_title(document['target']))}</h1>"
-    yield f"<p>{sentence if verdict == 'none' else f'<strong>{sentence}</strong>'}</p>"
-    yield table(_COLUMNS, map(_rung, document["ladder"]), named=True)
-    if document["guilty"] is not None:
+    yield f"<h1>{text(_title(document.target))}</h1>"
+    yield f"<p>{sentence if document.verdict is BisectVerdict.NONE else f'<strong>{sentence}</strong>'}</p>"
+    yield table(_COLUMNS, map(_rung, document.ladder), named=True)
+    if document.guilty is not None:
         yield "<h2>Where</h2>"
-        yield table((), _guilty(document["guilty"], links), named=True)
-    if document["commands"]:
+        yield table((), _guilty(document.guilty, links), named=True)
+    if document.commands:
         yield "<h2>To see both sides</h2>"
         yield "<p>The last that is right, and the first that is not:</p>"
-        yield from (command(typed(line, places)) for line in document["commands"])
-    if document.get("notes"):
+        yield from (command(typed(line, places)) for line in document.commands)
+    if document.notes:
         yield "<h2>Notes</h2>"
-        yield bullets(map(text, document["notes"]))
+        yield bullets(map(text, document.notes))
 
 
-def _rung(rung: Document) -> tuple[str, ...]:
-    state = "pass" if rung["state"] == "ok" else f"<strong>{text(rung['state'])}</strong>"
-    seconds = rung.get("seconds")
-    time = "" if seconds is None else text(in_seconds(seconds)).replace(" ", "&nbsp;")
-    return code(rung["backend"]), text(rung.get("adds", "")), state, text(rung["why"]), time
+def _rung(rung: BisectRung) -> tuple[str, ...]:
+    state = "pass" if rung.state is RungState.OK else f"<strong>{text(rung.state.value)}</strong>"
+    time = text(in_seconds(rung.seconds)).replace(" ", "&nbsp;")
+    return code(rung.backend), text(rung.adds), state, text(rung.why), time
 
 
-def _rung_ahead(rung: Document, *, first: bool) -> tuple[str, ...]:
-    return code(rung["backend"]), text(rung.get("adds", "")), (_RUNNING if first else _WAITING) + _NOT_RUN, "", ""
+def _rung_ahead(rung: BisectStep, *, first: bool) -> tuple[str, ...]:
+    return code(rung.backend), text(rung.adds), (_RUNNING if first else _WAITING) + _NOT_RUN, "", ""
 
 
-def _guilty(guilty: Document, links: Links) -> Iterable[tuple[str, str]]:
-    for name, key, write in _GUILTY:
-        if guilty.get(key):
-            yield name, write(guilty[key])
-    if guilty["path"] is not None and guilty["range"] is not None:
-        area = from_wire(Range, guilty["range"])
-        shown = f"{os.path.basename(guilty['path'])}, line {area.start.line + 1}"
-        yield "Expression", links.to(text(shown), guilty["path"], area)
-    elif guilty["path"] is not None:
-        yield "Expression", text(os.path.basename(guilty["path"]))
+def _guilty(guilty: BisectGuilty, links: Links) -> Iterable[tuple[str, str]]:
+    direction = "" if guilty.direction is None else text(guilty.direction.value)
+    rows = (
+        ("Backend", code(guilty.backend)),
+        ("Direction", direction),
+        ("Graph", code(guilty.graph or "")),
+        ("Pass or lowering", code(guilty.pass_ or "")),
+        ("Operation", code(guilty.op or "")),
+        ("Node", code(guilty.node or "")),
+    )
+    yield from (row for row in rows if row[1])
+    if guilty.path is not None and guilty.range is not None:
+        shown = f"{os.path.basename(guilty.path)}, line {guilty.range.start.line + 1}"
+        yield "Expression", links.to(text(shown), guilty.path, guilty.range)
+    elif guilty.path is not None:
+        yield "Expression", text(os.path.basename(guilty.path))

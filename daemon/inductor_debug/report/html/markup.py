@@ -52,6 +52,21 @@ def code(value: str) -> str:
     return f"<code>{text(value)}</code>" if value else ""
 
 
+def section(identifier: str, words: str) -> str:
+    """A heading that links on the same page lead to."""
+    return f'<h2 id="{text(identifier)}" tabindex="-1">{text(words)}</h2>'
+
+
+def link_within(html: str, identifier: str) -> str:
+    """A link to what has this identifier on the same page."""
+    return f'<a href="#{text(identifier)}">{html}</a>'
+
+
+def chooses_accelerator(html: str, accelerator: str) -> str:
+    """What an editor turns into a link that makes this the accelerator that models are checked for."""
+    return f'<span data-accelerator="{text(accelerator)}">{html}</span>'
+
+
 def bullets(items: Iterable[str]) -> str:
     """A list of items that are HTML already."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
@@ -66,12 +81,12 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numeric: int = 
     """A table of cells that are HTML already.
 
     Args:
-        headers: text of the first row; there is none where this is empty.
+        headers: the first row; there is none where this is empty.
         rows: the others.
         numeric: from this column on, cells are numbers.
         named: whether the first cell of each row says what the row is about.
     """
-    head = "".join(f'<th scope="col">{text(header)}</th>' for header in headers)
+    head = "".join(f'<th scope="col">{header}</th>' for header in headers)
     above = f"<thead><tr>{head}</tr></thead>" if headers else ""
     lines = ["<tr>" + "".join(_cells(row, numeric, named)) + "</tr>" for row in rows]
     return f'<div class="wide"><table>{above}<tbody>{"".join(lines)}</tbody></table></div>'

@@ -1,32 +1,33 @@
 """A log of transfers as a page: what crosses to the accelerator and back, and what does not come back as it was.
 
-Works on the JSON documents alone.
+Works on the documents alone.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import Crossing, Position, Range, RoundTrip, TransferRow, TransfersDocument
 
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, bullets, code, page, table, text
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted, in_bytes
 
-Document = dict[str, Any]
-
 MOST_ROWS = 1000
 """Rows of one page; a browser would take seconds for more."""
 _COLUMNS = ("Graph", "Direction", "Tensor", "Type", "On the device", "Padding", "Digest", "Round trip")
-_DIRECTIONS = {"to-device": "to device", "to-host": "to host"}
-_ROUND_TRIPS = {"same": "same", "changed": "<strong>changed</strong>", "not-run": "not run"}
+_DIRECTIONS = {Crossing.TO_DEVICE: "to device", Crossing.TO_HOST: "to host"}
+_ROUND_TRIPS = {
+    RoundTrip.SAME: "same",
+    RoundTrip.CHANGED: "<strong>changed</strong>",
+    RoundTrip.NOT_RUN: "not run",
+}
 
 
 def transfers_page(
-    documents: Sequence[Document],
+    documents: Sequence[TransfersDocument],
     places: FileNames,
     sources: ShownTexts,
     most_rows: int = MOST_ROWS,
@@ -49,19 +50,19 @@ def transfers_page(
     return page(title, ["\n<hr>\n".join(bodies), *more])
 
 
-def _title(document: Document) -> str:
-    return f"Transfers of {document['target']}"
+def _title(document: TransfersDocument) -> str:
+    return f"Transfers of {document.target}"
 
 
-def _body(document: Document, links: Links, most_rows: int) -> Iterator[str]:
-    summary, transfers = document["summary"], document["transfers"]
+def _body(document: TransfersDocument, links: Links, most_rows: int) -> Iterator[str]:
+    summary, transfers = document.summary, document.transfers
     shown = transfers[:most_rows]
-    changed = [transfer for transfer in shown if transfer["round_trip"] == "changed"]
-    amount, host = counted(summary["transfers"], "transfer"), in_bytes(summary["host_bytes"])
-    device = f"{in_bytes(summary['device_bytes'])} on {document['accelerator']}"
+    changed = [transfer for transfer in shown if transfer.round_trip is RoundTrip.CHANGED]
+    amount, host = counted(summary.transfers, "transfer"), in_bytes(summary.host_bytes)
+    device = f"{in_bytes(summary.device_bytes)} on {document.accelerator}"
     yield f"<h1>{text(_title(document))}</h1>"
     yield f"<p>{text(f'{amount}, {host} on the host, {device}.')}</p>"
-    yield from (f"<p><strong>{text(str(said))}</strong></p>" for key in ("problem", "error") if (said := document[key]))
+    yield from (f"<p><strong>{text(said)}</strong></p>" for said in (document.problem, document.error) if said)
     if changed:
         yield "<h2>What does not come back as it was</h2>"
         yield bullets(_change(transfer, links) for transfer in changed)
@@ -73,37 +74,37 @@ def _body(document: Document, links: Links, most_rows: int) -> Iterator[str]:
         yield f"<p>{text(f'The log has more: {all_of_them}.')}</p>"
 
 
-def _row(transfer: Document, links: Links) -> tuple[str, ...]:
-    dtype, kept, layout = transfer["dtype"], transfer["device_dtype"], transfer["layout"]
-    kind = f"{dtype}[{', '.join(map(str, transfer['shape']))}]"
+def _row(transfer: TransferRow, links: Links) -> tuple[str, ...]:
+    dtype, kept, layout = transfer.dtype, transfer.device_dtype, transfer.layout
+    kind = f"{dtype}[{', '.join(map(str, transfer.shape))}]"
     return (
-        text(transfer["graph"]),
-        _DIRECTIONS[transfer["direction"]],
-        f"{text(transfer['role'])} {_name(transfer, links)}",
+        text(transfer.graph),
+        _DIRECTIONS[transfer.direction],
+        f"{text(transfer.role)} {_name(transfer, links)}",
         text(kind if dtype == kept else f"{kind} as {kept}"),
-        "×".join(map(str, layout["size"])) if layout is not None else in_bytes(transfer["device_bytes"]),
-        f"{layout['padding_bytes'] / max(layout['bytes'], 1):.0%}" if layout is not None else "",
-        text(transfer["digest"][:8]),
-        _ROUND_TRIPS[transfer["round_trip"]],
+        "×".join(map(str, layout.size)) if layout is not None else in_bytes(transfer.device_bytes),
+        f"{layout.waste:.0%}" if layout is not None else "",
+        text(transfer.digest[:8]),
+        _ROUND_TRIPS[transfer.round_trip],
     )
 
 
-def _change(transfer: Document, links: Links) -> str:
-    example, path, line = transfer["example"], transfer["path"], transfer["line"]
-    are = "is" if transfer["changed"] == 1 else "are"
-    amount = counted(transfer["changed"], "element")
-    words = f"{amount} of {transfer['dtype']} {are} kept as {transfer['device_dtype']}"
+def _change(transfer: TransferRow, links: Links) -> str:
+    example, path, line = transfer.example, transfer.path, transfer.line
+    are = "is" if transfer.changed == 1 else "are"
+    amount = counted(transfer.changed, "element")
+    words = f"{amount} of {transfer.dtype} {are} kept as {transfer.device_dtype}"
     if example is not None:
-        words += f"; {example['before']} at {example['index']} becomes {example['after']}"
+        words += f"; {example.before} at {example.index} becomes {example.after}"
     if path is not None:
         words += f" ({os.path.basename(path)}{'' if line is None else f', line {line + 1}'})"
     return f"{_name(transfer, links)}: {text(words)}"
 
 
-def _name(transfer: Document, links: Links) -> str:
+def _name(transfer: TransferRow, links: Links) -> str:
     """The tensor's name; it leads to where it was declared."""
-    name = code(transfer["name"])
-    if transfer["path"] is None or transfer["line"] is None:
+    name = code(transfer.name)
+    if transfer.path is None or transfer.line is None:
         return name
-    start = Position(transfer["line"], 0)
-    return links.to(name, transfer["path"], Range(start, start))
+    start = Position(transfer.line, 0)
+    return links.to(name, transfer.path, Range(start, start))

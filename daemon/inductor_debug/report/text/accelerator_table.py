@@ -1,20 +1,16 @@
-"""A comparison of accelerators as a table: a column each, the same rows in text and in Markdown.
-
-What a profile does not say stays empty; nothing is guessed in its place.
-"""
+"""A comparison of accelerators as a table: a column each, in text and in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from inductor_debug_schema import AcceleratorColumn, AcceleratorComparison, Severity, TargetCost
+from inductor_debug_schema import AcceleratorComparison
 
 from inductor_debug.engine.results.target_coverage import remark
+from inductor_debug.report.accelerator_rows import rows_of
 from inductor_debug.report.cells import one_line, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler, role_of
-from inductor_debug.rules.amounts import in_bytes, in_seconds
-from inductor_debug.rules.words.stage_names import stage_name
 
 Row = tuple[str, list[str]]
 
@@ -57,18 +53,8 @@ class AcceleratorTable:
         return "", [column.name + (" (chosen)" if column.chosen else "") for column in self._comparison.columns]
 
     def _rows(self) -> Iterator[Row]:
-        columns = self._comparison.columns
-        yield "findings", [str(len(column.findings)) for column in columns]
-        for severity in Severity:
-            for rule in sorted({count.rule for column in columns for count in column.counts}):
-                found = [_count(column, rule, severity) for column in columns]
-                if any(found):
-                    yield f"  {severity.value} {rule}", [str(count or "") for count in found]
-        for target in dict.fromkeys(cost.target for column in columns for cost in column.costs):
-            costs = [next((cost for cost in column.costs if cost.target == target), None) for column in columns]
-            if len(self._comparison.targets) > 1:
-                yield one_line(target), ["" for _ in columns]
-            yield from _cost_rows(columns, costs)
+        for row in rows_of(self._comparison):
+            yield ("  " if row.within else "") + one_line(row.label), list(row.cells)
 
     def _unchecked(self) -> list[str]:
         said = [f"{target.name}: {line}" for target in self._comparison.targets if (line := remark(target))]
@@ -83,36 +69,6 @@ class AcceleratorTable:
                 place = f"{self._places.shown(finding.path)}:{start.line + 1}:{start.character + 1}"
                 severity = styler.paint(finding.severity.value, role_of(finding.severity))
                 yield f"{one_line(place)}: {severity} {finding.rule}: {one_line(finding.message)}"
-
-
-def _cost_rows(columns: list[AcceleratorColumn], costs: list[TargetCost | None]) -> Iterator[Row]:
-    def each(write: Callable[[AcceleratorColumn, TargetCost], str]) -> list[str]:
-        return [write(column, cost) if cost is not None else "" for column, cost in zip(columns, costs, strict=True)]
-
-    yield "stage", each(lambda _, cost: stage_name(cost.stage))
-    yield "ops without a kernel", each(lambda _, cost: _share(cost))
-    yield "peak memory, at least", each(_peak)
-    yield "bytes that move, at least", each(lambda _, cost: in_bytes(cost.moved_bytes))
-    yield "operations, at least", each(lambda _, cost: f"{cost.operations:.4g}")
-    yield "time, at least", each(lambda _, cost: _time(cost))
-
-
-def _share(cost: TargetCost) -> str:
-    if not cost.unsupported_ops:
-        return f"0 of {cost.ops}"
-    return f"{cost.unsupported_ops} of {cost.ops} ({cost.unsupported_ops / cost.ops:.1%})"
-
-
-def _peak(column: AcceleratorColumn, cost: TargetCost) -> str:
-    return in_bytes(cost.peak_bytes) + (f" of {in_bytes(column.device_bytes)}" if column.device_bytes else "")
-
-
-def _time(cost: TargetCost) -> str:
-    return "" if cost.seconds_at_least is None else f"{in_seconds(cost.seconds_at_least)} ({cost.limited_by})"
-
-
-def _count(column: AcceleratorColumn, rule: str, severity: Severity) -> int:
-    return sum(count.findings for count in column.counts if (count.rule, count.severity) == (rule, severity))
 
 
 def _cells(row: Row) -> list[str]:

@@ -37,7 +37,7 @@ def bisect_text(document: BisectDocument, places: FileNames, sources: ShownTexts
     """The ladder, the verdict, the guilty part with its source, and the commands for both sides."""
     head = f"{printable(document.target)}: "
     role = Role.GOOD if document.verdict is BisectVerdict.NONE else Role.ERROR
-    lines = [head + styler.paint(VERDICTS[document.verdict.value], role), ""]
+    lines = [head + styler.paint(VERDICTS[document.verdict], role), ""]
     lines += _ladder(document.ladder, styler)
     if document.guilty is not None:
         lines += ["", *_guilty(document.guilty, places, sources, styler)]

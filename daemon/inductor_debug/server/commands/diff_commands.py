@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from inductor_debug_schema import DiffAnswer, DiffDocument, DiffOptions, DiffSummary, Event, OrderOutcome
+from inductor_debug_schema import DiffAnswer, DiffDocument, DiffRequest, DiffSummary, Event, OrderOutcome
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.orders.comparing import diff_order
 from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
-from inductor_debug.server.commands.ordering import (
-    Token,
-    extended,
-    names_of,
-    options_from,
-    options_of,
-    outcome,
-    perform,
-    target_of,
-)
+from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.commands.ordering import extended, outcome, perform
 from inductor_debug.server.commands.partial_results import PartialResults
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
@@ -28,45 +19,41 @@ from inductor_debug.server.state.synchronisation import path_of
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
 
-OPTIONS = ("uri", "target", *names_of(DiffOptions))
 _MOST_BLAMED = 10
 
 
-async def diff(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Compares: `{uri, target?, reference?, backend?, atol?, rtol?, seed?, runs?, gradients?, inject?, maps?}`.
+async def diff(call: Call[DiffRequest]) -> DiffAnswer:
+    """Compares.
 
-    The result has the outcome of the order and, for each target, `{target, reference, backend, verdict, why, blame,
-    partial}`. The whole document is an artifact: it may be larger than a message should be. With `maps` the errors of
-    outputs are one, too. The findings become diagnostics of the file, beside those of its analysis.
+    The whole document of a comparison is an artifact: it may be larger than a message should be. With `maps` the errors
+    of outputs are one, too. The findings become diagnostics of the file, beside those of its analysis.
 
     With `partialResultToken`, rows are told as they come (`partial_results`). A comparison that is cancelled, or whose
     worker dies, is answered with what had come, as a document with `partial` true.
     """
-    options = options_of(arguments)
+    server, request = call.server, call.request
     try:
-        order = diff_order(options_from(DiffOptions, options), target=target_of(options))
+        order = diff_order(request, target=request.target)
     except ProfileError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
-    partial, results = PartialComparisons(), PartialResults(server, options)
+    partial, results = PartialComparisons(), PartialResults(call)
 
     def hear(event: Event) -> None:
         partial.hear(event)
         results.hear(event)
 
     try:
-        performed = await perform(server, arguments, order, token=token, title="Comparing", on_event=hear)
+        performed = await perform(call, order, title="Comparing", on_event=hear)
     except asyncio.CancelledError:
         unfinished = partial.documents("it was cancelled")
         if not unfinished:
             raise
-        cancelled = OrderOutcome(uri=options["uri"], status="cancelled", reason=None, notes=[], artifacts=[])
+        cancelled = OrderOutcome(uri=request.uri, status="cancelled", reason=None, notes=[], artifacts=[])
         return _answer(server, cancelled, [], unfinished, partial)
     server.numerics.take(performed.report.path, performed)
-    known = outcome(options, performed)
+    known = outcome(request.uri, performed)
     unfinished = partial.documents(known.reason or "its process ended") if performed.broken else []
-    answers = (answered.document for answered in performed.answers)
-    finished = [document for document in answers if isinstance(document, DiffDocument)]
-    return _answer(server, known, finished, unfinished, partial)
+    return _answer(server, known, performed.documents(DiffDocument), unfinished, partial)
 
 
 def _answer(
@@ -75,7 +62,7 @@ def _answer(
     finished: list[DiffDocument],
     unfinished: list[DiffDocument],
     partial: PartialComparisons,
-) -> dict[str, Any]:
+) -> DiffAnswer:
     """The result, with what there is of comparisons that did not end as files."""
     notes, artifacts = known.notes, known.artifacts
     if unfinished:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, Stage
+from inductor_debug_schema import GraphAnswer, GraphRequest, GraphStage, GraphTarget, Stage
 
-from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.server.commands.ordering import Token, extended, options_of, outcome, perform
+from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.commands.ordering import extended, outcome, perform
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
@@ -19,24 +19,19 @@ if TYPE_CHECKING:
 
 GRAPH_STAGES = (Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 """Stages that have graphs."""
-OPTIONS = ("uri", "target", "stages", "fresh")
 
 
-async def graph(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Captures graphs: `{uri, target?, stages?, fresh?}` in, artifact references out.
+async def graph(call: Call[GraphRequest]) -> GraphAnswer:
+    """Captures graphs.
 
-    `target` is a name, all targets where it is left out; `stages` are some of "mock", "aot" and "inductor" (the default
-    is "mock" and "aot"). Where the analysis of the file as it is now has captured them, it is answered with those,
-    unless `fresh` asks for new ones. The result also lists the targets with the state of each of their stages.
+    Where the analysis of the file as it is now has captured them, it is answered with those, unless the request is for
+    `fresh` ones.
     """
-    options = options_of(arguments)
-    target = options.get("target") or ""
-    if not isinstance(target, str):
-        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
-    order = Order(target=target, stages=_stages(options.get("stages")), keep_graphs=True)
-    performed = None if options.get("fresh") else await _held(server, options["uri"], order)
+    request = call.request
+    order = Order(target=request.target, stages=_stages(request.stages), keep_graphs=True)
+    performed = None if request.fresh else await _held(call.server, request.uri, order)
     if performed is None:
-        performed = await perform(server, arguments, order, token=token, title="Capturing graphs")
+        performed = await perform(call, order, title="Capturing graphs")
     targets = [
         GraphTarget(
             found.name,
@@ -45,7 +40,7 @@ async def graph(server: Server, arguments: Sequence[Any], token: Token | None = 
         )
         for found in performed.report.targets
     ]
-    return extended(GraphAnswer, outcome(options, performed), targets=targets)
+    return extended(GraphAnswer, outcome(request.uri, performed), targets=targets)
 
 
 async def _held(server: Server, uri: str, order: Order) -> Performed | None:
@@ -56,14 +51,9 @@ async def _held(server: Server, uri: str, order: Order) -> Performed | None:
         raise RequestError(str(error)) from error
 
 
-def _stages(said: Any) -> tuple[Stage, ...]:
+def _stages(said: Sequence[Stage] | None) -> tuple[Stage, ...]:
     if said is None:
         return (Stage.MOCK, Stage.AOT)
-    known = {stage.value: stage for stage in GRAPH_STAGES}
-    if not isinstance(said, list) or not said:
-        raise RequestError(f"`stages` must be a list of some of {', '.join(known)}.", INVALID_PARAMS)
-    for name in said:
-        if name not in known:
-            words = f"{unknown(str(name), known, 'stage')} (stages with graphs are {', '.join(known)})"
-            raise RequestError(f"`stages`: {words}.", INVALID_PARAMS)
-    return tuple(stage for stage in GRAPH_STAGES if stage.value in said)
+    if not said or not set(said) <= set(GRAPH_STAGES):
+        raise RequestError(f"`stages` must be some of {', '.join(GRAPH_STAGES)}, which have graphs.", INVALID_PARAMS)
+    return tuple(stage for stage in GRAPH_STAGES if stage in said)

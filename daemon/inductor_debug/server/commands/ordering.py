@@ -8,66 +8,48 @@ the answer names files.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
-from inductor_debug_schema import Event, OrderOutcome, Progressed, StageStarted, WireError, from_wire, to_wire
+from inductor_debug_schema import Event, FileRequest, OrderOutcome, Progressed, StageStarted
 from lsprotocol import types
 
 from inductor_debug.engine.orders.orders import Listener, Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
-if TYPE_CHECKING:
-    from inductor_debug.server.state.server import Server
-
-Token = Union[str, int]
-Options = TypeVar("Options")
+Requested = TypeVar("Requested", bound=FileRequest)
 Answer = TypeVar("Answer", bound=OrderOutcome)
 
 
-def options_of(arguments: Sequence[Any]) -> dict[str, Any]:
-    """A command's arguments as an object: `[{"uri": …}]`, or `[uri]`.
+def file_of(uri: str) -> str:
+    """The path of the file that a command is about.
 
     Raises:
-        RequestError: there is no URI among them.
+        RequestError: the URI is none of a file.
     """
-    first = arguments[0] if arguments else None
-    options = dict(first) if isinstance(first, dict) else {"uri": first}
-    if not isinstance(options.get("uri"), str) or not options["uri"]:
-        raise RequestError("The command needs the URI of a file.", INVALID_PARAMS)
-    return options
+    path = path_of(uri)
+    if not path:
+        raise RequestError(f"{uri} is not the URI of a file.", INVALID_PARAMS)
+    return path
 
 
-async def perform(
-    server: Server,
-    arguments: Sequence[Any],
-    order: Order,
-    *,
-    token: Token | None = None,
-    title: str = "",
-    on_event: Listener | None = None,
-) -> Performed:
-    """Carries out `order` for the file whose URI stands in `arguments`.
+async def perform(call: Call[Requested], order: Order, *, title: str, on_event: Listener | None = None) -> Performed:
+    """Carries out `order` for the file of a call.
 
     Args:
-        server: whose engine does it.
-        arguments: the command's; `uri` names the file and `target` the target, all where there is none.
+        call: whose request names the file, and whose engine does it.
         order: what to do.
-        token: the request's `workDoneToken`, which `Progressed` events are sent to.
         title: what the progress bar is called.
         on_event: told of every event as well.
 
     Raises:
         RequestError: the URI is none of a file, or the settings for it cannot be used.
     """
-    options = options_of(arguments)
-    path = path_of(options["uri"])
-    if not path:
-        raise RequestError(f"{options['uri']} is not the URI of a file.", INVALID_PARAMS)
-    bar = Bar(server, token, title)
+    path = file_of(call.request.uri)
+    bar = Bar(call, title)
 
     def hear(event: Event) -> None:
         bar.hear(event)
@@ -75,54 +57,14 @@ async def perform(
             on_event(event)
 
     try:
-        return await server.engine.perform(path, order, hear)
+        return await call.server.engine.perform(path, order, hear)
     except ConfigurationError as error:
         raise RequestError(str(error)) from error
     finally:
         bar.end()
 
 
-def options_from(kind: type[Options], options: Mapping[str, Any]) -> Options:
-    """The options of a command that `kind` names, without those that are null.
-
-    Raises:
-        RequestError: one is of another type.
-    """
-    given: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind).items():
-        value = options.get(name)
-        if value is None:
-            continue
-        members = tuple(get_origin(member) or member for member in get_args(hint) if member is not type(None))
-        known = (*members, int) if float in members else members
-        if not isinstance(value, known) or (isinstance(value, bool) and bool not in known):
-            expected = " or ".join(member.__name__ for member in members)
-            raise RequestError(f"`{name}` must be of type {expected}.", INVALID_PARAMS)
-        given[name] = value
-    try:
-        return from_wire(kind, given)
-    except WireError as error:
-        raise RequestError(f"{error}.", INVALID_PARAMS) from error
-
-
-def names_of(kind: type) -> tuple[str, ...]:
-    """The names of the options that `kind` has."""
-    return tuple(field.name for field in dataclasses.fields(kind))
-
-
-def target_of(options: Mapping[str, Any]) -> str:
-    """The target that is meant, "" for all.
-
-    Raises:
-        RequestError: it is no name.
-    """
-    target = options.get("target") or ""
-    if not isinstance(target, str):
-        raise RequestError("`target` must be the name of a target.", INVALID_PARAMS)
-    return target
-
-
-def outcome(options: Mapping[str, Any], performed: Performed) -> OrderOutcome:
+def outcome(uri: str, performed: Performed) -> OrderOutcome:
     """What every order's result says: the file, its status, why nothing came of it, and the artifacts.
 
     `reason` is the worst finding of a run that failed, None otherwise; `notes` say which artifacts were not kept.
@@ -131,7 +73,7 @@ def outcome(options: Mapping[str, Any], performed: Performed) -> OrderOutcome:
     failed = performed.broken or report.status.value in ("failed", "crashed", "timeout", "no-target")
     worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
     return OrderOutcome(
-        uri=options["uri"],
+        uri=uri,
         status=report.status.value,
         reason=worst.message if failed and worst is not None else None,
         notes=performed.notes,
@@ -139,21 +81,20 @@ def outcome(options: Mapping[str, Any], performed: Performed) -> OrderOutcome:
     )
 
 
-def extended(answer: type[Answer], known: OrderOutcome, **more: Any) -> dict[str, Any]:
-    """A command's result: the outcome of the order, and what the command adds to it or says otherwise."""
+def extended(answer: type[Answer], known: OrderOutcome, **more: Any) -> Answer:
+    """A command's answer: the outcome of the order, and what the command adds to it or says otherwise."""
     said = {field.name: getattr(known, field.name) for field in dataclasses.fields(known)}
-    document: dict[str, Any] = to_wire(answer(**{**said, **more}))
-    return document
+    return answer(**{**said, **more})
 
 
 class Bar:
-    """The progress of one request."""
+    """The progress of one call."""
 
-    def __init__(self, server: Server, token: Token | None, title: str) -> None:
-        self._server = server
-        self._token = token
+    def __init__(self, call: Call[Any], title: str) -> None:
+        self._server = call.server
+        self._token = call.work_done
         self._last = 0
-        if token is not None:
+        if self._token is not None:
             self._send(types.WorkDoneProgressBegin(title=title, percentage=0, cancellable=True))
 
     def hear(self, event: Event) -> None:

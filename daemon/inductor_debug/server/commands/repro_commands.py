@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inductor_debug_schema import (
     ArtifactMade,
@@ -19,14 +19,15 @@ from inductor_debug_schema import (
     OrderOutcome,
     ReproAnswer,
     ReproDocument,
-    ReproOptions,
+    ReproRequest,
 )
 from lsprotocol import types
 
 from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT, made_of, order_for, proved, refused, script_of
 from inductor_debug.engine.settings.folders import cache_folder
-from inductor_debug.server.commands.ordering import Token, extended, names_of, options_of, outcome, perform
-from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.commands.ordering import extended, outcome, perform
+from inductor_debug.server.rpc.protocol import RequestError
 from inductor_debug.server.state.known_comparisons import RULE as NUMERICS
 from inductor_debug.server.state.synchronisation import path_of
 
@@ -37,28 +38,22 @@ COMMAND = "inductorDebug.repro"
 CLIENT_COMMAND = "inductorDebug.makeReproducer"
 """The command of clients that show progress and open the script themselves."""
 TITLE = "Make a minimal reproducer"
-OPTIONS = ("uri", "target", *names_of(ReproOptions))
 _LONGEST_TEXT = 48 << 10
 """Bytes of JSON that a script may have to travel in a message, which leaves 16 KiB of it for the rest."""
 
 
-async def repro(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Makes a reproducer: `{uri, target?, rule?, line?, fingerprint?, backend?}` in, the `repro` document out.
-
-    `line` is zero-based; `fingerprint` is that of a finding that is shown. The document comes with the artifacts'
-    references and, as every order's result, with `status` ("cancelled" where somebody had enough), `reason` and
-    `notes`; and with `text`, the script, where it could not be kept in a file.
-    """
-    options = options_of(arguments)
-    uri, finding = shown_finding(server, options)
-    options = {**options, "uri": uri}
+async def repro(call: Call[ReproRequest]) -> ReproAnswer:
+    """Makes a reproducer; the answer's `status` is "cancelled" where somebody had enough."""
+    server, request = call.server, call.request
+    uri, finding = shown_finding(server, request.uri, request.fingerprint or "")
+    call = dataclasses.replace(call, request=dataclasses.replace(request, uri=uri))
     path = path_of(uri)
     order = order_for(
-        rule=_word(options, "rule"),
-        line=options["line"] if isinstance(options.get("line"), int) else None,
+        rule=request.rule or "",
+        line=request.line,
         finding=finding,
-        target=_word(options, "target"),
-        backend=_word(options, "backend") or _compared(server, path, finding),
+        target=request.target,
+        backend=request.backend or _compared(server, path, finding),
         memo=str(cache_folder() / "repro"),
     )
     refusal = refused(order)
@@ -72,14 +67,14 @@ async def repro(server: Server, arguments: Sequence[Any], token: Token | None = 
             made.append(event)
 
     try:
-        performed = await perform(server, [options], order, token=token, title=TITLE, on_event=note)
+        performed = await perform(call, order, title=TITLE, on_event=note)
         found = await proved(performed, server.configuration.settings_for(path))
     except asyncio.CancelledError:
         best = _best(server, uri, made)
         if best is None:
             raise
         return best
-    known = outcome(options, performed)
+    known = outcome(uri, performed)
     answered = bool(performed.answers or found.script)
     document = found.document if answered else ReproDocument.without_script(known.reason or "")
     return _answer(known, document, found.script)
@@ -91,7 +86,7 @@ def _compared(server: Server, path: str, finding: Finding | None) -> str:
     return measured.backend if measured is not None else ""
 
 
-def _best(server: Server, uri: str, made: Sequence[ArtifactMade]) -> dict[str, Any] | None:
+def _best(server: Server, uri: str, made: Sequence[ArtifactMade]) -> ReproAnswer | None:
     """The answer of a search that was cancelled: the smallest script until then; None where there was none yet."""
     script, _ = made_of(made)
     if script is None:
@@ -103,7 +98,7 @@ def _best(server: Server, uri: str, made: Sequence[ArtifactMade]) -> dict[str, A
     return _answer(known, document, script)
 
 
-def _answer(known: OrderOutcome, document: ReproDocument, script: str | None) -> dict[str, Any]:
+def _answer(known: OrderOutcome, document: ReproDocument, script: str | None) -> ReproAnswer:
     """The result, with the script itself where no file has it, unless a message could not carry it."""
     fits = script is not None and document.script is None and len(json.dumps(script)) <= _LONGEST_TEXT
     said = {field.name: getattr(document, field.name) for field in dataclasses.fields(document)}
@@ -120,28 +115,22 @@ def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[t
             yield types.Command(title, CLIENT_COMMAND if known else COMMAND, arguments=[asked]), finding
 
 
-def shown_finding(server: Server, options: dict[str, Any]) -> tuple[str, Finding | None]:
-    """The finding whose `fingerprint` the options name, and the document whose analysis found it.
+def shown_finding(server: Server, about: str, fingerprint: str) -> tuple[str, Finding | None]:
+    """The finding that is shown with a `fingerprint`, and the URI of the document whose analysis found it.
+
+    Without a fingerprint that is the document `about`, and no finding.
 
     The finding may stand in another file than the one that is run: a module that it imports.
 
     Raises:
         RequestError: none of them has it.
     """
-    wanted = _word(options, "fingerprint")
-    if not wanted:
-        return options["uri"], None
-    for uri in (options["uri"], *server.documents):
+    if not fingerprint:
+        return about, None
+    for uri in (about, *server.documents):
         latest = server.engine.latest(uri)
         found = list(latest.report.findings) if latest is not None else []
         for finding in found + server.numerics.findings(path_of(uri) or ""):
-            if finding.fingerprint == wanted:
+            if finding.fingerprint == fingerprint:
                 return uri, finding
     raise RequestError("The finding is not there any more.")
-
-
-def _word(options: dict[str, Any], name: str) -> str:
-    value = options.get(name) or ""
-    if not isinstance(value, str):
-        raise RequestError(f"`{name}` must be a string.", INVALID_PARAMS)
-    return value

@@ -11,12 +11,13 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from inductor_debug_schema import FileReport, Progressed, Severity
+from inductor_debug_schema import FileReport, Progressed, Severity, WorkspaceAnswer, WorkspaceRequest
 
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.server.commands.ordering import Bar, Token
+from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.commands.ordering import Bar
 from inductor_debug.server.rpc.protocol import RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
@@ -43,14 +44,15 @@ class _Tally:
         return Progressed(words, done, self.total)
 
 
-async def check_workspace(server: Server, arguments: Sequence[Any], token: Token | None = None) -> dict[str, Any]:
-    """Checks the files of all workspace folders, or of those in `{folders: [uri, …]}`; answers with a summary.
+async def check_workspace(call: Call[WorkspaceRequest]) -> WorkspaceAnswer:
+    """Checks the files of the folders that are named, or of all workspace folders; answers with a summary.
 
     Raises:
         RequestError: no folder is open, or the settings for a file cannot be used.
     """
-    folders = _folders(server, arguments)
-    bar = Bar(server, token, TITLE)
+    server = call.server
+    folders = _folders(server, call.request.folders)
+    bar = Bar(call, TITLE)
     try:
         paths, skips = await _chosen(server, folders, bar)
         tally = _Tally(len(paths), time.monotonic())
@@ -69,10 +71,8 @@ async def check_workspace(server: Server, arguments: Sequence[Any], token: Token
     return _summary(tally, skips)
 
 
-def _folders(server: Server, arguments: Sequence[Any]) -> list[str]:
-    first = arguments[0] if arguments else None
-    asked = first.get("folders") if isinstance(first, dict) else None
-    folders = [path_of(uri) for uri in asked] if isinstance(asked, list) else [*server.configuration.folders.values()]
+def _folders(server: Server, asked: Sequence[str] | None) -> list[str]:
+    folders = [*server.configuration.folders.values()] if asked is None else [path_of(uri) for uri in asked]
     found = [folder for folder in folders if folder and os.path.isdir(folder)]
     if not found:
         raise RequestError("There is no folder to check: open one first.")
@@ -135,17 +135,17 @@ def _left(seconds: float, done: int, total: int) -> str:
     return f", about {round(left / 60)} minutes left" if left > 90 else f", about {round(left, -1):.0f} seconds left"
 
 
-def _summary(tally: _Tally, skips: Sequence[Skip]) -> dict[str, Any]:
+def _summary(tally: _Tally, skips: Sequence[Skip]) -> WorkspaceAnswer:
     from inductor_debug.engine.selection.selection import tally as words
 
     severities = [finding.severity for report in tally.reports for finding in report.findings]
-    return {
-        "files": len(tally.reports),
-        "files_with_findings": sum(bool(report.findings) for report in tally.reports),
-        "findings": len(severities),
-        "errors": severities.count(Severity.ERROR),
-        "warnings": severities.count(Severity.WARNING),
-        "not_opened": len(skips),
-        "not_opened_why": words(skips),
-        "seconds": round(time.monotonic() - tally.began, 4),
-    }
+    return WorkspaceAnswer(
+        files=len(tally.reports),
+        files_with_findings=sum(bool(report.findings) for report in tally.reports),
+        findings=len(severities),
+        errors=severities.count(Severity.ERROR),
+        warnings=severities.count(Severity.WARNING),
+        not_opened=len(skips),
+        not_opened_why=words(skips),
+        seconds=round(time.monotonic() - tally.began, 4),
+    )

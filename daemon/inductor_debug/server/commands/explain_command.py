@@ -1,0 +1,24 @@
+"""The command `inductorDebug.explain`: the page of a rule."""
+
+from __future__ import annotations
+
+from inductor_debug_schema import ExplainRequest, RulePage
+from lsprotocol import types
+
+from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
+
+
+async def explain(call: Call[ExplainRequest]) -> RulePage:
+    """Answers with the page, and shows it where that is asked for."""
+    # Imported only here: an editor waits while the server starts.
+    from inductor_debug.rules.registry import UnknownRuleError, page
+
+    rule = call.request.rule
+    try:
+        markdown = page(rule)
+    except UnknownRuleError as error:
+        raise RequestError(f"{error}.", INVALID_PARAMS) from error
+    if call.request.show:
+        call.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=markdown))
+    return RulePage(rule=rule, markdown=markdown)

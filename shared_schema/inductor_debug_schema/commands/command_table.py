@@ -1,0 +1,117 @@
+"""All commands of the server, each with what it is told and what it answers: the one place that declares them.
+
+Any command may carry `partialResultToken` beside the fields of its request; those that find something on their way send
+it there, as `PartialResult`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar, Union, get_args
+
+from inductor_debug_schema.answers.order_answers import (
+    AcceleratorsAnswer,
+    BisectAnswer,
+    DiffAnswer,
+    GraphAnswer,
+    ReportAnswer,
+    ReproAnswer,
+    TransfersAnswer,
+)
+from inductor_debug_schema.commands.command_answers import (
+    CheckAnswer,
+    GatheredBugReport,
+    RulePage,
+    WorkspaceAnswer,
+    WrittenBugReport,
+)
+from inductor_debug_schema.commands.command_requests import (
+    AcceleratorsRequest,
+    AnyFileRequest,
+    BisectRequest,
+    BugReportRequest,
+    DiffRequest,
+    DirectiveRequest,
+    EmptyRequest,
+    ExplainRequest,
+    FileRequest,
+    GraphRequest,
+    OutlineRequest,
+    PageRequest,
+    ReportRequest,
+    ReproRequest,
+    SetSizesRequest,
+    TensorsRequest,
+    WorkspaceRequest,
+    WriteBugReportRequest,
+)
+from inductor_debug_schema.outlines import DirectiveDraft, FileOutline
+from inductor_debug_schema.sizes import TargetSizes
+from inductor_debug_schema.tensors import LineTensors
+
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
+
+
+class Command(Generic[Request, Answer]):
+    """A command by its name. The types are given once, in brackets: `Command[DiffRequest, DiffAnswer]("…")`."""
+
+    __orig_class__: Any
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def request(self) -> Any:
+        """The type of its request; a union where there are several."""
+        return get_args(self.__orig_class__)[0]
+
+    @property
+    def answer(self) -> Any:
+        """The type of its answer, any that the codec knows."""
+        return get_args(self.__orig_class__)[1]
+
+
+CHECK = Command[FileRequest, CheckAnswer]("inductorDebug.check")
+CHECK_WORKSPACE = Command[WorkspaceRequest, WorkspaceAnswer]("inductorDebug.checkWorkspace")
+GRAPH = Command[GraphRequest, GraphAnswer]("inductorDebug.graph")
+DIFF = Command[DiffRequest, DiffAnswer]("inductorDebug.diff")
+REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
+BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
+TRANSFERS = Command[PageRequest, TransfersAnswer]("inductorDebug.transfers")
+COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
+SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
+SET_SIZES = Command[SetSizesRequest, TargetSizes]("inductorDebug.setSizes")
+OUTLINE = Command[OutlineRequest, FileOutline]("inductorDebug.outline")
+DIRECTIVE = Command[DirectiveRequest, Union[DirectiveDraft, None]]("inductorDebug.directive")
+TENSORS = Command[TensorsRequest, LineTensors]("inductorDebug.tensors")
+BUG_REPORT = Command[
+    Union[WriteBugReportRequest, BugReportRequest],
+    Union[WrittenBugReport, GatheredBugReport],
+]("inductorDebug.bugReport")
+REPORT = Command[ReportRequest, ReportAnswer]("inductorDebug.report")
+CANCEL = Command[AnyFileRequest, None]("inductorDebug.cancel")
+RESTART = Command[EmptyRequest, None]("inductorDebug.restart")
+INFER_ANEW = Command[FileRequest, None]("inductorDebug.inferAnew")
+EXPLAIN = Command[ExplainRequest, RulePage]("inductorDebug.explain")
+
+COMMANDS: tuple[Command[Any, Any], ...] = (
+    CHECK,
+    CHECK_WORKSPACE,
+    GRAPH,
+    DIFF,
+    REPRO,
+    BISECT,
+    TRANSFERS,
+    COMPARE_ACCELERATORS,
+    SIZES,
+    SET_SIZES,
+    OUTLINE,
+    DIRECTIVE,
+    TENSORS,
+    BUG_REPORT,
+    REPORT,
+    CANCEL,
+    RESTART,
+    INFER_ANEW,
+    EXPLAIN,
+)

@@ -1,0 +1,42 @@
+"""What every command has in common: it is declared once, and refuses what it does not know, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import typing
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from inductor_debug.server.commands.commands import COMMANDS as SERVED
+from inductor_debug_schema.commands.command_table import COMMANDS, Command
+from server_harness import Process
+
+
+def kinds_of(command: Command[Any, Any]) -> tuple[type[Any], ...]:
+    return typing.get_args(command.request) or (command.request,)
+
+
+def test_every_command_that_is_declared_is_served() -> None:
+    assert [command.name for command in COMMANDS] == list(SERVED)
+
+
+def test_requests_are_dataclasses_that_leave_no_field_untyped() -> None:
+    for command in COMMANDS:
+        for kind in kinds_of(command):
+            assert dataclasses.is_dataclass(kind)
+            assert Any not in typing.get_type_hints(kind).values()
+
+
+async def test_an_unknown_option_is_refused_by_name_whatever_the_command(
+    serve: Callable[..., Awaitable[Process]],
+) -> None:
+    client = await serve()
+    await client.initialize(processId=os.getpid())
+    for command in COMMANDS:
+        for kind in kinds_of(command):
+            known = {field.name: "x" for field in dataclasses.fields(kind)}
+            params = {"command": command.name, "arguments": [{**known, "colour": "red"}]}
+            error = (await client.request("workspace/executeCommand", params))["error"]
+            assert error["code"] == -32602, command.name
+            assert error["message"].startswith(f"{command.name}: unknown option 'colour'; "), command.name
