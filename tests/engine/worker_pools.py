@@ -12,7 +12,7 @@ from inductor_debug.engine.pool.launch import WorkerEntry
 from inductor_debug.engine.pool.supervisor import JobEnd, WorkerPool
 from inductor_debug_schema import Event, Finished, JobRequest, Loaded, Stage
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds after which a test gives up waiting. What it waits for takes a fraction of one, but on a busy machine."""
 
 WORKER_TESTS = Path(__file__).parents[1] / "worker"

@@ -65,7 +65,7 @@ PULLED = {
 }
 
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 """Seconds after which a test gives up waiting; far above what anything takes, on a busy machine too."""
 CUSTOM_NOTIFICATIONS = {"inductorDebug/analysis"}
 LARGEST_MESSAGE = 64 << 10

@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until, write } from "./harness.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 /** Integers that the accelerator keeps in 32 bits: they change on their way. */
@@ -15,7 +16,6 @@ def double(x):
     return x * 2
 `;
 
-let bench: Workbench;
 let window: Window;
 
 const row = (text: string): ReturnType<Window["page"]["locator"]> => window.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${text}"]`).first();
@@ -46,17 +46,14 @@ const clickState = (text: string): Promise<boolean> =>
   });
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.accelerator": "spyre", "workbench.colorTheme": "Default Light Modern" });
-  const folder = bench.folder({ "model.py": INTEGERS, "pyproject.toml": "" });
-  window = await bench.open(folder);
-  await window.page.setViewportSize({ width: 1600, height: 900 });
+  window = await sharedWindow({ "model.py": INTEGERS, "pyproject.toml": "" }, {
+    settings: { "inductorDebug.accelerator": "spyre", "workbench.colorTheme": "Default Light Modern" },
+    viewport: { width: 1600, height: 900 },
+  });
   await window.openFile("model.py");
   await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("capture: ")));
 });
-afterAll(async () => {
-  await window.screenshot("bisect-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("bisect-last"));
 
 test("the row of a target offers to look closer and to report", async () => {
   await window.run("View: Show Inductor Debug");
@@ -112,7 +109,7 @@ test("transfers are a page: what crosses, and what does not come back as it was"
 
 test("what the daemon cannot do is said with its reason", async () => {
   await window.openFile("model.py");
-  bench.write(join(window.folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.accelerator": "/nowhere/chip.toml" }));
+  write(join(window.folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.accelerator": "/nowhere/chip.toml" }));
   await window.untilNotification("/nowhere/chip.toml: there is no such file");
   await window.clearNotifications();
   await window.page.locator('.tab[data-resource-name="model.py"]').first().click();

@@ -1,7 +1,8 @@
-/** What tests of a page alone stand on: a browser without VS Code, and the colours that VS Code would give the page. */
+/** The browser of all tests, and what tests of a page alone stand on: the colours that VS Code would give the page. */
 
 import { join } from "node:path";
-import { type Browser, chromium as playwright } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 
 import { chromium, ROOT } from "./setup.mjs";
 
@@ -17,7 +18,19 @@ export const THEMES = {
   contrast: { class: "vscode-high-contrast", background: "#000000", foreground: "#ffffff", link: "#21a6ff", button: "#000000", error: "#f48771", block: "#000000" },
 } as const;
 
-export function launched(): Promise<Browser> {
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+let launched: Promise<Browser> | undefined;
+
+/** The one browser of this run, which ends with the process of the tests. Each window and each page has a context of its own in it. */
+export function browser(): Promise<Browser> {
   const executablePath = chromium();
-  return playwright.launch({ ...(executablePath ? { executablePath } : {}), args: ["--no-sandbox", "--disable-gpu"] });
+  return launched ??= playwright.launch({ ...(executablePath ? { executablePath } : {}), args: FLAGS });
+}
+
+/** A page for one test, which ends with it. */
+export async function openPage(options: BrowserContextOptions): Promise<Page> {
+  const context = await (await browser()).newContext(options);
+  onTestFinished(() => context.close());
+  return context.newPage();
 }

@@ -5,27 +5,23 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until, write } from "./harness.js";
 import { BARE, CULPRIT, DOUBLE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 /** Never ends by itself. */
 const ENDLESS = DOUBLE.replace("from torch import nn\n", "from torch import nn\nimport time\n\nwhile True: time.sleep(1)\n");
 
-let bench: Workbench;
 let window: Window;
 let folder: string;
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  folder = bench.folder({ "model.py": DOUBLE, "bare.py": BARE, "endless.py": ENDLESS });
-  window = await bench.open(folder);
+  window = await sharedWindow({ "model.py": DOUBLE, "bare.py": BARE, "endless.py": ENDLESS });
+  folder = window.folder;
   await window.openFile("model.py");
   await window.untilUnderlined([[13, CULPRIT]]);
 });
-afterAll(async () => {
-  await window.screenshot("commands-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("commands-last"));
 
 const input = (): ReturnType<typeof window.page.locator> => window.page.locator(".quick-input-widget input").first();
 
@@ -107,7 +103,7 @@ test("Cancel stops what takes too long", async () => {
 });
 
 test.each(["Default Dark Modern", "Default High Contrast", "Default Light Modern"])("looks right in %s", async (theme) => {
-  bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
+  write(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
   const wanted = theme.includes("Light") ? "vs" : theme.includes("High") ? "hc-black" : "vs-dark";
   await until("the theme is on", () => window.page.locator(`.monaco-workbench.${wanted}`).first().isVisible());
   await window.openFile("model.py");

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 import { PYTHON, until, Workbench } from "./harness.js";
 import { CLEAN, CRASH, CULPRIT, DOUBLE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 /** Stand-ins for an interpreter, as shell scripts. The probe (`-I -c`) goes to the real one where only the daemon is wrong. */
@@ -99,8 +100,7 @@ describe("an interpreter that will not do", () => {
 });
 
 test("a model that kills its process is told at the file, and the next edit recovers", async () => {
-  const folder = bench.folder({ "model.py": CRASH, ".vscode/settings.json": JSON.stringify({ "inductorDebug.interpreter": PYTHON }) });
-  const window = await bench.open(folder);
+  const window = await sharedWindow({ "model.py": CRASH });
   await window.openFile("model.py");
   await until("the crash is underlined", async () => (await window.squiggles()).some(({ severity }) => severity === "error"));
   await window.screenshot("crash");
@@ -109,7 +109,6 @@ test("a model that kills its process is told at the file, and the next edit reco
   await window.save();
   await window.untilUnderlined([]);
   await until("the status says so", async () => (await window.status()).includes("no findings"));
-  await window.close();
 });
 
 test("without any Python one message says what to install", async () => {

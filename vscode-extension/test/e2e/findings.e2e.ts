@@ -4,8 +4,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { folder, until, write } from "./harness.js";
 import { ATTENTION, CLEAN, CULPRIT, DIGITS, DOUBLE, held, OVERTAKEN } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 const COMMANDS = [
@@ -43,24 +44,17 @@ const MISTAKES = [
   { what: "a missing transpose", file: "attention.py", right: "k.transpose(-2, -1)", wrong: "k", line: 15, under: "q @ k" },
 ] as const;
 
-let bench: Workbench;
-beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }); });
-afterAll(async () => { await bench.close(); });
-
 describe("a model with float64 in it", () => {
   let window: Window;
   let hold = "";
   let text = DOUBLE;
 
   beforeAll(async () => {
-    hold = join(bench.folder({}), "hold");
-    window = await bench.open(bench.folder({ "model.py": DOUBLE, "overtaken.py": OVERTAKEN, "held.py": held(hold) }));
+    hold = join(folder({}), "hold");
+    window = await sharedWindow({ "model.py": DOUBLE, "overtaken.py": OVERTAKEN, "held.py": held(hold) });
     await window.openFile("model.py");
   });
-  afterAll(async () => {
-    await window.screenshot("findings-last");
-    await window.close();
-  });
+  afterAll(() => window.screenshot("findings-last"));
 
   test("is underlined at the exact expression", async () => {
     await window.untilUnderlined([[13, CULPRIT]]);
@@ -94,8 +88,7 @@ describe("a model with float64 in it", () => {
       const labels = (await window.palette(`Inductor Debug: ${filter}`)).map((label) => label.replace(/,.*$/u, ""));
       return labels.filter((label) => label.startsWith("Inductor Debug: ")).map((label) => label.replace("Inductor Debug: ", ""));
     };
-    const shown = COMMANDS.filter((title) => title !== "Cancel Analysis");
-    for (const title of shown) expect(await own(title)).toContain(title); // the list itself only draws what fits
+    await window.untilOffered(COMMANDS.filter((title) => title !== "Cancel Analysis").map((title) => `Inductor Debug: ${title}`)); // one by one: the list only draws what fits
     expect(await own("Cancel Analysis")).not.toContain("Cancel Analysis");
     expect((await own("")).filter((title) => !title.startsWith("Focus on ") && !COMMANDS.includes(title))).toEqual([]);
   });
@@ -141,7 +134,7 @@ describe("a model with float64 in it", () => {
   test("keeps what was found while a newer run takes its time, marked as such", async () => {
     await window.openFile("held.py");
     await window.untilUnderlined([[16, CULPRIT]]);
-    bench.write(hold, "");
+    write(hold, "");
     await window.replace(held(hold), "hidden.float()", "hidden.float() + 0");
     const marks = window.page.locator(".glyph-margin-widgets [class*=TextEditorDecorationType]");
     await until("the finding is marked", () => marks.first().isVisible());
@@ -163,10 +156,7 @@ describe("a model with float64 in it", () => {
 describe("a file that declares nothing", () => {
   let window: Window;
 
-  beforeAll(async () => {
-    window = await bench.open(bench.folder({ "digits.py": DIGITS, "attention.py": ATTENTION }));
-  });
-  afterAll(async () => { await window.close(); });
+  beforeAll(async () => { window = await sharedWindow({ "digits.py": DIGITS, "attention.py": ATTENTION }); });
 
   test.each(MISTAKES)("$what is underlined while it is typed, and gone when it is undone", async ({ file, right, wrong, line, under }) => {
     await window.openFile(file);
@@ -190,9 +180,9 @@ describe("a file that declares nothing", () => {
 });
 
 test("a file that is fine has no squiggle, and the status says so", async () => {
-  const window = await bench.open(bench.folder({ "model.py": CLEAN }, "Ordner mit Größe und 模型"));
-  await window.openFile("model.py");
+  const name = "Ordner mit Größe und 模型/model.py";
+  const window = await sharedWindow({ [name]: CLEAN });
+  await window.openFile(name);
   await until("the status says so", async () => (await window.status()).includes("no findings"));
   expect(await window.squiggles()).toEqual([]);
-  await window.close();
 });

@@ -2,18 +2,17 @@
 
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { folder, PYTHON, until, Workbench } from "./harness.js";
 import { CULPRIT, DOUBLE } from "./models.js";
-
-let bench: Workbench;
-beforeAll(async () => { bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.allow": ["write"] }); });
-afterAll(async () => { await bench.close(); });
+import { sharedWindow } from "./sharedWindow.js";
 
 test("two folders run their models under two interpreters", async () => {
+  const bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.allow": ["write"] });
+  onTestFinished(() => bench.close());
   const first = bench.folder({ "first.py": DOUBLE }, "one");
-  const second = bench.folder({}, "zwei größe");
+  const second = bench.folder({}, "Ordner mit Größe und 模型");
   const interpreter = join(second, "python");
   const trace = `import torch\nopen(r"${join(second, "trace")}", "a").write(__import__("os").environ.get("WHICH", ""))\n`;
   bench.write(join(second, "second.py"), DOUBLE.replace("import torch\n", trace));
@@ -32,11 +31,10 @@ test("two folders run their models under two interpreters", async () => {
   await window.untilUnderlined([[14, CULPRIT]]);
   expect(bench.text(join(second, "trace"))).toMatch(/second/u);
   expect(await window.notifications()).toEqual([]);
-  await window.close();
 });
 
 test("a file that was never saved waits for it, and the status says so", async () => {
-  const window = await bench.open(bench.folder({ "model.py": DOUBLE }));
+  const window = await sharedWindow({ "model.py": DOUBLE });
   await window.openFile("model.py");
   await window.untilUnderlined([[13, CULPRIT]]);
   await window.run("Create: New File...");
@@ -48,23 +46,20 @@ test("a file that was never saved waits for it, and the status says so", async (
   await until("the status says so", async () => (await window.status()).includes("save the file to have it checked"));
   expect(await window.notifications()).toEqual([]);
   await window.screenshot("untitled");
-  await window.close();
 });
 
 test("a file outside of the workspace is checked like any other", async () => {
-  const outside = join(bench.folder({ "outside.py": DOUBLE }, "elsewhere"), "outside.py");
-  const window = await bench.open(bench.folder({ "model.py": "x = 1\n" }));
+  const outside = join(folder({ "outside.py": DOUBLE }, "elsewhere"), "outside.py");
+  const window = await sharedWindow({ "model.py": "x = 1\n" });
   await window.openPath(outside);
   await window.untilUnderlined([[13, CULPRIT]]);
-  await window.close();
 });
 
 test("a file of a megabyte neither blocks nor floods the window", async () => {
   const filler = `# ${"x".repeat(98)}\n`.repeat(12_000);
-  const window = await bench.open(bench.folder({ "huge.py": DOUBLE + filler }));
+  const window = await sharedWindow({ "huge.py": DOUBLE + filler });
   await window.openFile("huge.py");
   await until("it is told", async () => (await window.status()).includes("1 finding"));
   expect((await window.notifications()).length).toBeLessThanOrEqual(1);
   await window.screenshot("huge");
-  await window.close();
 });

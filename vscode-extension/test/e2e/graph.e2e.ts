@@ -3,24 +3,22 @@
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
 import { DOUBLE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Light Modern", "breadcrumbs.enabled": false });
-  window = await bench.open(bench.folder({ "model.py": DOUBLE }));
-  await window.page.setViewportSize({ width: 1500, height: 850 });
+  window = await sharedWindow({ "model.py": DOUBLE }, {
+    settings: { "workbench.colorTheme": "Default Light Modern", "breadcrumbs.enabled": false },
+    viewport: { width: 1500, height: 850 },
+  });
   await window.openFile("model.py");
   await until("it was checked", async () => (await window.squiggles()).length > 0);
 });
-afterAll(async () => {
-  await window.screenshot("graph-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("graph-last"));
 
 /** The frame of the page, once it shows a graph. */
 function graphFrame(): Promise<Frame> {

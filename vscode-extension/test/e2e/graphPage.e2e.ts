@@ -3,26 +3,23 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { Graph, GraphDocument } from "../../../shared_schema/generated/wire.js";
 import { document, encodeDocument, graph, place, transformer, TRANSFORMER_CLASSES } from "../unit/graphDocuments.js";
 import { SCREENSHOTS, until } from "./harness.js";
-import { launched } from "./browser.js";
+import { openPage } from "./browser.js";
 import { ROOT } from "./setup.mjs";
 
 const PAGE = join(ROOT, "daemon", "inductor_debug", "report", "pages", "graph.html");
 const EVIL = `<img src=x onerror="globalThis.ran=1"></script><script>globalThis.ran=1</script>`;
-let browser: Browser;
 let folder: string;
 
-beforeAll(async () => {
-  browser = await launched();
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "inductor-debug-graph-"));
 });
-afterAll(async () => {
-  await browser.close();
+afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -36,8 +33,7 @@ async function open(written: readonly GraphDocument[], { findings = [] as unknow
   const data = { schema: 1, title: "Model", documents: written.map((one) => Buffer.from(encodeDocument(one)).toString("base64")), findings, sources, statistics: [] };
   const file = join(folder, `${Math.random().toString(36).slice(2)}.html`);
   writeFileSync(file, readFileSync(PAGE, "utf8").replace("@@INDUCTOR_DEBUG_DATA@@", Buffer.from(JSON.stringify(data)).toString("base64")));
-  const context = await browser.newContext({ viewport: { width: 1400, height: 860 }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
-  const page = await context.newPage();
+  const page = await openPage({ viewport: { width: 1400, height: 860 }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => { if (message.type() === "error") faults.push(message.text()); });

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { folder, until, write } from "./harness.js";
 import { held } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 /** Two targets, and time enough to cancel while the file is being loaded: as long as there is a file at `hold`. */
@@ -22,22 +23,19 @@ class Encoder(nn.Module):
         return torch.tanh(self.inner(x))
 `;
 
-let bench: Workbench;
 let window: Window;
 let hold: string;
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default High Contrast", "breadcrumbs.enabled": false });
-  hold = join(bench.folder({}), "hold");
-  window = await bench.open(bench.folder({ "model.py": two(hold) }));
-  await window.page.setViewportSize({ width: 1500, height: 850 });
+  hold = join(folder({}), "hold");
+  window = await sharedWindow({ "model.py": two(hold) }, {
+    settings: { "workbench.colorTheme": "Default High Contrast", "breadcrumbs.enabled": false },
+    viewport: { width: 1500, height: 850 },
+  });
   await window.openFile("model.py");
   await until("it was checked", async () => (await window.squiggles()).length > 0);
 });
-afterAll(async () => {
-  await window.screenshot("graph-tab-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("graph-tab-last"));
 
 function frameWhere(what: string, condition: string): Promise<Frame> {
   return until(what, async () => {
@@ -51,7 +49,7 @@ function frameWhere(what: string, condition: string): Promise<Frame> {
 const drawn = (): Promise<Frame> => frameWhere("the graph is drawn", "inductorDebugGraph.panes[0].scene?.layout !== undefined");
 
 test("where there are several targets one chooses, and its graph is there at once: the check has it", async () => {
-  bench.write(hold, ""); // whatever would run the file again would wait
+  write(hold, ""); // whatever would run the file again would wait
   await window.goTo(1);
   await window.run("Inductor Debug: Show Graph");
   const rows = window.page.locator(".quick-input-list .monaco-list-row");

@@ -1,18 +1,20 @@
 /**
  * A real VS Code for the end-to-end tests: code-server from `.e2e/`, the packaged extension in it, Chromium in front of it.
  *
- * One server and one browser serve a whole test file; every test opens a window on a folder of its own. Nothing waits for a
- * fixed time: `until` asks again and again, and on failure says what it saw last.
+ * A file of tests that looks at a start, at trust or at settings of the whole window has a server of its own (`Workbench.start`); the
+ * others share one window (`sharedWindow.ts`). Nothing waits for a fixed time: `until` asks again and again, and on failure says what
+ * it saw last.
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Browser, chromium as playwright } from "playwright-core";
+import { dirname, join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { inject } from "vitest";
 
-import { chromium, ENTRY, ROOT } from "./setup.mjs";
+import { browser } from "./browser.js";
+import { ENTRY, ROOT } from "./setup.mjs";
 import { Window } from "./window.js";
 
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
@@ -29,6 +31,8 @@ const SETTINGS = {
   "workbench.reduceMotion": "on",
   "workbench.tips.enabled": false,
   "workbench.editor.enablePreview": false,
+  "workbench.editor.restoreViewState": false,
+  "workbench.commandPalette.history": 0,
   "chat.commandCenter.enabled": false,
   "telemetry.telemetryLevel": "off",
   "extensions.ignoreRecommendations": true,
@@ -47,26 +51,22 @@ const SETTINGS = {
   "editor.lightbulb.enabled": "on",
   "editor.fontFamily": "DejaVu Sans Mono",
 };
-const CHROMIUM_FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
 export type Settings = Record<string, unknown>;
+
+export const VIEWPORT = { width: 1280, height: 800 };
 
 /** So long anything may take, in milliseconds: a busy machine is several times slower than any that one has at hand. */
 const PATIENCE = 150_000;
+
+/** How long to wait before one looks again, in milliseconds: what takes long is looked at less often, for each look takes time from it. */
+const FIRST_PAUSE = 20;
+const LONGEST_PAUSE = 200;
 
 /** Waits until `look` gives something true and returns it; throws with the last thing seen. */
 export async function until<T>(what: string, look: () => Promise<T> | T, patience = PATIENCE): Promise<NonNullable<T>> {
   const end = Date.now() + patience;
   let last: unknown;
-  for (;;) {
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
     try {
       const seen = await look();
       if (seen) return seen;
@@ -75,61 +75,73 @@ export async function until<T>(what: string, look: () => Promise<T> | T, patienc
       last = error;
     }
     if (Date.now() > end) throw new Error(`timed out after ${patience} ms: ${what}; last seen: ${String(last)}`);
-    await new Promise((resolve) => { setTimeout(resolve, 40); });
+    await new Promise((resolve) => { setTimeout(resolve, pause); });
   }
 }
 
+/** Writes a file, with the folders it needs, in one step: whoever watches it never reads half of it. */
+export function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const whole = join(inject("home"), "whole");
+  writeFileSync(whole, text);
+  renameSync(whole, path);
+}
+
+/** A new folder with these files; `name` may have spaces and any letters. */
+export function folder(files: Readonly<Record<string, string>>, name = "project"): string {
+  const made = join(mkdtempSync(join(inject("home"), "folder-")), name);
+  mkdirSync(made);
+  for (const [path, text] of Object.entries(files)) write(join(made, path), text);
+  return made;
+}
+
+/** The folder in which the extension is installed, for all servers of this run. */
+function installed(): string {
+  const extensions = join(inject("home"), "extensions");
+  if (existsSync(extensions)) return extensions;
+  const made = spawnSync(process.execPath, [ENTRY, "--user-data-dir", join(inject("home"), "installing"), "--extensions-dir", extensions, "--config", configuration(), "--install-extension", VSIX], { encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`the VSIX could not be installed: ${made.stdout}${made.stderr}`);
+  return extensions;
+}
+
+/** code-server's own file of settings, empty: else it writes one into the user's home. */
+function configuration(): string {
+  const path = join(inject("home"), "config.yaml");
+  writeFileSync(path, "");
+  return path;
+}
+
 export class Workbench {
-  private readonly windows: Window[] = [];
+  private readonly contexts: BrowserContext[] = [];
 
   private constructor(
-    private readonly home: string,
+    private readonly user: string,
     private readonly port: number,
     private readonly server: ChildProcess,
-    private readonly browser: Browser,
   ) {}
 
-  /** Starts everything. `settings` are the user's, added to those that keep the window quiet; `environment` likewise; `keys` are key bindings, `level` is that of all logs. */
+  /** Starts a server. `settings` are the user's, added to those that keep the window quiet; `environment` likewise; `keys` are key bindings, `level` is that of all logs. */
   static async start(settings: Settings = {}, environment: NodeJS.ProcessEnv = {}, keys: readonly unknown[] = [], level = "debug"): Promise<Workbench> {
-    const home = mkdtempSync(join(tmpdir(), "inductor-debug-e2e-"));
-    const [user, extensions] = [join(home, "user"), join(home, "extensions")];
-    mkdirSync(join(user, "User"), { recursive: true });
-    writeFileSync(join(user, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
-    writeFileSync(join(user, "User", "keybindings.json"), JSON.stringify(keys));
-    const common = ["--user-data-dir", user, "--extensions-dir", extensions, "--config", join(home, "config.yaml")];
-    writeFileSync(join(home, "config.yaml"), "");
-    const installed = spawnSync(process.execPath, [ENTRY, ...common, "--install-extension", VSIX], { encoding: "utf8" });
-    if (installed.status !== 0) throw new Error(`the VSIX could not be installed: ${installed.stdout}${installed.stderr}`);
+    const user = mkdtempSync(join(inject("home"), "user-"));
     const port = await freePort();
     const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override", "--log", level];
-    const server = spawn(process.execPath, [ENTRY, ...common, ...quiet, "--bind-addr", `127.0.0.1:${port}`], {
+    const places = ["--user-data-dir", user, "--extensions-dir", installed(), "--config", configuration(), "--bind-addr", `127.0.0.1:${port}`];
+    write(join(user, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+    write(join(user, "User", "keybindings.json"), JSON.stringify(keys));
+    const server = spawn(process.execPath, [ENTRY, ...places, ...quiet], {
       stdio: "ignore",
       detached: true,
       env: { ...process.env, CODE_SERVER_PARENT_PID: undefined, ...environment },
     });
-    const executablePath = chromium();
-    const browser = await playwright.launch({ ...(executablePath ? { executablePath } : {}), args: CHROMIUM_FLAGS });
+    const listed = join(inject("home"), "servers", String(server.pid));
+    write(listed, ""); // until it has ended: whatever becomes of these tests, it is ended after them
+    server.once("exit", () => { rmSync(listed, { force: true }); });
     await until("code-server answers", () => fetch(`http://127.0.0.1:${port}/healthz`).then((response) => response.ok, () => false));
-    return new Workbench(home, port, server, browser);
+    return new Workbench(user, port, server);
   }
 
-  /** A folder with these files; `name` may have spaces and any letters. */
-  folder(files: Readonly<Record<string, string>>, name = "project"): string {
-    const folder = join(mkdtempSync(join(this.home, "folder-")), name);
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(join(folder, path, ".."), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    return folder;
-  }
-
-  /** Writes a file, with the folders it needs, in one step: whoever watches it never reads half of it. */
-  write(path: string, text: string): void {
-    mkdirSync(join(path, ".."), { recursive: true });
-    const whole = join(this.home, "whole");
-    writeFileSync(whole, text);
-    renameSync(whole, path);
-  }
+  folder = folder;
+  write = write;
 
   text(path: string): string {
     return readFileSync(path, "utf8");
@@ -137,33 +149,26 @@ export class Workbench {
 
   /** Opens a window on a folder, or on a `.code-workspace` file. */
   async open(path: string): Promise<Window> {
-    const context = await this.browser.newContext({
-      viewport: { width: 1280, height: 800 },
+    const context = await (await browser()).newContext({
+      viewport: VIEWPORT,
       permissions: ["clipboard-read", "clipboard-write"],
     });
+    this.contexts.push(context);
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const kind = path.endsWith(".code-workspace") ? "workspace" : "folder";
     await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(path)}`);
     await page.waitForSelector(".monaco-workbench .part.statusbar");
-    const window = new Window(page, path, join(this.home, "user"));
-    this.windows.push(window);
-    return window;
+    return new Window(page, path, this.user);
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
-    if (this.server.pid !== undefined) {
-      try {
-        process.kill(-this.server.pid, "SIGTERM");
-      } catch {
-        // it has ended already
-      }
-      await until("code-server ends", () => this.server.exitCode !== null || this.server.signalCode !== null, 10_000).catch(() => {
-        if (this.server.pid !== undefined) process.kill(-this.server.pid, "SIGKILL");
-      });
-    }
-    if (process.env["INDUCTOR_DEBUG_E2E_KEEP"] === undefined) rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+    for (const context of this.contexts) await context.close();
+    const { pid } = this.server;
+    if (pid === undefined || this.server.exitCode !== null) return;
+    process.kill(-pid, "SIGTERM");
+    const ended = (): boolean => this.server.exitCode !== null || this.server.signalCode !== null;
+    await until("code-server ends", ended, 10_000).catch(() => process.kill(-pid, "SIGKILL"));
   }
 }
 

@@ -4,31 +4,27 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until, write } from "./harness.js";
 import { BARE, CULPRIT, DOUBLE, UNKNOWABLE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 let folder: string;
 const onDisk = (name: string): string => readFileSync(join(folder, name), "utf8");
 const set = (settings: Record<string, unknown>): void => {
-  bench.write(join(folder, ".vscode", "settings.json"), JSON.stringify(settings));
+  write(join(folder, ".vscode", "settings.json"), JSON.stringify(settings));
 };
 /** The column of a piece of CULPRIT's line. */
 const columnOf = (piece: string): number => `        hidden = ${CULPRIT}`.indexOf(piece) + 1;
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  folder = bench.folder({ "model.py": DOUBLE, "fixed.py": DOUBLE, "silent.py": DOUBLE, "bare.py": BARE, "odd.py": UNKNOWABLE });
-  window = await bench.open(folder);
+  window = await sharedWindow({ "model.py": DOUBLE, "fixed.py": DOUBLE, "silent.py": DOUBLE, "bare.py": BARE, "odd.py": UNKNOWABLE });
+  folder = window.folder;
   await window.openFile("model.py");
   await window.untilUnderlined([[13, CULPRIT]]);
 });
-afterAll(async () => {
-  await window.screenshot("insights-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("insights-last"));
 
 test("a lens above the target says how it went, and a click checks it again", async () => {
   await window.openFile("model.py");
@@ -36,8 +32,9 @@ test("a lens above the target says how it went, and a click checks it again", as
   await until("the lens is there", async () => (await window.lenses()).some((text) => lens.test(text)));
   await until("it is the only one", async () => (await window.lenses()).length === 1);
   const checks = (): number => window.output().split("\n").filter((line) => /model\.py: done.*command/u.test(line)).length;
+  const before = checks();
   await window.page.locator(".codelens-decoration a").first().click();
-  await until("it was checked again", () => checks() === 1);
+  await until("it was checked again", () => checks() === before + 1);
   await until("the lens is back", async () => (await window.lenses()).some((text) => lens.test(text)));
 });
 

@@ -3,7 +3,8 @@
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
+import { KEYS, sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 const MODEL = `import torch
@@ -36,7 +37,6 @@ class Encoder(nn.Module):
         return {"logits": self.head(pooled), "states": x}
 `;
 const GELU = "torch.nn.functional.gelu(self.inner(x))";
-const FAULT = { backend: "spyre", inject: ["drop-last-stick@12"] };
 
 /** Each time that it runs it waits twice as long between its two graphs: the walk along its operations comes last. */
 const SLOW = `import time
@@ -60,24 +60,17 @@ class Slow(torch.nn.Module):
         return torch.tanh(y)
 `;
 
-let bench: Workbench;
 let window: Window;
 
 beforeAll(async () => {
-  const keys = [
-    { key: "ctrl+alt+k", command: "inductorDebug.compare", args: { ...FAULT, target: "Encoder" } },
-    { key: "ctrl+alt+j", command: "inductorDebug.compare", args: { backend: "spyre", target: "Slow" } },
-  ];
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false }, {}, keys);
-  window = await bench.open(bench.folder({ "encoder.py": MODEL, "slow.py": SLOW }));
-  await window.page.setViewportSize({ width: 1600, height: 950 });
+  window = await sharedWindow({ "encoder.py": MODEL, "slow.py": SLOW }, {
+    settings: { "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false },
+    viewport: { width: 1600, height: 950 },
+  });
   await window.openFile("encoder.py");
   await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));
 });
-afterAll(async () => {
-  await window.screenshot("kerneldiff-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("kerneldiff-last"));
 
 /** The frame of the page, once it shows a comparison. */
 function diffFrame(): Promise<Frame> {
@@ -91,7 +84,7 @@ const blamedLines = async (): Promise<number[]> => [...new Set((await window.squ
 
 test("the command compares, and shows what is wrong and who is to blame", async () => {
   await window.page.locator(".editor-instance .view-line").first().click();
-  await window.page.keyboard.press("Control+Alt+K");
+  await window.page.keyboard.press(KEYS.compareEncoder.key);
   const frame = await diffFrame();
   expect(await frame.locator("h1").innerText()).toMatch(/^wrong\s+Encoder: spyre with drop-last-stick@12 against eager$/u);
   expect(await frame.locator(".blame li").first().innerText()).toMatch(/encoder\.py:12.*aten\.gelu/u);
@@ -169,7 +162,7 @@ test("rows come while a comparison goes on, and stay when it is cancelled", asyn
   await window.openFile("slow.py");
   await until("it was checked", async () => (await window.lenses()).some((text) => text.includes("compare")));
   await window.page.locator(".editor-instance .view-line").first().click();
-  await window.page.keyboard.press("Control+Alt+J");
+  await window.page.keyboard.press(KEYS.compareSlow.key);
   const frame = await until("rows are there while it compares", async () => {
     for (const one of window.page.frames()) {
       const found = await one.locator("header:has(.badge.comparing) h1", { hasText: "Slow" }).count().catch(() => 0);
@@ -210,7 +203,7 @@ test("a reload of the window brings the tab back; it follows the theme", async (
   await window.run("Preferences: Toggle between Light/Dark Themes");
   await window.page.locator(".monaco-workbench.vs").waitFor();
   await window.page.locator(".editor-instance .view-line").first().click();
-  await window.page.keyboard.press("Control+Alt+K");
+  await window.page.keyboard.press(KEYS.compareEncoder.key);
   await until("the fault is back", async () => (await frame.locator("h1").innerText()).startsWith("wrong"));
   await until("line 12 is underlined", async () => JSON.stringify(await blamedLines()) === "[12]");
   await window.screenshot("kerneldiff-light");

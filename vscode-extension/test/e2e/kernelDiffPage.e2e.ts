@@ -3,19 +3,12 @@
 import { encode } from "@msgpack/msgpack";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 
 import type { DiffDocument, DiffNode, DiffTensor } from "../../../shared_schema/generated/wire.js";
-import { EVIL, launched, OUT, THEMES } from "./browser.js";
+import { EVIL, openPage, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
-
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await launched();
-});
-afterAll(async () => { await browser.close(); });
 
 interface Opened {
   readonly page: Page;
@@ -25,7 +18,7 @@ interface Opened {
 }
 
 async function open(shown: DiffDocument, maps: Uint8Array | undefined, { theme = "dark", width = 900 }: { theme?: keyof typeof THEMES; width?: number } = {}): Promise<Opened> {
-  const page = await (await browser.newContext({ viewport: { width, height: 860 } })).newPage();
+  const page = await openPage({ viewport: { width, height: 860 } });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => { if (message.type() === "error") faults.push(message.text()); });

@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
 import { LANGUAGE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 interface Mistake {
@@ -28,17 +29,12 @@ const MISTAKES: readonly Mistake[] = [
   { what: "self is missing", right: "def forward(self, tokens)", wrong: "def forward(tokens)", under: "forward", line: 37 },
 ];
 
-let bench: Workbench;
 let window: Window;
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.accelerator": "", "editor.stickyScroll.enabled": false });
-  window = await bench.open(bench.folder({ "language.py": LANGUAGE }));
+  window = await sharedWindow({ "language.py": LANGUAGE }, { settings: { "inductorDebug.accelerator": "", "editor.stickyScroll.enabled": false } });
   await window.openFile("language.py");
 });
-afterAll(async () => {
-  await window.screenshot("mistakes-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("mistakes-last"));
 
 test.each(MISTAKES)("$what", async ({ right, wrong, under, line }) => {
   const sound = async (): Promise<boolean> => (await window.status()).includes("no findings") && (await window.squiggles()).length === 0;

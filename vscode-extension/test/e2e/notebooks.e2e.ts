@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 const code = (...lines: string[]): object => ({ cell_type: "code", metadata: {}, outputs: [], execution_count: null, source: lines.map((line) => `${line}\n`) });
@@ -20,16 +21,9 @@ const NOTEBOOK = JSON.stringify({
   nbformat_minor: 5,
 });
 
-let bench: Workbench;
 let window: Window;
-beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  window = await bench.open(bench.folder({ "model.ipynb": NOTEBOOK }));
-});
-afterAll(async () => {
-  await window.screenshot("notebooks-last");
-  await bench.close();
-});
+beforeAll(async () => { window = await sharedWindow({ "model.ipynb": NOTEBOOK }); });
+afterAll(() => window.screenshot("notebooks-last"));
 
 test("a cell says that it is checked on request, and the request finds the mistake in the cell", async () => {
   await window.run("File: Open File...");

@@ -3,11 +3,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 
 import type { PageState } from "../../webview/shared/state.js";
-import { launched, OUT, THEMES } from "./browser.js";
+import { openPage, OUT, THEMES } from "./browser.js";
 import { PYTHON, SCREENSHOTS } from "./harness.js";
 import { ROOT } from "./setup.mjs";
 
@@ -61,15 +61,10 @@ const STATES: readonly (readonly [name: string, html: string, state: PageState, 
   ["transfers", TRANSFERRED, SHOWN, []],
 ];
 
-let browser: Browser;
-beforeAll(async () => {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  browser = await launched();
-});
-afterAll(async () => { await browser.close(); });
+beforeAll(() => { mkdirSync(SCREENSHOTS, { recursive: true }); });
 
 async function open(theme: keyof typeof THEMES, width: number, html: string, state: PageState): Promise<{ page: Page; faults: string[] }> {
-  const page = await (await browser.newContext({ viewport: { width, height: 700 } })).newPage();
+  const page = await openPage({ viewport: { width, height: 700 } });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   const { class: kind, background, foreground, link, button, error, block } = THEMES[theme];
@@ -104,6 +99,5 @@ test.each(STATES.flatMap(([name, html, state, buttons]) => LOOKS.map(([theme, wi
     const words = await page.locator("main").innerText();
     if (html === GROWING) expect([words.includes("running…"), words.includes("not run")]).toEqual(name === "growing" ? [true, false] : [false, true]);
     if (state.kind !== "shown") expect(await page.locator("body").innerText()).toContain("Bisecting Attention");
-    await page.context().close();
   },
 );

@@ -7,11 +7,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until, write } from "./harness.js";
 import { CLEAN, CULPRIT, DOUBLE } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 let folder: string;
 
@@ -33,17 +33,15 @@ const clipboard = (): Promise<string> => window.page.evaluate<string>("navigator
 const inputRows = (): Promise<string[]> => window.page.locator(".quick-input-list .monaco-list-row").evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "workbench.colorTheme": "Default Light Modern" });
-  folder = bench.folder({ "model.py": DOUBLE, "clean.py": CLEAN, "pyproject.toml": "" });
-  window = await bench.open(folder);
-  await window.page.setViewportSize({ width: 1600, height: 900 });
+  window = await sharedWindow({ "model.py": DOUBLE, "clean.py": CLEAN, "pyproject.toml": "" }, {
+    settings: { "workbench.colorTheme": "Default Light Modern" },
+    viewport: { width: 1600, height: 900 },
+  });
+  folder = window.folder;
   await window.openFile("model.py");
   await window.untilUnderlined([[13, CULPRIT]]);
 });
-afterAll(async () => {
-  await window.screenshot("repro-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("repro-last"));
 
 test("the action at a squiggle makes a verified reproducer, which opens beside the source", async () => {
   await window.fix(13, 30, "Make a minimal reproducer (dtype)");
@@ -63,8 +61,7 @@ test("its way back selects the expression", async () => {
 test("it is saved in repros/, and never over a file that is there", async () => {
   await lens("Save in repros/").click();
   const first = join(folder, "repros", REPRO);
-  await until("it is saved", () => existsSync(first));
-  expect(readFileSync(first, "utf8")).toContain("x.to(torch.float64)");
+  await until("it is saved", () => existsSync(first) && readFileSync(first, "utf8").includes("x.to(torch.float64)"));
   await until("it is in a tab of its own", async () => (await window.page.locator(`.tab[data-resource-name="${REPRO}"]`).count()) === 2);
   writeFileSync(first, "# mine\n");
   await window.page.locator(`.tab[aria-label*="${REPRO}"]`).first().click();
@@ -98,12 +95,12 @@ test("a finding that is gone is said to be", async () => {
   await window.goTo(1);
   await window.run("Inductor Debug: Make a Minimal Reproducer");
   await until("it asks", async () => (await inputRows()).some((row) => row.startsWith("dtype")));
-  bench.write(join(folder, "model.py"), CLEAN); // as a checkout would
+  write(join(folder, "model.py"), CLEAN); // as a checkout would
   await until("nothing is underlined", async () => (await window.squiggles()).length === 0);
   await window.page.keyboard.press("Enter");
   expect(await window.untilNotification("The finding is not there any more")).toContain("Reproducing dtype of model.py");
   await window.clearNotifications();
-  bench.write(join(folder, "model.py"), DOUBLE);
+  write(join(folder, "model.py"), DOUBLE);
   await window.untilUnderlined([[13, CULPRIT]]);
 });
 
@@ -130,6 +127,7 @@ test("a bug report shows its files before it is written where the user wants it"
 });
 
 test("a list that is left writes nothing", async () => {
+  await window.openFile("clean.py"); // nothing is looked into for its report
   await window.run("Inductor Debug: Create a Bug Report");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }).click();
   await until("the files are listed", async () => (await inputRows()).some((row) => row.includes("ISSUE.md")));

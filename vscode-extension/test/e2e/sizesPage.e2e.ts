@@ -2,19 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 
 import type { TargetSizes } from "../../../shared_schema/generated/wire.js";
-import { EVIL, launched, OUT, THEMES } from "./browser.js";
+import { EVIL, openPage, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
-
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await launched();
-});
-afterAll(async () => { await browser.close(); });
 
 const TARGETS: readonly TargetSizes[] = [
   {
@@ -28,7 +21,7 @@ const TARGETS: readonly TargetSizes[] = [
 ];
 
 async function open(message: unknown, { theme = "dark", width = 400 }: { theme?: keyof typeof THEMES; width?: number } = {}): Promise<{ page: Page; faults: string[]; said: () => Promise<unknown[]> }> {
-  const page = await (await browser.newContext({ viewport: { width, height: 620 } })).newPage();
+  const page = await openPage({ viewport: { width, height: 620 } });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   const { class: kind, background, foreground, link } = THEMES[theme];

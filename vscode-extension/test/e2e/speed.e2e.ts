@@ -9,22 +9,18 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, SCREENSHOTS, until, Workbench } from "./harness.js";
+import { SCREENSHOTS, until } from "./harness.js";
 import { SWITCH, SWITCHED } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  window = await bench.open(bench.folder({ "model.py": SWITCHED }));
+  window = await sharedWindow({ "model.py": SWITCHED });
   await window.openFile("model.py");
   await until("it is checked", async () => (await window.status()).includes("no findings"));
 });
-afterAll(async () => {
-  await window.screenshot("speed-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("speed-last"));
 
 interface Measured {
   readonly screen: number;

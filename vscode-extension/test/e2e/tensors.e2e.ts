@@ -3,25 +3,23 @@
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
 import { LAYERS } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON, "inductorDebug.accelerator": "spyre", "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false });
-  window = await bench.open(bench.folder({ "model.py": LAYERS }));
-  await window.page.setViewportSize({ width: 1200, height: 850 });
+  window = await sharedWindow({ "model.py": LAYERS }, {
+    settings: { "inductorDebug.accelerator": "spyre", "workbench.colorTheme": "Default Dark Modern", "breadcrumbs.enabled": false },
+    viewport: { width: 1200, height: 850 },
+  });
   await window.openFile("model.py");
   await window.goTo(lineOf("q, k, v ="));
   await window.run("Inductor Debug: Show Tensors at the Cursor");
 });
-afterAll(async () => {
-  await window.screenshot("tensors-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("tensors-last"));
 
 const lineOf = (words: string): number => LAYERS.split("\n").findIndex((line) => line.includes(words)) + 1;
 

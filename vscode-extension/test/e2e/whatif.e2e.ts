@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until } from "./harness.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
 const MODEL = `import torch
@@ -24,7 +25,6 @@ class Net(nn.Module):
         return y.transpose(1, 2) @ y
 `;
 
-let bench: Workbench;
 let window: Window;
 let folder: string;
 
@@ -35,17 +35,12 @@ async function frameWith(selector: string): Promise<Frame | undefined> {
 }
 
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  folder = bench.folder({ "model.py": MODEL, "pyproject.toml": "" });
-  window = await bench.open(folder);
-  await window.page.setViewportSize({ width: 1600, height: 900 });
+  window = await sharedWindow({ "model.py": MODEL, "pyproject.toml": "" }, { viewport: { width: 1600, height: 900 } });
+  folder = window.folder;
   await window.openFile("model.py");
   await until("the sizes are in the lens", async () => (await window.lenses()).some((text) => text.includes("batch 4 · seq 32")));
 });
-afterAll(async () => {
-  await window.screenshot("whatif-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("whatif-last"));
 
 test("the lens opens the view, a preset sets a size, and the hints follow", async () => {
   await window.page.locator(".codelens-decoration a", { hasText: "batch 4 · seq 32" }).click();

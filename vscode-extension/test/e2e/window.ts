@@ -70,7 +70,12 @@ export class Window {
   private async pick(key: string, filter: string, rows: Locator): Promise<void> {
     await until(`${filter} is picked`, async () => {
       await this.filter(key, filter);
-      await rows.first().click({ timeout: 5_000 });
+      try {
+        await rows.first().click({ timeout: 5_000 });
+      } catch (error) {
+        await this.page.keyboard.press("Escape"); // one that is open keeps the files that it has found
+        throw error;
+      }
       return true;
     });
   }
@@ -91,6 +96,16 @@ export class Window {
     const labels = await rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
     await this.page.keyboard.press("Escape");
     return labels;
+  }
+
+  /** Waits until the palette offers each of these commands, which stand in it by their full titles. */
+  async untilOffered(titles: readonly string[]): Promise<void> {
+    await this.filter("F1", ">");
+    for (const title of titles) {
+      await this.page.locator(".quick-input-widget input").first().fill(`>${title}`);
+      await this.page.locator(`.quick-input-list .monaco-list-row:is([aria-label="${title}"], [aria-label^="${title},"])`).waitFor();
+    }
+    await this.page.keyboard.press("Escape");
   }
 
   /** Puts the cursor to a one-based line and column. */

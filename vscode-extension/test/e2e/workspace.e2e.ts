@@ -4,31 +4,28 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { until, write } from "./harness.js";
 import { CLEAN, CULPRIT, DOUBLE, held } from "./models.js";
+import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-let bench: Workbench;
 let window: Window;
 let folder: string;
 let hold: string;
 beforeAll(async () => {
-  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON });
-  folder = bench.folder({
+  window = await sharedWindow({
     "models/double.py": DOUBLE,
     "models/other.py": DOUBLE.replace("Classifier", "Other"),
     "models/clean.py": CLEAN,
     "tests/test_model.py": DOUBLE.replace(/^# inductor-debug:.*$/mu, ""), // nobody has declared that it is to be checked
     "setup.py": "import setuptools\n",
   });
+  folder = window.folder;
   hold = join(folder, "hold");
-  window = await bench.open(folder);
+  await window.reload(); // the editor keeps files of tests before these open for minutes
   await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
 });
-afterAll(async () => {
-  await window.screenshot("workspace-last");
-  await bench.close();
-});
+afterAll(() => window.screenshot("workspace-last"));
 
 const rows = (): Promise<string[]> => window.tree();
 const row = async (name: string): Promise<string | undefined> => (await rows()).find((text) => text.startsWith(`File ${name},`));
@@ -57,7 +54,7 @@ test("a file that is closed keeps its findings", async () => {
 });
 
 test("what changed since is marked, and what is deleted or renamed goes", async () => {
-  bench.write(join(folder, "models", "double.py"), DOUBLE.replace("self.second(hidden.float())", "self.second(hidden.float() + 0)"));
+  write(join(folder, "models", "double.py"), DOUBLE.replace("self.second(hidden.float())", "self.second(hidden.float() + 0)"));
   await until("it is marked", async () => (await row("double.py"))?.includes("from an earlier text"));
   await window.screenshot("workspace-outdated");
   rmSync(join(folder, "models", "double.py"));
@@ -67,8 +64,8 @@ test("what changed since is marked, and what is deleted or renamed goes", async 
 });
 
 test("a check that takes long tells how far it is, and is cancelled", async () => {
-  bench.write(hold, "");
-  bench.write(join(folder, "models", "held.py"), held(hold));
+  write(hold, "");
+  write(join(folder, "models", "held.py"), held(hold));
   await window.run("Inductor Debug: Check the Whole Workspace");
   const toast = window.page.locator(".notification-toast", { hasText: "Checking the whole workspace" });
   await until("it tells how far it is", async () => /\d of \d files/u.test(await toast.first().innerText()));
