@@ -37,12 +37,17 @@ function run(command, args, options = {}) {
   });
 }
 
+/** Has a program, and what it starts from now on, give way to others. */
+function giveWay(child) {
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
 /** Runs a program that gives way to all others and keeps what it says. */
 async function runBeside(command, args, options = {}) {
   const said = [];
   const started = (child) => {
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => said.push(data));
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    giveWay(child);
   };
   const status = await run(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"], started });
   return { status, said: Buffer.concat(said).toString() };
@@ -138,8 +143,8 @@ const EXTENSION_TESTS = [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "ru
 const END_TO_END = join("test", "e2e");
 
 /**
- * Every check. Tests and downloads wait much, for servers, windows and networks, so three lanes run side by side: Python's
- * tests, the extension's, and what only reads texts, which gives way to the others.
+ * Every check. Tests and downloads wait much, for servers, windows and networks, so three lanes run side by side: Python's tests, the
+ * extension's, and what only reads texts. The extension's are a chain that nothing can share out, so the others give way to them.
  */
 async function test(given) {
   const fast = given.includes("--fast");
@@ -176,7 +181,7 @@ async function test(given) {
     await tools;
     for (const [name, command] of EXTENSION_CHECKS) await texts(name, process.execPath, command, { cwd: EXTENSION });
   })();
-  await tests("tests", () => run(PYTHON, [...TESTS, ...args]));
+  await tests("tests", () => run(PYTHON, [...TESTS, ...args], { started: giveWay }));
   await Promise.all([ofExtension, ofTexts]);
   console.error(`\nin ${Math.round((performance.now() - began) / 1000)} s: ${times.join(", ")}`);
   if (failed.length > 0) console.error(`failed: ${failed.join(", ")}`);
