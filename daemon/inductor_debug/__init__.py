@@ -15,6 +15,7 @@ _LAZY = {
     "AcceleratorAdapter": "inductor_debug.accelerators.adapter",
     "AcceleratorCapabilities": "inductor_debug.accelerators.adapter",
     "AcceleratorConstraint": "inductor_debug.accelerators.constraints",
+    "BisectReport": "inductor_debug.scripting.bisect_report",
     "Blame": "inductor_debug.kerneldiff.judging.diff_report",
     "ComparisonConfig": "inductor_debug.kerneldiff.metrics.comparison_config",
     "CompilationResult": "inductor_debug.accelerators.adapter",
@@ -26,9 +27,12 @@ _LAZY = {
     "KernelDiffHarness": "inductor_debug.kerneldiff.harness",
     "MemoryConstraint": "inductor_debug.accelerators.constraints",
     "Metrics": "inductor_debug.kerneldiff.metrics.metrics",
+    "NoSourceError": "inductor_debug.scripting.subjects",
     "NodeResult": "inductor_debug.kerneldiff.judging.diff_report",
     "OperationSeen": "inductor_debug.accelerators.constraints",
     "OperatorLimit": "inductor_debug.accelerators.capabilities",
+    "OrderFailedError": "inductor_debug.scripting.carrying_out",
+    "ReproReport": "inductor_debug.scripting.repro_report",
     "ShapeConstraint": "inductor_debug.accelerators.constraints",
     "SideResult": "inductor_debug.kerneldiff.harness",
     "TensorComparison": "inductor_debug.kerneldiff.metrics.metrics",
@@ -36,8 +40,10 @@ _LAZY = {
     "TensorSeen": "inductor_debug.accelerators.constraints",
     "Verdict": "inductor_debug.kerneldiff.judging.diff_report",
     "aot_mock_backend": "inductor_debug.capture.script_backends.aot_mock_backend",
+    "bisect": "inductor_debug.scripting.bisect_report",
     "compare_tensors": "inductor_debug.kerneldiff.metrics.tensor_comparison",
     "mock_backend": "inductor_debug.capture.script_backends.mock_backend",
+    "reproduce": "inductor_debug.scripting.repro_report",
 }
 """Public names and the modules that define them; `__init__.pyi` says the same to type checkers."""
 

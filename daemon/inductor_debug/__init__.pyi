@@ -26,5 +26,11 @@ from inductor_debug.kerneldiff.metrics.metrics import Metrics as Metrics
 from inductor_debug.kerneldiff.metrics.metrics import TensorComparison as TensorComparison
 from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors as compare_tensors
 from inductor_debug.rules.recording.guard_facts import GuardReport as GuardReport
+from inductor_debug.scripting.bisect_report import BisectReport as BisectReport
+from inductor_debug.scripting.bisect_report import bisect as bisect
+from inductor_debug.scripting.carrying_out import OrderFailedError as OrderFailedError
+from inductor_debug.scripting.repro_report import ReproReport as ReproReport
+from inductor_debug.scripting.repro_report import reproduce as reproduce
+from inductor_debug.scripting.subjects import NoSourceError as NoSourceError
 
 __version__: str

@@ -18,10 +18,11 @@ from inductor_debug_schema import Stage
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.captured import guards_of, is_artifact, read_statistics, statistics_of
-from inductor_debug.cli.support.order_runner import Done, failure, perform_order
+from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.source_characters import ShownTexts

@@ -26,7 +26,8 @@ from inductor_debug.cli.support.fixing import Differences, asked_for, say, sum_u
 from inductor_debug.cli.support.formats import ReportView, renderer
 from inductor_debug.cli.support.output import Output, require_writable, styler, write_whole
 from inductor_debug.cli.support.size_arguments import require_sizes
-from inductor_debug.cli.support.target_arguments import NO_TARGET, located
+from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.engine.orders.outcomes import NO_TARGET
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.results.target_coverage import shared
 from inductor_debug.engine.selection.folder import choose

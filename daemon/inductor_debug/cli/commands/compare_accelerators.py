@@ -12,9 +12,10 @@ from inductor_debug_schema import AcceleratorComparison, to_wire
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, built_in_names
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.answering import ORDER_FAILURES
-from inductor_debug.cli.support.order_runner import compare_accelerators, reason
+from inductor_debug.cli.support.order_runner import compare_accelerators
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.orders.outcomes import reason
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.json_report import finding_document
 from inductor_debug.report.html.accelerator_page import accelerator_page

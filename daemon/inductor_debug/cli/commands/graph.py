@@ -11,10 +11,12 @@ from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
 from inductor_debug.cli.support.captured import documents_of, is_artifact, read_graph, statistics_of
 from inductor_debug.cli.support.console import CommandError, say
-from inductor_debug.cli.support.order_runner import Done, failure, perform_order
+from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import TargetArgument, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.graphs.graph_html import PageError
@@ -80,7 +82,7 @@ def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
 def _shown(arguments: argparse.Namespace) -> str:
     words = arguments.subject
     if is_artifact(words, SUFFIX):
-        return _rendered(arguments, TargetArgument(words, os.path.abspath(words)), [read_graph(words)], None)
+        return _rendered(arguments, FileTarget(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
     order = Order(stages=_stages(arguments), keep_graphs=True)
     done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
@@ -112,7 +114,7 @@ def _reason(done: Done) -> str:
 
 def _rendered(
     arguments: argparse.Namespace,
-    subject: TargetArgument,
+    subject: FileTarget,
     documents: list[tuple[GraphDocument, bytes]],
     done: Done | None,
 ) -> str:

@@ -16,10 +16,12 @@ from inductor_debug_schema import Event, Finding, ReproDocument, to_wire
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError
-from inductor_debug.cli.support.order_runner import failure, perform_order
+from inductor_debug.cli.support.order_runner import perform_order
 from inductor_debug.cli.support.output import Output, OutputError, require_writable, write_whole
-from inductor_debug.cli.support.target_arguments import TargetArgument, add_run_arguments, add_subject, said, subject_of
+from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
+from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.orders.reproducing import Reproduction, made_of, order_for, proved, refused
 from inductor_debug.engine.settings.folders import cache_folder
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
@@ -132,7 +134,7 @@ class _Repro:
         )
 
     def _by_fingerprint(self, wanted: str) -> Finding | None:
-        subject = TargetArgument(self._subject.shown, self._subject.path, self._subject.target)
+        subject = FileTarget(self._subject.shown, self._subject.path, self._subject.target)
         found = perform_order(subject, Order(), said(self._arguments, subject.path), quiet=self._arguments.quiet)
         findings = found.performed.report.findings
         return next((finding for finding in findings if finding.fingerprint.startswith(wanted.lower())), None)

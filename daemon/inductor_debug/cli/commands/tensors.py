@@ -12,11 +12,13 @@ from inductor_debug_schema import LineTensors, Stage, to_wire
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.cli.support.console import CommandError
-from inductor_debug.cli.support.order_runner import Done, failure, perform_order
+from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import TargetArgument, add_run_arguments, said, subject_of
+from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
+from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.report.file_names import FileNames, repository_root
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     asked, line = _asked(arguments.place)
     subject = (
-        asked if arguments.run is None else TargetArgument(arguments.run, subject_of(arguments.run).path, asked.target)
+        asked if arguments.run is None else FileTarget(arguments.run, subject_of(arguments.run).path, asked.target)
     )
     done = perform_order(
         subject,
@@ -84,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(words: str) -> tuple[TargetArgument, int]:
+def _asked(words: str) -> tuple[FileTarget, int]:
     """The file, target and zero-based line that `FILE[::TARGET]:LINE` names.
 
     Raises:
@@ -99,8 +101,8 @@ def _asked(words: str) -> tuple[TargetArgument, int]:
 
 def _document(
     arguments: argparse.Namespace,
-    asked: TargetArgument,
-    subject: TargetArgument,
+    asked: FileTarget,
+    subject: FileTarget,
     line: int,
     done: Done,
 ) -> LineTensors:

@@ -13,10 +13,11 @@ from inductor_debug_schema import Answered, BisectDocument, DiffDocument, Event,
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError
-from inductor_debug.cli.support.order_runner import failure, perform_order
+from inductor_debug.cli.support.order_runner import perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.source_characters import ShownTexts

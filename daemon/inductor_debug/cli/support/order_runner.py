@@ -15,20 +15,17 @@ from inductor_debug_schema import (
     AcceleratorComparison,
     Event,
     FileReport,
-    FileStatus,
-    Finding,
-    Loaded,
     Progressed,
     StageStarted,
 )
 
-from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import Pools, on_signals
 from inductor_debug.cli.support.console import CommandError, InterruptedRunError
-from inductor_debug.cli.support.target_arguments import NO_TARGET, TargetArgument
 from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.orders.outcomes import OfferedTargets
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.settings.settings_ladder import Settings, SettingsResolver
@@ -42,10 +39,8 @@ __all__ = [
     "TargetError",
     "Tell",
     "compare_accelerators",
-    "failure",
     "perform_order",
     "perform_orders",
-    "reason",
 ]
 
 T = TypeVar("T")
@@ -67,7 +62,7 @@ class Done:
 
 
 def perform_order(
-    subject: TargetArgument,
+    subject: FileTarget,
     order: Order,
     said: dict[str, Any],
     *,
@@ -93,11 +88,10 @@ def perform_order(
     settings_for = SettingsResolver(command_line=said, environ=os.environ)
     settings = settings_for(subject.path)
     progress = console.Progress(0, enabled=not quiet)
-    offered: list[str] = []
+    offered = OfferedTargets()
 
     def hear(event: Event) -> None:
-        if isinstance(event, Loaded):
-            offered.extend(target.name for target in event.targets if target.name not in offered)
+        offered.hear(event)
         progress.show(f"{subject.shown}: {_words(event)}")
         if on_event is not None:
             on_event(event)
@@ -107,7 +101,7 @@ def perform_order(
     performed = asyncio.run(
         _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
     )
-    _require_target(subject, performed, offered)
+    _require_target(subject, offered, performed.report)
     if not quiet:
         for note in performed.notes:
             console.say(note)
@@ -115,7 +109,7 @@ def perform_order(
 
 
 def perform_orders(
-    subject: TargetArgument,
+    subject: FileTarget,
     said: dict[str, Any],
     work: Callable[[Perform, Settings, Tell], Awaitable[T]],
     *,
@@ -145,15 +139,14 @@ def perform_orders(
 
     async def main(engine: Engine) -> T:
         async def perform(order: Order) -> Performed:
-            offered: list[str] = []
+            offered = OfferedTargets()
 
             def hear(event: Event) -> None:
-                if isinstance(event, Loaded):
-                    offered.extend(target.name for target in event.targets if target.name not in offered)
+                offered.hear(event)
                 tell(_words(event))
 
             performed = await engine.perform(subject.path, order, hear)
-            _require_target(subject, performed, offered)
+            _require_target(subject, offered, performed.report)
             return performed
 
         return await work(perform, settings, tell)
@@ -189,7 +182,7 @@ async def _in_engine(
 
 
 def compare_accelerators(
-    subject: TargetArgument,
+    subject: FileTarget,
     names: Sequence[str] | None,
     said: dict[str, Any],
     *,
@@ -217,11 +210,10 @@ def compare_accelerators(
     wanted = names or usual_accelerators(settings_for(subject.path))
     alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
     progress = console.Progress(0, enabled=not quiet)
-    offered: list[str] = []
+    offered = OfferedTargets()
 
     def hear(event: Event) -> None:
-        if isinstance(event, Loaded):
-            offered.extend(target.name for target in event.targets if target.name not in offered)
+        offered.hear(event)
         progress.show(f"{subject.shown}: {_words(event)}")
 
     pools = Pools(pool_factory or supervisor.WorkerPool)
@@ -233,43 +225,14 @@ def compare_accelerators(
             lambda engine: engine.compare_accelerators(subject.path, subject.target, alternatives, hear),
         )
     )
-    if subject.target and offered and subject.target not in offered:
-        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+    _require_target(subject, offered)
     return compared
 
 
-def failure(performed: Performed) -> str | None:
-    """Why the order could not be carried out, in one sentence; None where the run ended as it should.
-
-    Findings about the model are no failure; a file that cannot be loaded, a crash and a timeout are.
-    """
-    if not performed.broken and performed.report.status not in (
-        FileStatus.FAILED,
-        FileStatus.CRASHED,
-        FileStatus.TIMEOUT,
-    ):
-        return None
-    return reason(performed.report)
-
-
-def reason(report: FileReport) -> str:
-    """Why nothing came of a run, in one sentence."""
-    worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
-    if worst is not None:
-        return _place(worst, report.path) + worst.message
-    return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
-
-
-def _place(finding: Finding, path: str) -> str:
-    line = finding.range.start.line + 1
-    return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
-
-
-def _require_target(subject: TargetArgument, performed: Performed, offered: list[str]) -> None:
-    if performed.report.status is FileStatus.NO_TARGET and not offered:
-        raise TargetError(f"{subject.shown}: {NO_TARGET}")
-    if subject.target and offered and subject.target not in offered:
-        raise TargetError(f"{subject.shown}: {unknown(subject.target, offered, 'target')}")
+def _require_target(subject: FileTarget, offered: OfferedTargets, report: FileReport | None = None) -> None:
+    missing = offered.missing(subject.target, report)
+    if missing:
+        raise TargetError(f"{subject.shown}: {missing}")
 
 
 def _words(event: Event) -> str:

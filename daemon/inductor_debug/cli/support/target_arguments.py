@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from inductor_debug.cli.support.check_arguments import add_allow, add_entries, said_of_entries, seconds
 from inductor_debug.cli.support.file_arguments import PathError
+from inductor_debug.engine.orders.file_targets import FileTarget, FileTargetError, file_target
 
-NO_TARGET = (
-    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
-    "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
-    '(what stands under `if __name__ == "__main__":` does not)'
-)
-"""What to say of a file without targets."""
 ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"
-
-
-@dataclass(frozen=True, slots=True)
-class TargetArgument:
-    """A file, as the user named it and as an absolute path, and the target in it that is meant; "" for all."""
-
-    shown: str
-    path: str
-    target: str = ""
 
 
 def add_subject(parser: argparse.ArgumentParser) -> None:
@@ -68,21 +53,13 @@ def located(interpreter: str | None) -> str | None:
     return os.path.abspath(os.path.expanduser(interpreter))
 
 
-def subject_of(words: str) -> TargetArgument:
-    """Reads `FILE[::TARGET]`; a file whose name has `::` in it is found as well.
+def subject_of(words: str) -> FileTarget:
+    """Reads `FILE[::TARGET]`.
 
     Raises:
         PathError: there is no such file.
     """
-    file, separator, target = (words, "", "") if os.path.isfile(words) else words.rpartition("::")
-    if not separator:
-        file, target = words, ""
-    if separator and not target:
-        raise PathError(f"{words}: no target named after '::'")
-    if not file:
-        raise PathError("an empty path")
-    if os.path.isdir(file):
-        raise PathError(f"{file} is a folder; name one file")
-    if not os.path.isfile(file):
-        raise PathError(f"{file} does not exist")
-    return TargetArgument(file, os.path.abspath(file), target)
+    try:
+        return file_target(words)
+    except FileTargetError as error:
+        raise PathError(str(error)) from error

@@ -5,10 +5,7 @@ Plain data; nothing here measures or judges. Numbers that JSON does not know are
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from inductor_debug_schema import (
@@ -28,6 +25,7 @@ from inductor_debug_schema import (
 )
 from inductor_debug_schema.answers.diff_document import Value
 
+from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.kerneldiff.metrics.comparison_config import number_for_json
 from inductor_debug.kerneldiff.metrics.metrics import Metrics, PassesWith, TensorComparison, value_for_json
 
@@ -251,7 +249,7 @@ InjectedFault: TypeAlias = DiffFault
 
 
 @dataclass
-class DiffReport:
+class DiffReport(SavableReport):
     """All that a comparison found. `error` tells which side raised and what, "" where none did."""
 
     target: str
@@ -305,18 +303,6 @@ class DiffReport:
         """The `diff` document as plain dicts and lists."""
         document: dict[str, Any] = to_wire(self.document())
         return document
-
-    def to_json(self, indent: int | None = None) -> str:
-        """The document as JSON text, in lines that are indented by `indent` spaces, or in one line."""
-        return json.dumps(self.to_dict(), indent=indent)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the document to the file `path`, as indented JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        Path(path).write_text(self.to_json(indent=1) + "\n", encoding="utf-8")
 
     def summary(self) -> str:
         """The outcome as a few lines of text."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from inductor_debug_schema import Location
 
+from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.rules.amounts import counted
 
 SCHEMA = 1
@@ -81,7 +79,7 @@ class EagerFact:
 
 
 @dataclass(slots=True)
-class GuardReport:
+class GuardReport(SavableReport):
     """All of it for one target.
 
     `frames` counts compilations, `calls` the calls that all graphs captured, `sets` the sets of inputs that were run.
@@ -106,18 +104,6 @@ class GuardReport:
             if not bookkeeping:
                 graph["guards"] = [guard for guard in graph["guards"] if not guard["bookkeeping"]]
         return document
-
-    def to_json(self, indent: int | None = None) -> str:
-        """The document as JSON text, in lines that are indented by `indent` spaces, or in one line."""
-        return json.dumps(self.to_dict(), indent=indent)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the document to the file `path`, as indented JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        Path(path).write_text(self.to_json(indent=1) + "\n", encoding="utf-8")
 
     def summary(self, *, bookkeeping: bool = False) -> str:
         """The report for people; with `bookkeeping`, guards that keep torch's own books are listed, too."""

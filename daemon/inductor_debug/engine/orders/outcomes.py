@@ -1,0 +1,64 @@
+"""Why nothing came of an order, in one sentence, for whoever asked for it."""
+
+from __future__ import annotations
+
+import os
+
+from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Loaded
+
+from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.engine.orders.orders import Performed
+
+NO_TARGET = (
+    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
+    "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
+    '(what stands under `if __name__ == "__main__":` does not)'
+)
+"""What to say of a file without targets."""
+
+
+class OfferedTargets:
+    """The targets that a file turns out to offer while it runs: `names`, in the file's order."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def hear(self, event: Event) -> None:
+        """Takes in what a worker sent."""
+        if isinstance(event, Loaded):
+            self.names.extend(target.name for target in event.targets if target.name not in self.names)
+
+    def missing(self, wanted: str, report: FileReport | None = None) -> str:
+        """Why the target that was `wanted`, or any, is not there; "" where it is, or the file did not come so far."""
+        if report is not None and report.status is FileStatus.NO_TARGET and not self.names:
+            return NO_TARGET
+        if wanted and self.names and wanted not in self.names:
+            return unknown(wanted, self.names, "target")
+        return ""
+
+
+def failure(performed: Performed) -> str | None:
+    """Why the order could not be carried out, in one sentence; None where the run ended as it should.
+
+    Findings about the model are no failure; a file that cannot be loaded, a crash and a timeout are.
+    """
+    if not performed.broken and performed.report.status not in (
+        FileStatus.FAILED,
+        FileStatus.CRASHED,
+        FileStatus.TIMEOUT,
+    ):
+        return None
+    return reason(performed.report)
+
+
+def reason(report: FileReport) -> str:
+    """Why nothing came of a run, in one sentence."""
+    worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
+    if worst is not None:
+        return _place(worst, report.path) + worst.message
+    return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
+
+
+def _place(finding: Finding, path: str) -> str:
+    line = finding.range.start.line + 1
+    return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
