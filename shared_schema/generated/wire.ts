@@ -415,9 +415,30 @@ export interface ConflictSide {
 }
 
 /**
+ * Operators that run on the host one after the other, and what crosses because of them in a run.
+ *
+ * `operators_on_device` counts the operations of the run that stay on the device.
+ */
+export interface CpuFallback {
+  readonly cpu_operators: readonly string[];
+  readonly transfers: number;
+  readonly bytes_to_host: number;
+  readonly bytes_to_device: number;
+  readonly operators_on_device: number;
+}
+
+/**
  * Which way a tensor goes.
  */
 export type Crossing = "to-device" | "to-host";
+
+/**
+ * Sizes or offsets along the sticks that are no multiple of what a stick holds, and so cut through one.
+ */
+export interface CutSticks {
+  readonly cut_at: readonly (number | string)[];
+  readonly elements_per_stick: number;
+}
 
 /**
  * What a definition is; a module is a class that derives, as far as the text alone tells, from one of torch.
@@ -882,7 +903,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1442,6 +1463,17 @@ export interface OversizedTensors {
 }
 
 /**
+ * A tensor whose last sticks are partly empty: its shape, and the bytes of its padding and of all of it.
+ */
+export interface PaddedSticks {
+  readonly padded_shape: readonly (number | string)[];
+  readonly padding_bytes: number;
+  readonly bytes_on_device: number;
+  readonly elements_per_stick: number;
+  readonly dtype: string;
+}
+
+/**
  * How an answer is written down for people, beside the answer itself.
  */
 export type PageFormat = "html";
@@ -1649,6 +1681,14 @@ export interface ReproTask {
   readonly stage?: string;
   readonly backend?: string;
   readonly memo?: string;
+}
+
+/**
+ * Copies, in a run, that lay tensors out in sticks along another dimension, and the bytes of those tensors.
+ */
+export interface Restickified {
+  readonly restickified_tensors: number;
+  readonly restickified_bytes: number;
 }
 
 /**

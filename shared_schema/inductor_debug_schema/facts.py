@@ -340,6 +340,47 @@ class WrongCall:
     surplus: int
 
 
+@dataclass(frozen=True, slots=True)
+class CpuFallback:
+    """Operators that run on the host one after the other, and what crosses because of them in a run.
+
+    `operators_on_device` counts the operations of the run that stay on the device.
+    """
+
+    cpu_operators: list[str]
+    transfers: int
+    bytes_to_host: int
+    bytes_to_device: int
+    operators_on_device: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restickified:
+    """Copies, in a run, that lay tensors out in sticks along another dimension, and the bytes of those tensors."""
+
+    restickified_tensors: int
+    restickified_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutSticks:
+    """Sizes or offsets along the sticks that are no multiple of what a stick holds, and so cut through one."""
+
+    cut_at: list[Union[int, str]]
+    elements_per_stick: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaddedSticks:
+    """A tensor whose last sticks are partly empty: its shape, and the bytes of its padding and of all of it."""
+
+    padded_shape: list[Union[int, str]]
+    padding_bytes: int
+    bytes_on_device: int
+    elements_per_stick: int
+    dtype: str
+
+
 Facts = Union[
     WrongCall,
     ShapeConflict,
@@ -353,5 +394,9 @@ Facts = Union[
     InstanceVersions,
     EagerFunction,
     IdleIgnore,
+    CpuFallback,
+    Restickified,
+    PaddedSticks,
+    CutSticks,
 ]
 """What a finding may know of itself."""

@@ -30,10 +30,10 @@ def test_spyre() -> None:
     assert profile.supports("int64")
     assert not profile.supports("float64")
     assert profile.device_bytes("bool", 1) == 2
-    assert (profile.stored_as["int64"].dtype, profile.stored_as["int64"].severity) == ("int32", Severity.WARNING)
-    assert profile.alignment is not None
-    assert profile.alignment.dimensions is Dimensions.LAST
-    assert [profile.alignment.elements(width) for width in (2, 4)] == [64, 32]
+    assert (profile.stored_as["int64"].dtype, profile.stored_as["int64"].severity) == ("int32", Severity.INFORMATION)
+    assert profile.alignment is None
+    assert (profile.cores, profile.span_bytes) == (32, int(255.996 * (1 << 20)))
+    assert profile.read_in["torch"] == "2.13"
     assert profile.stick_bytes == 128
 
 

@@ -17,7 +17,17 @@ from inductor_debug_schema import Finding, Location, Position, Range, Stage
 
 PROJECT = "/project/model.py"
 LIBRARY = "/env/lib/python3.11/site-packages/transformers/models/llama.py"
-BYTES = {"float16": 2, "float32": 4, "float64": 8, "int64": 8, "int32": 4, "bool": 1, "complex128": 16}
+BYTES = {
+    "float16": 2,
+    "bfloat16": 2,
+    "float8_e4m3fn": 1,
+    "float32": 4,
+    "float64": 8,
+    "int64": 8,
+    "int32": 4,
+    "bool": 1,
+    "complex128": 16,
+}
 
 
 def location(line: int, path: str = PROJECT) -> Location:

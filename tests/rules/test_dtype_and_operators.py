@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from inductor_debug_schema import Severity
+from inductor_debug_schema import CpuFallback, Severity
 from recordings import Tape, lines, only
 
 
@@ -29,7 +29,7 @@ def test_spyre_says_that_it_stores_int64_as_int32() -> None:
     ids = tape.input("input_ids", 1, 128, dtype="int64")
     tape.op("embedding.default", [tape.parameter("weight", 64, 64, dtype="float16"), ids], tape.tensor(1, 128, 64))
     finding = only(tape.judge("spyre"), "dtype")
-    assert finding.severity is Severity.WARNING
+    assert finding.severity is Severity.INFORMATION
     assert finding.message.startswith("accelerator 'spyre' stores int64 as int32: values outside")
 
 
@@ -116,20 +116,29 @@ def test_mock_admits(overload: str, rank: int, arguments: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("overload", "dtype", "denied"),
     [
-        ("rsqrt.default", "float32", True),
-        ("rsqrt_.default", "float32", True),
-        ("rsqrt.default", "float16", False),
+        ("rsqrt.default", "float32", False),
+        ("rsqrt_.default", "float32", False),
         ("log.default", "float32", True),
-        ("mean.dim", "float32", True),
-        ("mean.dim", "float16", False),
+        ("log.default", "float16", False),
+        ("tanh_.default", "float32", True),
+        ("gelu.default", "float32", True),
+        ("mm.default", "float32", True),
+        ("addmm.default", "float32", True),
+        ("mean.dim", "float32", False),
+        ("sub.Tensor", "int64", True),
+        ("add.Tensor", "int64", False),
+        ("mm.default", "bfloat16", False),
+        ("add.Tensor", "float8_e4m3fn", True),
+        ("_scaled_mm.default", "float8_e4m3fn", False),
+        ("clone.default", "float8_e4m3fn", False),
         ("all.out", "bool", True),
         ("all.default", "bool", False),
         ("any.all_out", "bool", True),
         ("any.default", "bool", False),
         ("scatter.src", "float16", True),
         ("scatter_add_.default", "float16", True),
-        ("index_put_.default", "float16", True),
-        ("index.Tensor", "float16", True),
+        ("index_put_.default", "float16", False),
+        ("index.Tensor", "float16", False),
         ("native_layer_norm_backward.default", "float16", True),
         ("embedding.default", "float16", False),
     ],
@@ -138,9 +147,42 @@ def test_spyre_denies_what_its_users_ran_into(overload: str, dtype: str, denied:
     assert bool(run(overload, accelerator="spyre", dtype=dtype)) is denied
 
 
-def test_spyre_has_no_layout_for_scalars_made_on_the_cpu() -> None:
-    assert run("lift_fresh.default", rank=0, accelerator="spyre")
-    assert not run("lift_fresh.default", rank=1, accelerator="spyre")
+@pytest.mark.parametrize(
+    ("overload", "dtype", "rule"),
+    [
+        ("sin.default", "float16", "cpu-fallback"),
+        ("cos_.default", "float16", "cpu-fallback"),
+        ("argmax.default", "float16", "cpu-fallback"),
+        ("bitwise_or.Tensor", "bool", "cpu-fallback"),
+        ("bitwise_and.Tensor", "int32", "cpu-fallback"),
+        ("bitwise_and.Tensor", "bool", None),
+        ("triu.default", "float16", None),
+        ("triu.default", "int64", "cpu-fallback"),
+        ("tril.default", "float16", "cpu-fallback"),
+        ("max.dim", "int64", "cpu-fallback"),
+        ("max.dim", "float16", None),
+        ("where.default", "bool", "cpu-fallback"),
+        ("where.self", "float16", None),
+        ("fft_fft.default", "float16", "unknown-operator"),
+        ("_native_batch_norm_legit_no_training.default", "float16", None),
+    ],
+)
+def test_where_spyre_runs_an_operator(overload: str, dtype: str, rule: str | None) -> None:
+    tape = Tape()
+    tape.op(overload, [tape.input("x", 64, dtype=dtype)], tape.tensor(64, dtype=dtype))
+    about_operators = {"cpu-fallback", "unknown-operator", "unsupported-op"}
+    assert {finding.rule for finding in tape.judge("spyre")} & about_operators == ({rule} if rule else set())
+
+
+def test_a_chain_on_the_host_is_told_once_with_all_that_crosses() -> None:
+    tape = Tape()
+    angles = tape.op("arange.default", [], tape.tensor(64, dtype="float16"))
+    shown = tape.view("view.default", angles, 8, 8)
+    turned = tape.op("cos.default", [shown], tape.tensor(8, 8, dtype="float16"))
+    tape.op("mul.Tensor", [turned, turned], tape.tensor(8, 8, dtype="float16"))
+    finding = only(tape.judge("spyre"), "cpu-fallback")
+    assert finding.facts == CpuFallback(["aten.arange", "aten.cos"], 3, 128, 256, 1)
+    assert "128 B go to the host and 256 B come back, in 3 transfers; 1 operation of this run" in finding.message
 
 
 @pytest.mark.parametrize(

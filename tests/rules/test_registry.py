@@ -6,7 +6,11 @@ import pytest
 from inductor_debug.rules import registry
 from inductor_debug.rules.judging.base import Rule
 
-OF_AN_ACCELERATOR = ["dtype", "alignment", "layout", "memory", "peak-memory", "rank", "unsupported-op"]
+OF_AN_ACCELERATOR = [
+    "dtype", "alignment", "layout", "restickify", "stick-reshape", "unaligned-write", "core-span", "memory",
+    "peak-memory", "rank", "cpu-fallback", "infinite-constant", "padding", "unknown-operator",
+    "unsupported-op",
+]  # fmt: skip
 CONSTRAINTS = [*OF_AN_ACCELERATOR, "float64", "mixed-dtypes"]
 ABOUT_THE_RUN = [
     "capture-error",

@@ -116,14 +116,21 @@ def test_scalars_and_sizes_of_one_are_exempt() -> None:
     assert tape.judge(aligned(8)) == []
 
 
-def test_spyre_looks_at_the_innermost_dimension_in_bytes() -> None:
+IN_BYTES = {
+    "name": "tiles",
+    "dtypes": {"stored_as": {"int64": {"dtype": "int32"}}},
+    "alignment": {"bytes": 128, "dimensions": "last"},
+}
+
+
+def test_sizes_in_bytes_are_those_of_the_innermost_dimension() -> None:
     tape = Tape()
     half = tape.op("relu.default", [tape.input("x", 3, 64, dtype="float16")], tape.tensor(3, 64, dtype="float16"))
     tape.op("relu.default", [tape.input("y", 3, 32)], tape.tensor(3, 32))
-    assert lines(tape.judge("spyre"), "alignment") == []
+    assert lines(tape.judge(IN_BYTES), "alignment") == []
     turned = tape.view("transpose.int", half, 64, 3, stride=(1, 64))
     tape.op("relu.default", [turned], tape.tensor(64, 3, dtype="float16"), frames=at(50))
-    finding = only(tape.judge("spyre"), "alignment")
+    finding = only(tape.judge(IN_BYTES), "alignment")
     assert "size 3 is not a multiple of 128 bytes (64 of float16; next: 64)" in finding.message
     assert finding.facts == Misalignment([OddSize(3, 64)], 64, "float16", declared=False)
 
@@ -132,13 +139,13 @@ def test_a_conversion_that_makes_a_full_stick_partial_is_the_root() -> None:
     tape = Tape()
     x = tape.op("relu.default", [tape.input("x", 4, 32)], tape.tensor(4, 32))
     tape.op("_to_copy.default", [x], tape.tensor(4, 32, dtype="float16"), dtype="float16")
-    assert lines(tape.judge("spyre"), "alignment") == [1]
+    assert lines(tape.judge(IN_BYTES), "alignment") == [1]
 
 
-def test_int64_counts_as_the_int32_that_spyre_keeps() -> None:
+def test_int64_counts_as_the_int32_that_is_kept() -> None:
     tape = Tape()
     tape.op("neg.default", [tape.input("x", 32, dtype="int64")], tape.tensor(32, dtype="int64"))
-    assert lines(tape.judge("spyre"), "alignment") == []
+    assert lines(tape.judge(IN_BYTES), "alignment") == []
 
 
 def test_unknown_sizes_are_judged_as_far_as_they_are_known() -> None:

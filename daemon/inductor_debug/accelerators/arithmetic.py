@@ -5,7 +5,7 @@ Names are checked here, so that a profile with a typo is refused when it is read
 
 from __future__ import annotations
 
-from inductor_debug.accelerators.capabilities import ArithmeticFormats
+from inductor_debug.accelerators.capabilities import ELEMENT_BYTES, ArithmeticFormats
 from inductor_debug.accelerators.document import Table
 from inductor_debug.accelerators.number_formats import number_format
 
@@ -23,7 +23,13 @@ def read_arithmetic(table: Table) -> ArithmeticFormats | None:
     if not compute:
         raise section.error("compute", "is missing: name a number format, such as 'float16'")
     accumulate = _format_name(section, "accumulate", "float32")
-    formats = ArithmeticFormats(compute, accumulate, section.flag("flush_denormals"))
+    formats = ArithmeticFormats(
+        compute,
+        accumulate,
+        section.flag("flush_denormals"),
+        section.dtypes("dtypes", ELEMENT_BYTES),
+        section.flag("infinite_constants", True),
+    )
     section.finish()
     return formats
 

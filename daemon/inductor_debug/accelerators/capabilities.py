@@ -12,6 +12,8 @@ from typing import Any
 
 from inductor_debug_schema import Severity
 
+from inductor_debug.accelerators.execution import Execution, RunsOn
+
 ELEMENT_BYTES: dict[str, int] = {
     "bool": 1,
     "uint8": 1,
@@ -91,13 +93,17 @@ class Layout:
 class ArithmeticFormats:
     """The numbers that the accelerator computes with, by the names of `number_formats`.
 
-    Inputs and results of every operation are of the format `compute`, whatever dtype the program asks for; sums of
-    products are added up in `accumulate`. With `flush_denormals` subnormal results become zero.
+    Inputs and results of every operation on tensors of `dtypes` are of the format `compute`, and so are those of all
+    others where no dtypes are named; else those are as the program has them. Sums of products are added up in
+    `accumulate`. With `flush_denormals` subnormal results become zero. `infinite_constants` is False where infinities
+    that stand in the program become something else on the device.
     """
 
     compute: str
     accumulate: str = "float32"
     flush_denormals: bool = False
+    dtypes: frozenset[str] = frozenset()
+    infinite_constants: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class OperatorLimit:
-    """Operators that are denied, always or under conditions; every condition that is given must hold.
+    """Operators that do not run on the device, always or under conditions; every condition that is given must hold.
 
     `match` holds patterns: a packet (`aten.prelu`) means all its overloads, a full name (`aten.all.out`) just that
     one, and `*`, `?` and `[...]` work as in file names. With `inplace` the in-place twin (`aten.prelu_`) is meant too.
@@ -121,6 +127,10 @@ class OperatorLimit:
     output, `arguments` values of arguments by the schema's names, `autograd` patterns of the nodes of a backward pass
     that run the op (`ConvolutionBackwardBackward*`). With `mutates_inputs` only ops are meant that write in place into
     memory from outside (an input, a parameter, a buffer): what they write elsewhere, functionalisation takes away.
+    `except_arguments` are values of arguments for which the limit does not hold. Of accelerators with sticks: with
+    `partial_stick` an input's last stick must be partly filled, `stick_arguments` are arguments whose dimensions must
+    include that of the sticks, `varies_along_stick` are tensor arguments that must not repeat along the last dimension.
+    `runs` is what becomes of the operator then: it is refused, or runs on the host or on the device.
     """
 
     match: tuple[str, ...]
@@ -131,6 +141,11 @@ class OperatorLimit:
     arguments: dict[str, Any] = field(default_factory=dict)
     autograd: tuple[str, ...] = ()
     mutates_inputs: bool = False
+    except_arguments: dict[str, Any] = field(default_factory=dict)
+    partial_stick: bool = False
+    stick_arguments: tuple[str, ...] = ()
+    varies_along_stick: tuple[str, ...] = ()
+    runs: RunsOn = RunsOn.REFUSED
     reason: str = ""
     instead: str = ""
     severity: Severity = Severity.WARNING
@@ -157,8 +172,10 @@ class Profile:
     `dtypes` are those it computes with; `stored_as` those it accepts but keeps as another one. `element_bytes` is what
     an element takes there, where that is not what it takes on the host. `tensor_bytes` bounds
     the storage of one tensor, `memory_bytes` is the memory for all of them together, `max_rank` bounds the dimensions
-    of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `speed` is
-    None where nobody says how fast it is. `allowed` are patterns of operators that are exempt from `operators`.
+    of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `cores` share the
+    work, of which each reaches `span_bytes` of a tensor. `speed` is None where nobody says how fast it is. `execution`
+    lists what is known to run, None where only `operators` is known, which says what does not; `allowed` are patterns
+    of operators that are exempt from `operators`. `read_in` says what the profile was learned from.
     """
 
     name: str
@@ -174,6 +191,10 @@ class Profile:
     stick_bytes: int | None = None
     speed: Speed | None = None
     arithmetic: ArithmeticFormats | None = None
+    cores: int | None = None
+    span_bytes: int | None = None
+    execution: Execution | None = None
+    read_in: dict[str, str] = field(default_factory=dict)
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()
 

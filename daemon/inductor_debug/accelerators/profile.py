@@ -21,11 +21,13 @@ from inductor_debug.accelerators.document import ProfileError, Table
 from inductor_debug.accelerators.sections import (
     read_alignment,
     read_dtypes,
+    read_execution,
     read_layout,
     read_memory,
     read_number,
     read_operator,
     read_speed,
+    read_texts,
 )
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.accelerators.toml_lines import lines_of_keys
@@ -127,10 +129,16 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     return document
 
 
+_MERGED = (
+    "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic", "execution", "read_in",
+)  # fmt: skip
+"""The tables that a refinement changes key by key."""
+
+
 def _merged(base: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
     """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced."""
     merged = {**base, **document}
-    for key in ("dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic"):
+    for key in _MERGED:
         if isinstance(base.get(key), dict) and isinstance(document.get(key), dict):
             merged[key] = {**base[key], **document[key]}
     if isinstance(document.get("alignment"), dict) and {"elements", "bytes"} & document["alignment"].keys():
@@ -180,7 +188,7 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 _KEYS = (
     "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed",
-    "arithmetic", "operators", "allow",
+    "arithmetic", "execution", "read_in", "operators", "allow",
 )  # fmt: skip
 
 
@@ -213,6 +221,8 @@ def read_profile(document: dict[str, Any]) -> Profile:
         stick_bytes=read_number(table, "sticks", "bytes"),
         speed=read_speed(table),
         arithmetic=read_arithmetic(table),
+        execution=read_execution(table),
+        read_in=read_texts(table, "read_in"),
         operators=tuple(read_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),
     )

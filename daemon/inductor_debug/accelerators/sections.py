@@ -17,6 +17,7 @@ from inductor_debug.accelerators.capabilities import (
     StoredAs,
 )
 from inductor_debug.accelerators.document import Table
+from inductor_debug.accelerators.execution import Execution, RunsOn
 
 _UNITS = {
     "": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 10**3, "MB": 10**6,
@@ -89,7 +90,12 @@ def read_memory(table: Table) -> dict[str, int | None]:
     section = table.table("memory")
     if section is None:
         return {}
-    limits = {"tensor_bytes": _size(section, "tensor_bytes"), "memory_bytes": _size(section, "device_bytes")}
+    limits = {
+        "tensor_bytes": _size(section, "tensor_bytes"),
+        "memory_bytes": _size(section, "device_bytes"),
+        "span_bytes": _size(section, "span_bytes"),
+        "cores": section.number("cores", minimum=1),
+    }
     section.finish()
     return limits
 
@@ -137,6 +143,38 @@ def read_number(table: Table, name: str, key: str) -> int | None:
     return value
 
 
+def read_execution(table: Table) -> Execution | None:
+    """The list of what is known to run; None where there is none."""
+    section = table.table("execution")
+    if section is None:
+        return None
+    parts, computes, conversions = section.table("parts"), section.table("computes"), section.table("conversions")
+    execution = Execution(
+        device=section.strings("device"),
+        compiled=section.strings("compiled"),
+        cpu=section.strings("cpu"),
+        parts={name: parts.strings(name) for name in parts.raw()} if parts is not None else {},
+        computes={
+            computes.dtype_name(name, name, ELEMENT_BYTES): computes.strings(name)
+            for name in (computes.raw() if computes is not None else {})
+            if computes is not None
+        },
+        conversions={
+            conversions.dtype_name(name, name, ELEMENT_BYTES): conversions.dtypes(name, ELEMENT_BYTES)
+            for name in (conversions.raw() if conversions is not None else {})
+            if conversions is not None
+        },
+    )
+    section.finish()
+    return execution
+
+
+def read_texts(table: Table, name: str) -> dict[str, str]:
+    """A table of texts by keys that anybody may choose."""
+    section = table.table(name)
+    return {} if section is None else {key: section.text(key) for key in section.raw()}
+
+
 def read_operator(entry: Table) -> OperatorLimit:
     """One limit of operators."""
     patterns = entry.strings("match")
@@ -145,7 +183,7 @@ def read_operator(entry: Table) -> OperatorLimit:
     for pattern in patterns:
         if "." not in pattern:
             raise entry.error("match", f"{pattern!r} has no namespace; did you mean 'aten.{pattern}'?")
-    arguments = entry.table("arguments")
+    arguments, exceptions = entry.table("arguments"), entry.table("except_arguments")
     limit = OperatorLimit(
         match=patterns,
         inplace=entry.flag("inplace"),
@@ -155,6 +193,11 @@ def read_operator(entry: Table) -> OperatorLimit:
         arguments=arguments.raw() if arguments is not None else {},
         autograd=entry.strings("autograd"),
         mutates_inputs=entry.flag("mutates_inputs"),
+        except_arguments=exceptions.raw() if exceptions is not None else {},
+        partial_stick=entry.flag("partial_stick"),
+        stick_arguments=entry.strings("stick_arguments"),
+        varies_along_stick=entry.strings("varies_along_stick"),
+        runs=entry.member("runs", RunsOn, RunsOn.REFUSED),
         reason=entry.text("reason"),
         instead=entry.text("instead"),
         severity=entry.member("severity", Severity, Severity.WARNING),

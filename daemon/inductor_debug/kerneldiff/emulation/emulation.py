@@ -33,9 +33,9 @@ _NARROW = frozenset({torch.float16, torch.bfloat16})
 class EmulatedArithmetic:
     """Computes operations with an accelerator's numbers; an `arithmetic.Arithmetic`.
 
-    `unit` is the distance between 1 and the next number of the compute format. `wraps_int64` keeps int64 as int32.
-    `constants` may be told which tensors come again and again. `running_totals` is the format in which sums are formed,
-    None for float32.
+    `unit` is the distance between 1 and the next number of the compute format, `dtypes` are those that are of it there,
+    all of them where none is named. `wraps_int64` keeps int64 as int32. `constants` may be told which tensors come
+    again and again. `running_totals` is the format in which sums are formed, None for float32.
     """
 
     def __init__(
@@ -46,12 +46,14 @@ class EmulatedArithmetic:
         *,
         piece: int = 64,
         wraps_int64: bool = False,
+        dtypes: frozenset[torch.dtype] = frozenset(),
     ) -> None:
         self.name = name
         self.unit = compute.unit
         self.compute_format = compute
         self.piece = piece
         self._wraps_int64 = wraps_int64
+        self._dtypes = dtypes
         self.constants = Constants()
         self.running_totals = None if accumulate.mantissa_bits >= FLOAT32.mantissa_bits else accumulate
         self._accumulator = None if self.running_totals is None else Accumulator(accumulate, piece)
@@ -82,6 +84,7 @@ class EmulatedArithmetic:
             accumulate,
             piece=elements_per_stick(width, profile.stick_bytes or STICK_BYTES),
             wraps_int64=stored is not None and stored.dtype == "int32",
+            dtypes=frozenset(getattr(torch, name) for name in formats.dtypes),
         )
 
     def compute(self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -162,11 +165,16 @@ class EmulatedArithmetic:
             return leaf
         if self._wraps_int64 and leaf.dtype is torch.int64:
             return leaf.to(torch.int32).to(torch.int64)
-        result = self._round(leaf)
-        return result.to(own) if own is not None and _floating(result) and result.dtype is inside else result
+        if own is None or not _floating(leaf) or leaf.dtype is not inside:
+            return self._round(leaf)
+        return (rounded(leaf, self.compute_format) if self._computes(own) else leaf).to(own)
 
     def _round(self, leaf: Any) -> Any:
-        return rounded(leaf, self.compute_format) if _floating(leaf) else leaf
+        return rounded(leaf, self.compute_format) if _floating(leaf) and self._computes(leaf.dtype) else leaf
+
+    def _computes(self, dtype: torch.dtype) -> bool:
+        """Whether tensors of the dtype are of the compute format on the device."""
+        return not self._dtypes or dtype in self._dtypes
 
     @staticmethod
     def _write(written: list[Tensor], result: Any) -> Any:

@@ -14,11 +14,13 @@ from datetime import datetime
 from inductor_debug_schema import (
     Basis,
     Blame,
+    CutSticks,
     Facts,
     Finding,
     MemoryOverrun,
     Misalignment,
     OversizedTensors,
+    PaddedSticks,
     Related,
     Severity,
     Stage,
@@ -27,7 +29,9 @@ from inductor_debug_schema import (
 _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
 _ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
-_ABOUT_SIZES = frozenset(("alignment", "memory", "peak-memory"))
+_ABOUT_SIZES = frozenset(
+    ("alignment", "core-span", "memory", "padding", "peak-memory", "stick-reshape", "unaligned-write")
+)
 _NAME_OR_NUMBER = re.compile(r"[A-Za-z_]\w*|\d+")
 """What a size with symbols (`2*s0 + 1`) consists of."""
 
@@ -91,6 +95,10 @@ def _rests_on_ours(facts: Facts | None, basis: Basis) -> bool:
 
     if isinstance(facts, Misalignment):
         return ours(odd.odd_size for odd in facts.odd_sizes)
+    if isinstance(facts, PaddedSticks):
+        return ours(facts.padded_shape)
+    if isinstance(facts, CutSticks):
+        return ours(facts.cut_at)
     if isinstance(facts, OversizedTensors):
         return any(ours(tensor.shape) for tensor in facts.oversized_tensors)
     if isinstance(facts, MemoryOverrun):

@@ -96,6 +96,30 @@ def lays_out_anew(packet: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def permutes(packet: str) -> bool:
+    """Whether the operator is a view with the dimensions in another order."""
+    return name(packet) in ("t", "transpose", "permute", "movedim", "swapaxes", "mT", "numpy_T", "adjoint")
+
+
+@lru_cache(maxsize=4096)
+def reviews(packet: str) -> bool:
+    """Whether the operator reads the same elements, in the same order, with other sizes."""
+    return name(packet) in ("view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatten")
+
+
+@lru_cache(maxsize=4096)
+def joins(packet: str) -> bool:
+    """Whether the operator writes its inputs beside each other, or one of them into a larger result."""
+    return name(packet) in ("cat", "stack", "constant_pad_nd", "slice_scatter")
+
+
+@lru_cache(maxsize=4096)
+def converts(packet: str) -> bool:
+    """Whether the operator is there to make another dtype of the same values."""
+    return name(packet) in ("_to_copy", "to", "type_as", "convert_element_type")
+
+
+@lru_cache(maxsize=4096)
 def only_moves_data(packet: str) -> bool:
     """Whether the operator only copies: it is how a layout is mended, so it does not suffer from it."""
     return name(packet) in _COPIES

@@ -54,6 +54,8 @@ class DtypeRule(Constraint):
         known |= {name: Trouble(name, stored.severity) for name, stored in profile.stored_as.items()}
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
+            if any(size == 0 for size in meta.shape):
+                return None  # No element has the dtype: batch normalisation reserves such a tensor for its backward.
             if meta.dtype not in known:
                 known[meta.dtype] = Trouble(meta.dtype)
             return known[meta.dtype]

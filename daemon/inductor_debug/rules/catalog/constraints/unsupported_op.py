@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from typing import Any
 
-from inductor_debug.accelerators.capabilities import OperatorLimit
+from inductor_debug_schema import Severity
+
+from inductor_debug.accelerators.execution import RunsOn
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.op_execution import Executed, OpExecution
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Op, Recording
+from inductor_debug.rules.recording.ops import Recording
 
 
 class UnsupportedOpRule(Constraint):
@@ -45,22 +46,17 @@ class UnsupportedOpRule(Constraint):
 
     def applies(self, profile: Profile) -> bool:
         """Whether the profile denies anything."""
-        return bool(profile.operators)
+        return bool(profile.operators) or profile.execution is not None
 
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
-        """Every op that a limit names and whose conditions hold is a root of its own."""
-        limits: dict[str, tuple[OperatorLimit, ...]] = {}
-        outside = _outside(recording)
+        """Every op that runs neither on the device nor on the host is a root of its own."""
+        execution = OpExecution(recording, profile)
         for op in recording.ops:
-            candidates = limits.get(op.overload)
-            if candidates is None:
-                candidates = limits[op.overload] = profile.limits_on(op.overload)
-            for limit in candidates:
-                if _holds(limit, op, outside):
-                    root = roots.of_op(op, _subject(limit, op), limit.severity)
-                    root.detail = _advice(limit)
-                    root.cover(op)
-                    break
+            found = execution.of(op)
+            if found.place is RunsOn.REFUSED or (found.limit is not None and found.limit.runs is RunsOn.DEVICE):
+                root = roots.of_op(op, found.subject, found.severity)
+                root.detail = _advice(found)
+                root.cover(op)
 
     def cause(self, found: Sequence[Root]) -> str:
         """The operators: what an accelerator lacks is one thing to learn, wherever it is used."""
@@ -73,50 +69,10 @@ class UnsupportedOpRule(Constraint):
         count = len(set[int]().union(*(root.covers for root in found if root.subject == subject)))
         times = f" ({count} times here)" if count > 1 else ""
         more = f"; the same expression also runs {wording.listing(others)}" if others else ""
-        return f"{subject} is not supported by accelerator '{profile.name}'{times}{found[0].detail}{more}."
+        does = "is not supported by" if found[0].severity is not Severity.INFORMATION else "has conditions on"
+        return f"{subject} {does} accelerator '{profile.name}'{times}{found[0].detail}{more}."
 
 
-def _outside(recording: Recording) -> set[int]:
-    """The memory that was there before any op ran: writes into it are seen after the graph."""
-    return {origin.meta.storage for origin in recording.origins.values() if origin.name}
-
-
-def _holds(limit: OperatorLimit, op: Op, outside: set[int]) -> bool:
-    """Whether every condition of `limit` is true of `op`."""
-    if limit.mutates_inputs and not any(meta.storage in outside for meta in op.inputs if meta.value in op.mutates):
-        return False
-    if limit.dtypes and not any(meta.dtype in limit.dtypes for meta in op.inputs):
-        return False
-    if limit.input_ranks and not (op.inputs and len(op.inputs[0].shape) in limit.input_ranks):
-        return False
-    if limit.output_ranks and not (op.outputs and len(op.outputs[0].shape) in limit.output_ranks):
-        return False
-    if limit.autograd and not any(fnmatchcase(op.autograd_node, pattern) for pattern in limit.autograd):
-        return False
-    return all(name in op.arguments and _same(op.arguments[name], wanted) for name, wanted in limit.arguments.items())
-
-
-def _same(value: Any, wanted: Any) -> bool:
-    if isinstance(value, (list, tuple)) and isinstance(wanted, list):
-        return len(value) == len(wanted) and all(map(_same, value, wanted))
-    return type(value) is type(wanted) and bool(value == wanted)
-
-
-def _subject(limit: OperatorLimit, op: Op) -> str:
-    conditions = [f"{name}={value}" for name, value in limit.arguments.items()]
-    if limit.dtypes:
-        conditions.append(wording.listing(meta.dtype for meta in op.inputs if meta.dtype in limit.dtypes) + " input")
-    if limit.input_ranks:
-        conditions.append(f"a {len(op.inputs[0].shape)}-dimensional input")
-    if limit.output_ranks:
-        conditions.append(f"a {len(op.outputs[0].shape)}-dimensional result")
-    if limit.mutates_inputs:
-        conditions.append("a write into an input, a parameter or a buffer")
-    given = f" with {' and '.join(conditions)}" if conditions else ""
-    inside = f" in {op.autograd_node}" if limit.autograd else ""
-    return wording.operator(op.overload) + inside + given
-
-
-def _advice(limit: OperatorLimit) -> str:
-    reason = f": {limit.reason}" if limit.reason else ""
-    return reason + (f"; instead, use {limit.instead}" if limit.instead else "")
+def _advice(found: Executed) -> str:
+    reason = f": {found.reason}" if found.reason else ""
+    return reason + (f"; instead, use {found.limit.instead}" if found.limit is not None and found.limit.instead else "")

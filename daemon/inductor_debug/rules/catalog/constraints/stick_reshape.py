@@ -1,0 +1,115 @@
+"""The rule `stick-reshape`: views that cut sticks into pieces, or put pieces together to sticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug_schema import CutSticks
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.judging import wording
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
+from inductor_debug.rules.recording.stick_flow import StickFlow
+from inductor_debug.rules.recording.symbolic_sizes import misaligned
+
+
+class StickReshapeRule(Constraint):
+    """Finds reshapes of the innermost dimension that the sticks of the device cannot follow."""
+
+    id = "stick-reshape"
+    order = 3
+    summary = "A reshape changes the innermost dimension to or from a size that is no multiple of the stick."
+    what = """
+        A view moves no data, so the sticks stay what they were. Where the innermost dimension is split into, or put
+        together from, pieces that are no whole sticks, an element's place in its stick follows no rule that the device
+        can address, and the first op that reads the view is refused. `(64, 64, 16)` flattened to `(64, 1024)` fails,
+        and so does a split of 64 features into 2 × 32; `(64, 16, 64)` flattened to `(64, 1024)` is fine.
+
+        A reshape whose result is only returned is not told."""
+    why = """
+        Compiling fails at the op that reads it, which may stand far away from the reshape."""
+    example = """
+        ```python
+        x = x.view(batch, length, heads, 32)    # heads of half a stick
+        return x * self.scale                   # refused here
+        ```"""
+    fix = """
+        Choose pieces that are multiples of the stick: 64 numbers of float16 (heads of 64 or 128 features). Where sizes
+        are given, do the reshape on the host, or take a copy with another innermost dimension before it."""
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether the accelerator has sticks."""
+        return profile.stick_bytes is not None
+
+    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+        """Every such reshape that an op reads is a root."""
+        flow = StickFlow(recording, profile)
+        used = _read(recording)
+        for op in recording.ops:
+            if not operators.reviews(op.packet) or not op.inputs or not op.outputs:
+                continue
+            source, result = op.inputs[0], op.outputs[0]
+            if result.value not in used or flow.stick_of(source) != _innermost(source):
+                continue
+            unit = max((profile.stick_bytes or 1) // profile.device_bytes(result.dtype, result.element_bytes), 1)
+            before, after = _length(source), _length(result)
+            if before != after and any(misaligned(size, unit) for size in _smaller(before, after)):
+                root = roots.of_op(op, f"{before} to {after}")
+                root.detail = f"{unit} of {result.dtype}"
+                root.facts = CutSticks(
+                    [size if isinstance(size, int) else str(size) for size in _smaller(before, after)], unit
+                )
+                root.cover(op)
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> CutSticks | None:
+        """Where sticks are cut."""
+        known = [root.facts for root in found if isinstance(root.facts, CutSticks)]
+        return CutSticks([size for facts in known for size in facts.cut_at], known[0].elements_per_stick)
+
+    def message(self, found: Sequence[Root], profile: Profile) -> str:
+        """Which sizes they are."""
+        changes = wording.listing(root.subject for root in found)
+        return (
+            f"this changes the innermost size from {changes}, which cuts through sticks ({found[0].detail} each); "
+            f"accelerator '{profile.name}' refuses the op that reads it."
+        )
+
+
+def _read(recording: Recording) -> set[int]:
+    """The values that some op computes on, directly or through views."""
+    sources = {
+        meta.value: op.inputs[0].value for op in recording.ops if op.is_view and op.inputs for meta in op.outputs
+    }
+    found: set[int] = set()
+    for op in recording.ops:
+        if _computes(op):
+            for meta in op.inputs:
+                value: int | None = meta.value
+                while value is not None and value not in found:
+                    found.add(value)
+                    value = sources.get(value)
+    return found
+
+
+def _computes(op: Op) -> bool:
+    return not op.is_view and not operators.only_reads_metadata(op.packet) and not operators.lays_out_anew(op.packet)
+
+
+def _innermost(meta: TensorMeta) -> int | None:
+    """The last dimension that has more than one element."""
+    return next((index for index in reversed(range(len(meta.shape))) if meta.shape[index] != 1), None)
+
+
+def _length(meta: TensorMeta) -> Size:
+    index = _innermost(meta)
+    return 1 if index is None else meta.shape[index]
+
+
+def _smaller(before: Size, after: Size) -> list[Size]:
+    """The size of the pieces: the smaller one, both where that is not known."""
+    if isinstance(before, int) and isinstance(after, int):
+        return [min(before, after)]
+    return [before, after]
