@@ -113,6 +113,7 @@ def analyze(
     entries: tuple[str, ...] = (),
     follow_main: bool = False,
     argv: tuple[str, ...] = (),
+    keep_captures: bool = False,
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -131,6 +132,7 @@ def analyze(
         entries=[Entry(expression) for expression in entries],
         follow_main=follow_main,
         argv=list(argv),
+        keep_captures=keep_captures,
     )
     events: list[Event] = []
 

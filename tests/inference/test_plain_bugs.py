@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -267,18 +269,37 @@ def test_a_mistake_is_found_when_the_file_is_opened(what: str, tmp_path: Path) -
     assert finding.severity is (Severity.WARNING if rule == "fixed-size" else Severity.ERROR)
 
 
-@pytest.mark.parametrize("what", BUGS)
-def test_a_mistake_is_found_when_it_is_typed(what: str, tmp_path: Path) -> None:
-    model, right, wrong, where, _ = BUGS[what]
-    before, text = told(tmp_path, model), model.replace(right, wrong)
+@pytest.fixture(scope="module")
+def told_before(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Event]]:
+    """What is told of a model without a mistake, once for all mistakes in it."""
+    folder = tmp_path_factory.mktemp("before")
+    return functools.cache(lambda model: told(folder, model))
+
+
+MODELS = list(dict.fromkeys(model for model, *_ in BUGS.values()))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.partition("class ")[2].partition("(")[0])
+def test_a_model_without_a_mistake_is_left_alone(
+    model: str, tmp_path: Path, told_before: Callable[[str], list[Event]]
+) -> None:
+    before = told_before(model)
     assert findings(before) == []
+    assert findings(told(tmp_path, model, hints(before))) == []
+
+
+@pytest.mark.parametrize("what", BUGS)
+def test_a_mistake_is_found_when_it_is_typed(
+    what: str, tmp_path: Path, told_before: Callable[[str], list[Event]]
+) -> None:
+    model, right, wrong, where, _ = BUGS[what]
+    before, text = told_before(model), model.replace(right, wrong)
     after = told(tmp_path, text, hints(before))
     (finding,) = [item for item in findings(after) if item.rule == "capture-error"]
     assert expression(text, finding).startswith(where)
     assert finding.severity is Severity.ERROR
     # What did not run is not kept in place of what did.
     assert hints(after) == []
-    assert findings(told(tmp_path, model, hints(before))) == []
 
 
 def test_inputs_that_ran_judge_an_edit_and_what_would_run_is_told_beside(tmp_path: Path) -> None:
