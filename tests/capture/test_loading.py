@@ -26,7 +26,7 @@ def run(path: Path, text: str, root: Path, expression: str) -> object:
     """Executes `text` as `path` in a child; the value of `expression` in the module afterwards."""
 
     def work() -> object:
-        place = place_of(str(path))
+        place = place_of(str(path), dedent(text))
         with search_path(place, str(root)), overlay(place, dedent(text)) as over:
             over.execute()
             assert isinstance(over, Overlay)
@@ -64,6 +64,24 @@ def test_relative_imports_work_inside_packages(tmp_path: Path) -> None:
     )
     path = tmp_path / "src/pkg/sub/model.py"
     assert run(path, text, tmp_path, "x") == ("pkg.sub.model", "pkg.sub", 7, 3)
+
+
+def test_a_namespace_package_may_have_a_module_of_its_own_name(tmp_path: Path) -> None:
+    write(tmp_path, {"gym/walker/models/layers.py": "WIDTH = 7", "gym/walker/models/walker.py": ""})
+    path = tmp_path / "gym/walker/models/walker.py"
+    text = "from walker.models.layers import WIDTH\nx = (__name__, WIDTH)"
+    for root in (tmp_path, path.parent):
+        assert run(path, text, root, "x") == ("walker.models.walker", 7)
+    beside = "from walker.models.layers import WIDTH\nimport walker\nx = (WIDTH, hasattr(walker, '__path__'))"
+    assert run(path.with_name("net.py"), beside, tmp_path, "x") == (7, True)
+
+
+def test_imports_start_in_every_folder_of_the_project_around_the_file(tmp_path: Path) -> None:
+    write(tmp_path, {"part/common/sizes.py": "WIDTH = 7", "part/models/net.py": "", "sizes.py": "WIDTH = 3"})
+    path = tmp_path / "part/models/net.py"
+    assert run(path, "from common.sizes import WIDTH\nimport sizes\nx = (WIDTH, sizes.WIDTH)", tmp_path, "x") == (7, 3)
+    with pytest.raises(AssertionError, match="No module named 'common'"):
+        run(path, "import common.sizes", path.parent, "1")
 
 
 def test_unsaved_text_is_what_inspection_and_tracebacks_show(tmp_path: Path) -> None:

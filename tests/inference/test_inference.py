@@ -71,6 +71,15 @@ CLASSES = {
         if __name__ == "__main__":
             Model(2 * 4, depth=3)
     """,
+    "x f32[batch, 256, length]": """
+        class Model(nn.Module):
+            expansion = 4
+            def __init__(self, inplanes, planes):
+                super().__init__()
+                self.first, self.last = nn.Conv1d(inplanes, planes, 1), nn.Conv1d(planes, planes * self.expansion, 1)
+            def forward(self, x):
+                return x + self.last(self.first(x))
+    """,
     "x f32[batch, 1, 28, 28]": """
         class Model(nn.Module):
             def __init__(self):

@@ -204,6 +204,11 @@ def test_what_several_files_find_in_one_that_they_import_is_shown_once(model: Pa
     assert shown(files[:2], quiet=False).splitlines()[-2].startswith("4 findings (4 warnings) in 2 files")
     assert "again" not in shown(files[:1]) + shown(files, verbose=True)
     assert shown([checked(model, shared, shared)]).count("float64 is not supported") == 2
+    own = checked(model, shared)
+    for several in ([own, files[0]], [files[0], own]):
+        assert shown(several).count("warning[dtype] float64 is not supported") == 1
+    assert "again, through 1 more file: a.py" in shown([own, files[0]])
+    assert "again" not in shown([files[0], own])
 
 
 def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import ast
 import importlib
 import importlib.util
 import io
+import itertools
 import keyword
 import linecache
 import os
@@ -61,13 +62,19 @@ class LoadedModules:
         sys.modules.update(self.own)
 
 
-def place_of(path: str) -> ModulePlace:
-    """Finds the module name of a file from the packages (`__init__.py`) around it."""
+def place_of(path: str, text: str = "") -> ModulePlace:
+    """Finds the module name of a file from the packages around it.
+
+    These are folders with an `__init__.py`, or without one those from which the `text` itself imports.
+    """
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     package = file == "__init__.py"
     parts = [] if package else [stem]
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and _is_name(os.path.basename(folder)):
+    root = _namespace_root(folder, text)
+    while folder != root and _is_name(os.path.basename(folder)):
+        if root is None and not os.path.isfile(os.path.join(folder, "__init__.py")):
+            break
         folder, name = os.path.split(folder)
         parts.insert(0, name)
     if parts and all(map(_is_name, parts)) and not _is_taken(parts[0], folder):
@@ -78,13 +85,21 @@ def place_of(path: str) -> ModulePlace:
 
 @contextmanager
 def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ()) -> Iterator[None]:
-    """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added."""
+    """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added.
+
+    Last come the folders between the two: many a project is run in one of them.
+    """
     before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
     folder = os.path.dirname(place.path)
-    # A package's own folder comes last: its `types.py` must not become everybody's `types`.
-    first = [folder] if folder == place.root else [place.root]
-    first += [project_root, os.path.join(project_root, "src")]
-    sys.path[:] = list(dict.fromkeys([*first, *(entry for entry in before if entry), folder]))
+    between = itertools.takewhile(lambda each: each.startswith(os.path.join(project_root, "")), _around(folder))
+    wanted = [place.root, project_root, os.path.join(project_root, "src"), *filter(None, before), *between]
+    if os.path.isfile(os.path.join(folder, "__init__.py")):
+        wanted.append(folder)  # last: a package's `types.py` must not become everybody's `types`
+    elif folder != place.root:
+        # A module that is called as the namespace package around it would come before the package.
+        package = os.path.join(place.root, place.name.partition(".")[0], "")
+        wanted = [each for each in wanted if not os.path.join(each, "").startswith(package)]
+    sys.path[:] = list(dict.fromkeys(wanted))
     sys.argv[:] = [place.path, *argv]
     importlib.invalidate_caches()
     if os.path.isdir(project_root):
@@ -262,6 +277,35 @@ class Overlay(MetaPathFinder):
 
 def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _around(folder: str) -> Iterator[str]:
+    """The folders around one, the nearest first."""
+    while (parent := os.path.dirname(folder)) != folder:
+        yield parent
+        folder = parent
+
+
+def _namespace_root(folder: str, text: str) -> str | None:
+    """The folder that holds the namespace package (PEP 420) of a file in `folder`: the file imports others of it."""
+    names = [name.split(".") for name in _imported(text) if "." in name]
+    for package in (folder, *_around(folder)) if names else ():
+        if os.path.isfile(os.path.join(package, "__init__.py")):
+            return None
+        for first, *rest in names:
+            place = os.path.join(package, *rest)
+            if first == os.path.basename(package) and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
+                return os.path.dirname(package)
+    return None
+
+
+def _imported(text: str) -> set[str]:
+    """The modules that a text imports by their whole names."""
+    nodes = list(ast.walk(tree_of(text))) if text else []
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return plain | {
+        node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    }
 
 
 def _is_taken(name: str, folder: str) -> bool:

@@ -42,7 +42,7 @@ _LACKING = "import-error"
 
 @dataclass(slots=True)
 class _Shared:
-    """A finding in a file that others import: the file it was shown of, and those that it was found through again."""
+    """A finding, perhaps in a file that others import: the file it was shown of, and those that told of it again."""
 
     finding: Finding
     first: str
@@ -99,16 +99,17 @@ class TextReport:
         return "\n".join([line, *listed]) + "\n"
 
     def _is_known(self, finding: Finding, file: CheckedFile) -> bool:
-        """Whether it was shown of another file: it lies in one that both import, or both lack the same library."""
+        """Whether it was shown of another file: it lies in that, or in one that both import, or both lack a library."""
         lacking = finding.rule == _LACKING and finding.cause != ""
-        if self._verbose or (finding.path == file.path and not lacking):
+        if self._verbose:
             return False
         place = None if lacking else (finding.path, finding.range)
         key = (finding.rule, finding.severity, finding.cause, finding.message, place)
         shared = self._shared.setdefault(key, _Shared(finding, file.shown))
         if shared.first == file.shown:
             return False
-        shared.again[file.shown] = None
+        if finding.path != file.path or lacking:
+            shared.again[file.shown] = None
         return True
 
     def _again(self, shared: _Shared) -> str:
