@@ -415,6 +415,43 @@ export interface ConflictSide {
 }
 
 /**
+ * A finding, as much of it as a summary tells; `count` is how many ops it covers.
+ */
+export interface ConstraintPlace {
+  readonly message: string;
+  readonly path: string;
+  readonly range: Range;
+  readonly target: string;
+  readonly stage: Stage;
+  readonly op: string | null;
+  readonly count: number;
+  readonly fingerprint: string;
+}
+
+/**
+ * The findings of one rule: how many, of how many ops, and the worst severity among them.
+ */
+export interface ConstraintSummary {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly findings: number;
+  readonly ops: number;
+  readonly places: readonly ConstraintPlace[];
+}
+
+/**
+ * One file, with absolute paths; `accelerator` is None where none is chosen. Most ops come first.
+ */
+export interface ConstraintsDocument {
+  readonly schema: number;
+  readonly path: string;
+  readonly status: FileStatus;
+  readonly accelerator: string | null;
+  readonly targets: readonly string[];
+  readonly rules: readonly ConstraintSummary[];
+}
+
+/**
  * Operators that run on the host one after the other, and what crosses because of them in a run.
  *
  * `operators_on_device` counts the operations of the run that stay on the device.
@@ -784,6 +821,16 @@ export interface DirectiveRequest {
 }
 
 /**
+ * A function of which some operations ran outside of any graph.
+ */
+export interface EagerCode {
+  readonly function: string;
+  readonly operations: number;
+  readonly path: string | null;
+  readonly range: Range | null;
+}
+
+/**
  * A function that runs eagerly: so many of its operations are in no graph.
  */
 export interface EagerFunction {
@@ -843,6 +890,17 @@ export interface ExpressionsSeen {
   readonly target: string;
   readonly stage: Stage;
   readonly expressions: readonly ExpressionFact[];
+}
+
+/**
+ * A guard of the version `graph` that a call broke, in words (`text`).
+ */
+export interface FailedGuard {
+  readonly text: string;
+  readonly source: string;
+  readonly graph: string;
+  readonly path: string | null;
+  readonly range: Range | null;
 }
 
 /**
@@ -1029,6 +1087,29 @@ export interface GraphDocument {
 }
 
 /**
+ * A graph break, or a function that was given up, in words.
+ */
+export interface GraphEnd {
+  readonly rule: string;
+  readonly text: string;
+  readonly path: string | null;
+  readonly range: Range | null;
+}
+
+/**
+ * Something that a graph relies on: its `kind` as torch calls it, `source` as the user would write it.
+ *
+ * `bookkeeping` guards hold as long as nobody meddles with modules, hooks or torch's own state.
+ */
+export interface GraphGuard {
+  readonly kind: string;
+  readonly source: string;
+  readonly bookkeeping: boolean;
+  readonly path: string | null;
+  readonly range: Range | null;
+}
+
+/**
  * Which of the compiler's graphs it is.
  */
 export type GraphKind = "fx" | "joint" | "forward" | "backward" | "post_grad" | "ir";
@@ -1066,6 +1147,16 @@ export interface GraphNode {
 }
 
 /**
+ * A function that was compiled again, for the call `inputs` (from 1); `broken` has all guards that failed.
+ */
+export interface GraphRecompile {
+  readonly function: string;
+  readonly number: string;
+  readonly inputs: number;
+  readonly broken: readonly FailedGuard[];
+}
+
+/**
  * Stages whose graphs are wanted, of "mock", "aot" and "inductor"; the first two where none are named.
  *
  * `fresh` asks for new ones, even where the analysis has captured the file as it is now.
@@ -1093,6 +1184,42 @@ export interface GraphTarget {
   readonly name: string;
   readonly line: number;
   readonly stages: readonly GraphStage[];
+}
+
+/**
+ * A captured graph: `number` as torch counts compilations (`0/1`), the function it begins in, and its guards.
+ *
+ * `calls` are the operations that it captured. Of `bookkeeping_guards` there is only the number, unless they were
+ * asked for.
+ */
+export interface GuardedGraph {
+  readonly number: string;
+  readonly function: string;
+  readonly calls: number;
+  readonly guards: readonly GraphGuard[];
+  readonly bookkeeping_guards: number;
+  readonly path: string | null;
+  readonly range: Range | null;
+}
+
+/**
+ * One target of the file at `path` ("" where there is none).
+ *
+ * `frames` counts compilations, `calls` the operations that all graphs captured, `sets` the sets of inputs that were
+ * run.
+ */
+export interface GuardsDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly sets: number;
+  readonly frames: number;
+  readonly calls: number;
+  readonly graphs: readonly GuardedGraph[];
+  readonly breaks: readonly GraphEnd[];
+  readonly recompiles: readonly GraphRecompile[];
+  readonly eager: readonly EagerCode[];
+  readonly notes: readonly string[];
+  readonly path?: string;
 }
 
 /**
@@ -1206,6 +1333,35 @@ export interface Kernel {
   readonly graph: string;
   readonly nodes?: readonly string[];
   readonly places?: readonly Location[];
+}
+
+/**
+ * What the ops became; in `each` the kernel that moves most comes first.
+ *
+ * The totals leave out the `unknown` kernels, of which nobody knows what they move.
+ */
+export interface KernelStatistics {
+  readonly count: number;
+  readonly calls: number;
+  readonly by_language: Readonly<Record<string, number>>;
+  readonly bytes_read: number;
+  readonly bytes_written: number;
+  readonly unknown: number;
+  readonly each: readonly KernelTraffic[];
+}
+
+/**
+ * A kernel: how often it is called, and the bytes that all calls read and write, None where nobody knows.
+ */
+export interface KernelTraffic {
+  readonly name: string;
+  readonly graph: string;
+  readonly language: string;
+  readonly calls: number;
+  readonly bytes_read: number | null;
+  readonly bytes_written: number | null;
+  readonly path: string | null;
+  readonly range: Range | null;
 }
 
 /**
@@ -1522,6 +1678,39 @@ export interface PartialResult {
 export interface PartlyAnswered {
   readonly target: string;
   readonly piece: DiffPiece | BisectPiece;
+}
+
+/**
+ * The most memory that is needed at once: at which operation, and by what; `largest` comes first.
+ *
+ * Not `exact`, a size was a symbol, and there are more bytes.
+ */
+export interface PeakStatistics {
+  readonly bytes: number;
+  readonly exact: boolean;
+  readonly op: string | null;
+  readonly module: string | null;
+  readonly backward: boolean;
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly by_kind: Readonly<Record<string, number>>;
+  readonly largest: readonly PeakTensor[];
+}
+
+/**
+ * A tensor that is alive at the peak of memory; sizes that are not known are as torch prints them.
+ *
+ * `kind` is "parameter", "buffer", "input", "constant" or "activation". `op` made it, None of what came from outside.
+ */
+export interface PeakTensor {
+  readonly kind: string;
+  readonly name: string;
+  readonly op: string | null;
+  readonly bytes: number;
+  readonly shape: readonly (number | string)[];
+  readonly dtype: string;
+  readonly path: string | null;
+  readonly range: Range | null;
 }
 
 /**
@@ -1887,6 +2076,31 @@ export interface StageStarted {
 export type StageState = "done" | "failed" | "skipped";
 
 /**
+ * The statistics of one stage of one target; `path` is the user's file.
+ *
+ * `ops` ran, `backward_ops` of them in the backward pass. `by_op` and `dtypes` say how often each operator ran and
+ * each dtype was made, most often first; `memory` is by the kind of tensor. `flops`, `backward_flops` and
+ * `flops_by_op` leave out the `uncounted` ops whose sizes are symbols. `kernels` is None in stages without any.
+ */
+export interface StatisticsDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly stage: Stage;
+  readonly path: string;
+  readonly ops: number;
+  readonly backward_ops: number;
+  readonly by_op: Readonly<Record<string, number>>;
+  readonly dtypes: Readonly<Record<string, number>>;
+  readonly memory: Readonly<Record<string, TensorTotal>>;
+  readonly flops: number;
+  readonly backward_flops: number;
+  readonly flops_by_op: Readonly<Record<string, number>>;
+  readonly uncounted: number;
+  readonly peak: PeakStatistics;
+  readonly kernels: KernelStatistics | null;
+}
+
+/**
  * What one run of a target costs at least on an accelerator, by the deepest `stage` that saw it.
  *
  * `ops` ran, of which it has no kernel for `unsupported_ops`. `operations` are floating-point operations. Bytes are as
@@ -2057,6 +2271,14 @@ export interface TensorTimeline {
   readonly statements?: readonly TimelineStatement[];
   readonly names?: readonly TimelineName[];
   readonly symbols?: Readonly<Record<string, number>>;
+}
+
+/**
+ * Tensors of one kind.
+ */
+export interface TensorTotal {
+  readonly tensors: number;
+  readonly bytes: number;
 }
 
 /**

@@ -20,6 +20,7 @@ from inductor_debug_schema.answers.bisect_document import (
     BisectVerdict,
     RungState,
 )
+from inductor_debug_schema.answers.constraints_document import ConstraintPlace, ConstraintsDocument, ConstraintSummary
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
     DiffDocument,
@@ -36,6 +37,15 @@ from inductor_debug_schema.answers.diff_document import (
     DiffVerdict,
 )
 from inductor_debug_schema.answers.growing import grown
+from inductor_debug_schema.answers.guards_document import (
+    EagerCode,
+    FailedGuard,
+    GraphEnd,
+    GraphGuard,
+    GraphRecompile,
+    GuardedGraph,
+    GuardsDocument,
+)
 from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
@@ -56,6 +66,14 @@ from inductor_debug_schema.answers.order_answers import (
 )
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
+from inductor_debug_schema.answers.statistics_document import (
+    KernelStatistics,
+    KernelTraffic,
+    PeakStatistics,
+    PeakTensor,
+    StatisticsDocument,
+    TensorTotal,
+)
 from inductor_debug_schema.answers.transfers_document import (
     Crossing,
     RoundTrip,
@@ -179,7 +197,7 @@ from inductor_debug_schema.jobs import (
     UntakenSeen,
 )
 from inductor_debug_schema.outlines import DefinitionKind, DirectiveDraft, FileOutline, OutlineEntry, Replacement
-from inductor_debug_schema.positions import Location, Position, Range, Related, place_fields
+from inductor_debug_schema.positions import Location, Position, Range, Related
 from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
 from inductor_debug_schema.tensors import (
     LineTensors,
@@ -198,6 +216,22 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
+    "EagerCode",
+    "FailedGuard",
+    "GraphEnd",
+    "GraphGuard",
+    "GraphRecompile",
+    "GuardedGraph",
+    "GuardsDocument",
+    "ConstraintPlace",
+    "ConstraintSummary",
+    "ConstraintsDocument",
+    "KernelStatistics",
+    "KernelTraffic",
+    "PeakStatistics",
+    "PeakTensor",
+    "StatisticsDocument",
+    "TensorTotal",
     "AcceleratorsAnswer",
     "AcceleratorsRequest",
     "AnyFileRequest",
@@ -394,6 +428,5 @@ __all__ = [
     "WireError",
     "WrongCall",
     "from_wire",
-    "place_fields",
     "to_wire",
 ]

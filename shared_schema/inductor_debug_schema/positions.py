@@ -7,9 +7,6 @@ worker has to look at source bytes to convert one. This module never reads files
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
-
-from inductor_debug_schema.codec import to_wire
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -34,11 +31,6 @@ class Location:
 
     path: str
     range: Range
-
-
-def place_fields(place: Union[Location, None]) -> dict[str, Any]:
-    """The `path` and `range` that a JSON document has of a place; both are null where there is none."""
-    return {"path": None, "range": None} if place is None else {"path": place.path, "range": to_wire(place.range)}
 
 
 @dataclass(frozen=True, slots=True)

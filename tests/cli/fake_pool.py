@@ -36,6 +36,7 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetFound,
+    to_wire,
 )
 
 
@@ -111,7 +112,9 @@ def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:
     ]
     graphs = [] if "no graph" in text else [Graph("0", GraphKind.FX, nodes)]
     document = GraphDocument("Model", stage, request.path, "abcd", "mock", "2.13.0", graphs)
-    statistics = json.dumps(statistics_of(Recording(), target="Model", stage=stage, path=request.path)).encode()
+    statistics = json.dumps(
+        to_wire(statistics_of(Recording(), target="Model", stage=stage, path=request.path))
+    ).encode()
     return [
         ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", MEDIA_TYPE, encode(document), "Model", stage),
         ArtifactMade(ArtifactKind.STATISTICS, "statistics", ".json", "application/json", statistics, "Model", stage),

@@ -20,6 +20,8 @@ from inductor_debug.report.graphs.graph_svg import graph_svg
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.graph_text import GraphText
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import (
     Graph,
     GraphDocument,
@@ -30,6 +32,7 @@ from inductor_debug_schema import (
     Position,
     Range,
     Stage,
+    to_wire,
 )
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared_schema" / "golden" / "GraphColumns.graph"
@@ -80,11 +83,12 @@ def test_names_with_escape_sequences_reach_no_terminal() -> None:
 
 
 def test_json_names_paths_as_reports_do() -> None:
-    said = graph_document(golden(), {"ops": 2}, PLACES)
+    statistics = statistics_of(Recording(), target="Model", stage=Stage.MOCK, path="/project/modèle.py")
+    said = graph_document(golden(), statistics, PLACES)
     node = said["graphs"][0]["nodes"][2]
     assert (node["name"], node["path"], node["inputs"]) == ("<b>y</b>", "modèle.py", ["l_x_", "weight", "l_x_"])
     assert said["graphs"][0]["nodes"][0]["shape"] == ["s0", 64]
-    assert (said["statistics"], said["kernels"][0]["nodes"]) == ({"ops": 2}, ["relu"])
+    assert (said["statistics"], said["kernels"][0]["nodes"]) == (to_wire(statistics), ["relu"])
     json.dumps(said)
 
 

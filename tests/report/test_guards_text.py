@@ -16,7 +16,7 @@ from inductor_debug.rules.recording.guard_facts import (
     GuardReport,
     RecompileFact,
 )
-from inductor_debug_schema import Location, Position, Range
+from inductor_debug_schema import GuardsDocument, Location, Position, Range, from_wire
 
 PLACE = Location("/work/model.py", Range(Position(9, 4), Position(9, 14)))
 GUARDS = [
@@ -41,7 +41,7 @@ REPORT = GuardReport(
 
 def text(report: GuardReport, **keywords: Any) -> str:
     document = {**report.to_dict(**keywords), "path": "/work/model.py"}
-    return GuardsText(FileNames("/work", "/work"), Styler(False)).text(document)
+    return GuardsText(FileNames("/work", "/work"), Styler(False)).text(from_wire(GuardsDocument, document))
 
 
 def test_everything_is_told_with_its_place() -> None:

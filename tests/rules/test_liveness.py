@@ -9,7 +9,7 @@ from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.rules.recording.flops import flops_of
 from inductor_debug.rules.recording.liveness import peak_of, total_of
 from inductor_debug.rules.recording.statistics import statistics_of
-from inductor_debug_schema import Finding, MemoryOverrun, Stage
+from inductor_debug_schema import Finding, MemoryOverrun, Stage, TensorTotal
 from recordings import Tape, only, symbol
 
 KIB = 1024
@@ -45,7 +45,7 @@ def test_views_and_writes_in_place_count_as_nothing_new_and_keep_their_base_aliv
     tape.op("relu_.default", [view], view)
     tape.op("exp.default", [view], tape.tensor(1024))
     assert peak_of(tape.recording).bytes == (1 + 1 + 4) * KIB
-    assert statistics_of(tape.recording, target="M", stage=Stage.MOCK, path="")["memory"]["activation"]["tensors"] == 2
+    assert statistics_of(tape.recording, target="M", stage=Stage.MOCK, path="").memory["activation"].tensors == 2
 
 
 def test_results_live_to_the_end() -> None:
@@ -201,10 +201,11 @@ def test_statistics_sum_a_recording_up() -> None:
     tape.op("mm.default", [tape.input("y", 4, symbol("s0")), tape.input("z", symbol("s0"), 4)], tape.tensor(4, 4))
     tape.recording.ops[0] = dataclasses.replace(tape.recording.ops[0], overload="aten.neg.default")
     found = statistics_of(tape.recording, target="Model", stage=Stage.AOT, path="/project/model.py")
-    assert found["by_op"] == {"aten.neg.default": 2, "aten.relu.default": 1, "aten.mm.default": 1}
-    assert (found["ops"], found["backward_ops"], found["flops"], found["uncounted"]) == (4, 0, 0, 1)
-    assert found["memory"]["parameter"] == {"tensors": 1, "bytes": 8 * KIB}
-    assert found["dtypes"] == {"float32": 4}
-    assert found["peak"]["op"] == "aten.relu.default"
-    assert found["peak"]["range"]["start"]["line"] == 1
-    assert found["peak"]["largest"][0]["name"] == "weight"
+    assert found.by_op == {"aten.neg.default": 2, "aten.relu.default": 1, "aten.mm.default": 1}
+    assert (found.ops, found.backward_ops, found.flops, found.uncounted) == (4, 0, 0, 1)
+    assert found.memory["parameter"] == TensorTotal(1, 8 * KIB)
+    assert found.dtypes == {"float32": 4}
+    assert found.peak.op == "aten.relu.default"
+    assert found.peak.range is not None
+    assert found.peak.range.start.line == 1
+    assert found.peak.largest[0].name == "weight"

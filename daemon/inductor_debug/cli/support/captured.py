@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, GraphDocument
+from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
+    GraphDocument,
+    GuardsDocument,
+    StatisticsDocument,
+    WireError,
+    from_wire,
+)
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode
@@ -19,19 +26,19 @@ def documents_of(artifacts: Iterable[ArtifactMade]) -> list[tuple[GraphDocument,
     return [(decode(made.content), made.content) for made in artifacts if made.suffix == SUFFIX]
 
 
-def statistics_of(artifacts: Iterable[ArtifactMade]) -> list[dict[str, Any]]:
+def statistics_of(artifacts: Iterable[ArtifactMade]) -> list[StatisticsDocument]:
     """The statistics among `artifacts`."""
     return [
-        json.loads(made.content)
+        from_wire(StatisticsDocument, json.loads(made.content))
         for made in artifacts
         if made.kind is ArtifactKind.STATISTICS and made.title == "statistics"
     ]
 
 
-def guards_of(artifacts: Iterable[ArtifactMade]) -> list[dict[str, Any]]:
+def guards_of(artifacts: Iterable[ArtifactMade]) -> list[GuardsDocument]:
     """The reports on guards among `artifacts`."""
     return [
-        json.loads(made.content)
+        from_wire(GuardsDocument, json.loads(made.content))
         for made in artifacts
         if made.kind is ArtifactKind.STATISTICS and made.title == "guards"
     ]
@@ -55,7 +62,7 @@ def read_graph(path: str) -> tuple[GraphDocument, bytes]:
         raise ArtifactError(f"{path}: {error}") from None
 
 
-def read_statistics(path: str) -> dict[str, Any]:
+def read_statistics(path: str) -> StatisticsDocument:
     """A statistics file from disk.
 
     Raises:
@@ -71,7 +78,10 @@ def read_statistics(path: str) -> dict[str, Any]:
         raise ArtifactError(
             f"{path}: statistics of schema {document.get('schema')!r}, which this version does not know"
         )
-    return document
+    try:
+        return from_wire(StatisticsDocument, document)
+    except WireError as error:
+        raise ArtifactError(f"{path}: damaged, or not ours: {error}") from None
 
 
 def _read(path: str) -> bytes:

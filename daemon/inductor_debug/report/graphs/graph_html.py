@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Finding, GraphDocument, GraphNode, Location, to_wire
+from inductor_debug_schema import Finding, GraphDocument, GraphNode, Location, StatisticsDocument, to_wire
 
 from inductor_debug.artifacts.graph_columns import encode
 from inductor_debug.report.source_characters import ShownTexts
@@ -35,7 +35,7 @@ def graph_html(
     title: str,
     documents: Sequence[GraphDocument],
     findings: Sequence[Finding],
-    statistics: Sequence[dict[str, Any]],
+    statistics: Sequence[StatisticsDocument],
     sources: Mapping[str, str],
     shown: Callable[[str], str],
 ) -> str:
@@ -45,7 +45,7 @@ def graph_html(
         title: what was captured, for the page's heading.
         documents: the graphs, stage by stage.
         findings: what was found, with absolute paths.
-        statistics: documents of `rules.recording.statistics`.
+        statistics: of the same stages.
         sources: texts of files by path (`sources_of`), so that a click on a node can show its expression.
         shown: what to call the file at an absolute path (`Places.shown`).
 
@@ -63,7 +63,7 @@ def graph_html(
         "title": title,
         "documents": [base64.b64encode(encode(_renamed(one, shown))).decode("ascii") for one in documents],
         "findings": _with_names(to_wire(list(findings)), shown),
-        "statistics": _with_names(list(statistics), shown),
+        "statistics": _with_names(to_wire(list(statistics)), shown),
         "sources": {shown(path): text for path, text in sources.items()},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -10,19 +10,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Listing, to_wire
+from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Listing, StatisticsDocument, to_wire
 
 from inductor_debug.report.file_names import FileNames
 
 SCHEMA = 1
 
 
-def graph_json(document: GraphDocument, statistics: dict[str, Any] | None, places: FileNames) -> str:
+def graph_json(document: GraphDocument, statistics: StatisticsDocument | None, places: FileNames) -> str:
     """The document as JSON, with a line break at its end."""
     return json.dumps(graph_document(document, statistics, places), indent=1, ensure_ascii=True) + "\n"
 
 
-def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, places: FileNames) -> dict[str, Any]:
+def graph_document(document: GraphDocument, statistics: StatisticsDocument | None, places: FileNames) -> dict[str, Any]:
     """The document as plain dicts and lists; paths as reports show them."""
     return {
         "schema": SCHEMA,
@@ -36,7 +36,7 @@ def graph_document(document: GraphDocument, statistics: dict[str, Any] | None, p
         "listings": [_listing(listing) for listing in document.listings],
         "modules": document.modules,
         "notes": document.notes,
-        "statistics": statistics,
+        "statistics": to_wire(statistics),
     }
 
 

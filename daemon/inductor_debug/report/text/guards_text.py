@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from inductor_debug_schema import GuardsDocument
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
@@ -17,9 +17,7 @@ class GuardsText:
         self._places = places
         self._paint = styler.paint
 
-    def text(self, document: dict[str, Any]) -> str:
+    def text(self, document: GuardsDocument) -> str:
         """One report, with a line break at its end."""
         first, *others = (printable(line) for line in lines_of(document, self._places.shown))
-        return (
-            "\n".join([self._paint(f"{self._places.shown(document['path'])}::{first}", Role.HEADING), *others]) + "\n"
-        )
+        return "\n".join([self._paint(f"{self._places.shown(document.path)}::{first}", Role.HEADING), *others]) + "\n"

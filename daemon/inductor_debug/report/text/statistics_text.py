@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from inductor_debug_schema import Stage
+from inductor_debug_schema import KernelStatistics, PeakStatistics, Range, StatisticsDocument
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
@@ -26,65 +25,66 @@ class StatisticsText:
         self._places = places
         self._paint = styler.paint
 
-    def text(self, document: dict[str, Any]) -> str:
+    def text(self, document: StatisticsDocument) -> str:
         """One document, with a line break at its end."""
         return "\n".join(self._lines(document)) + "\n"
 
-    def _lines(self, document: dict[str, Any]) -> Iterator[str]:
-        stage = stage_name(Stage(document["stage"]))
-        heading = f"{self._places.shown(document['path'])}::{document['target']}, stage {stage}"
+    def _lines(self, document: StatisticsDocument) -> Iterator[str]:
+        stage = stage_name(document.stage)
+        heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage}"
         yield self._paint(printable(heading), Role.HEADING)
-        backward = document["backward_ops"]
-        yield _row("ops", f"{document['ops']}" + (f", {backward} of them in the backward pass" if backward else ""))
-        for name, count in list(document["by_op"].items())[:_MOST_OPS]:
+        backward = document.backward_ops
+        yield _row("ops", f"{document.ops}" + (f", {backward} of them in the backward pass" if backward else ""))
+        for name, count in list(document.by_op.items())[:_MOST_OPS]:
             yield printable(f"    {count:>6}  {name}")
-        if len(document["by_op"]) > _MOST_OPS:
-            yield f"            and {len(document['by_op']) - _MOST_OPS} other operators"
-        yield _row("dtypes", ", ".join(f"{name} ({count})" for name, count in document["dtypes"].items()))
-        for kind, entry in document["memory"].items():
-            if entry["tensors"]:
-                yield _row(f"{kind}s", f"{in_bytes(entry['bytes'])} in {counted(entry['tensors'], 'tensor')}")
+        if len(document.by_op) > _MOST_OPS:
+            yield f"            and {len(document.by_op) - _MOST_OPS} other operators"
+        yield _row("dtypes", ", ".join(f"{name} ({count})" for name, count in document.dtypes.items()))
+        for kind, entry in document.memory.items():
+            if entry.tensors:
+                yield _row(f"{kind}s", f"{in_bytes(entry.bytes)} in {counted(entry.tensors, 'tensor')}")
         yield _row("FLOPs", self._operations(document))
-        yield from self._peak(document["peak"], fused=document.get("kernels") is not None)
-        if document.get("kernels") is not None:
-            yield from self._kernels(document["kernels"])
+        yield from self._peak(document.peak, fused=document.kernels is not None)
+        if document.kernels is not None:
+            yield from self._kernels(document.kernels)
 
-    def _kernels(self, kernels: dict[str, Any]) -> Iterator[str]:
-        languages = ", ".join(f"{count} {language}" for language, count in kernels["by_language"].items())
-        yield _row("kernels", f"{kernels['count']}" + (f" ({languages})" if languages else ""))
-        moved = f"{in_bytes(kernels['bytes_read'])} read, {in_bytes(kernels['bytes_written'])} written"
-        yield _row("traffic", moved + (f" (without {kernels['unknown']} of them)" if kernels["unknown"] else ""))
-        for kernel in kernels["each"][:_MOST_KERNELS]:
-            read, written = kernel["bytes_read"], kernel["bytes_written"]
-            bytes_moved = f"{in_bytes(read)} + {in_bytes(written)}" if None not in (read, written) else "unknown"
-            place = f"  {self._place(kernel)}" if kernel["path"] else ""
-            yield printable(f"    {bytes_moved:>21}  {kernel['name']}{place}")
-        if kernels["count"] > _MOST_KERNELS:
-            yield f"                           and {kernels['count'] - _MOST_KERNELS} other kernels"
+    def _kernels(self, kernels: KernelStatistics) -> Iterator[str]:
+        languages = ", ".join(f"{count} {language}" for language, count in kernels.by_language.items())
+        yield _row("kernels", f"{kernels.count}" + (f" ({languages})" if languages else ""))
+        moved = f"{in_bytes(kernels.bytes_read)} read, {in_bytes(kernels.bytes_written)} written"
+        yield _row("traffic", moved + (f" (without {kernels.unknown} of them)" if kernels.unknown else ""))
+        for kernel in kernels.each[:_MOST_KERNELS]:
+            read, written = kernel.bytes_read, kernel.bytes_written
+            bytes_moved = "unknown" if read is None or written is None else f"{in_bytes(read)} + {in_bytes(written)}"
+            place = f"  {self._place(kernel.path, kernel.range)}".rstrip()
+            yield printable(f"    {bytes_moved:>21}  {kernel.name}{place}")
+        if kernels.count > _MOST_KERNELS:
+            yield f"                           and {kernels.count - _MOST_KERNELS} other kernels"
 
-    def _operations(self, document: dict[str, Any]) -> str:
-        text = _amount(document["flops"])
-        if document["backward_flops"]:
-            text += f", {_amount(document['backward_flops'])} of them in the backward pass"
-        if document["uncounted"]:
-            text += f" (without {document['uncounted']} ops whose sizes are symbols)"
+    def _operations(self, document: StatisticsDocument) -> str:
+        text = _amount(document.flops)
+        if document.backward_flops:
+            text += f", {_amount(document.backward_flops)} of them in the backward pass"
+        if document.uncounted:
+            text += f" (without {document.uncounted} ops whose sizes are symbols)"
         return text
 
-    def _peak(self, peak: dict[str, Any], *, fused: bool) -> Iterator[str]:
-        amount = in_bytes(peak["bytes"]) if peak["exact"] else f"at least {in_bytes(peak['bytes'])}"
-        where = f" at {peak['op']}" if peak["op"] else ""
-        where += " in the backward pass" if peak["backward"] else ""
-        where += f", {self._place(peak)}" if peak["path"] else ""
+    def _peak(self, peak: PeakStatistics, *, fused: bool) -> Iterator[str]:
+        amount = in_bytes(peak.bytes) if peak.exact else f"at least {in_bytes(peak.bytes)}"
+        where = f" at {peak.op}" if peak.op else ""
+        where += " in the backward pass" if peak.backward else ""
+        where += f", {self._place(peak.path, peak.range)}" if peak.path else ""
         where += " (before fusion)" if fused else ""
         yield _row("peak", printable(amount + where))
-        for holding in peak["largest"][:_MOST_HOLDINGS]:
-            name = holding["op"] or f"{holding['kind']} {holding['name']}".strip()
-            shape = ", ".join(map(str, holding["shape"]))
-            place = f"  {self._place(holding)}" if holding["path"] else ""
-            yield printable(f"    {in_bytes(holding['bytes']):>10}  {name} {holding['dtype']}[{shape}]{place}")
+        for holding in peak.largest[:_MOST_HOLDINGS]:
+            name = holding.op or f"{holding.kind} {holding.name}".strip()
+            shape = ", ".join(map(str, holding.shape))
+            place = f"  {self._place(holding.path, holding.range)}".rstrip()
+            yield printable(f"    {in_bytes(holding.bytes):>10}  {name} {holding.dtype}[{shape}]{place}")
 
-    def _place(self, said: dict[str, Any]) -> str:
-        return f"{self._places.shown(said['path'])}:{said['range']['start']['line'] + 1}"
+    def _place(self, path: str | None, area: Range | None) -> str:
+        """`model.py:12`; nothing where there is no place."""
+        return f"{self._places.shown(path)}:{area.start.line + 1}" if path is not None and area is not None else ""
 
 
 def _amount(count: int) -> str:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Union
 
-from inductor_debug_schema import Location
+from inductor_debug_schema import (
+    EagerCode,
+    FailedGuard,
+    GraphEnd,
+    GraphGuard,
+    GuardedGraph,
+    GuardsDocument,
+    Location,
+    from_wire,
+)
 
 from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.rules.amounts import counted
 
 SCHEMA = 1
+Placed = Union[GuardedGraph, GraphGuard, GraphEnd, FailedGuard, EagerCode]
+"""What has a place in the user's source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class GuardReport(SavableReport):
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self, *, bookkeeping: bool = False) -> dict[str, Any]:
-        """The report as a JSON document; bookkeeping guards are only counted, unless they are asked for."""
+        """The report as a `GuardsDocument` in JSON; bookkeeping guards are only counted, unless they are asked for."""
         document = {"schema": SCHEMA, **_plain(asdict(self))}
         for graph in document["graphs"]:
             hidden = [guard for guard in graph["guards"] if guard["bookkeeping"]]
@@ -107,41 +118,41 @@ class GuardReport(SavableReport):
 
     def summary(self, *, bookkeeping: bool = False) -> str:
         """The report for people; with `bookkeeping`, guards that keep torch's own books are listed, too."""
-        return "\n".join(lines_of(self.to_dict(bookkeeping=bookkeeping)))
+        return "\n".join(lines_of(from_wire(GuardsDocument, self.to_dict(bookkeeping=bookkeeping))))
 
 
-def lines_of(document: dict[str, Any], shown: Callable[[str], str] = str) -> list[str]:
-    """A document of `GuardReport.to_dict` as lines of text; `shown` says how a path is written."""
-    graphs, breaks = counted(len(document["graphs"]), "graph"), counted(len(document["breaks"]), "break")
-    again = counted(len(document["recompiles"]), "recompilation")
+def lines_of(document: GuardsDocument, shown: Callable[[str], str] = str) -> list[str]:
+    """A document as lines of text; `shown` says how a path is written."""
+    graphs, breaks = counted(len(document.graphs), "graph"), counted(len(document.breaks), "break")
+    again = counted(len(document.recompiles), "recompilation")
     lines = [
-        f"{document['target']}: {graphs}, {counted(document['calls'], 'operation')} captured, {breaks}, {again} "
-        f"over {counted(document['sets'], 'call')}"
+        f"{document.target}: {graphs}, {counted(document.calls, 'operation')} captured, {breaks}, {again} "
+        f"over {counted(document.sets, 'call')}"
     ]
-    lines += [f"note: {note}" for note in document["notes"]]
-    for graph in document["graphs"]:
+    lines += [f"note: {note}" for note in document.notes]
+    for graph in document.graphs:
         lines.append(
-            f"graph {graph['number']} of {graph['function']}{_at(graph, shown)}: {counted(graph['calls'], 'operation')}"
+            f"graph {graph.number} of {graph.function}{_at(graph, shown)}: {counted(graph.calls, 'operation')}"
         )
-        for guard in graph["guards"]:
-            subject = f" on {guard['source']}" if guard["source"] else ""
-            lines.append(f"  {guard['kind']}{subject}{_at(guard, shown)}")
-        hidden = graph["bookkeeping_guards"] - sum(guard["bookkeeping"] for guard in graph["guards"])
+        for guard in graph.guards:
+            subject = f" on {guard.source}" if guard.source else ""
+            lines.append(f"  {guard.kind}{subject}{_at(guard, shown)}")
+        hidden = graph.bookkeeping_guards - sum(guard.bookkeeping for guard in graph.guards)
         lines += [f"  and {counted(hidden, 'guard')} of torch's own"] if hidden else []
-    lines += [f"{item['rule']}{_at(item, shown)}: {item['text']}" for item in document["breaks"]]
-    for item in document["recompiles"]:
-        lines.append(f"recompilation {item['number']} of {item['function']} for call {item['inputs']}:")
-        lines += [f"  {broken['text']} (graph {broken['graph']}){_at(broken, shown)}" for broken in item["broken"]]
-    for item in document["eager"]:
-        lines.append(f"eager: {counted(item['operations'], 'operation')} of {item['function']}{_at(item, shown)}")
+    lines += [f"{end.rule}{_at(end, shown)}: {end.text}" for end in document.breaks]
+    for made in document.recompiles:
+        lines.append(f"recompilation {made.number} of {made.function} for call {made.inputs}:")
+        lines += [f"  {broken.text} (graph {broken.graph}){_at(broken, shown)}" for broken in made.broken]
+    for code in document.eager:
+        lines.append(f"eager: {counted(code.operations, 'operation')} of {code.function}{_at(code, shown)}")
     return lines
 
 
-def _at(item: dict[str, Any], shown: Callable[[str], str]) -> str:
-    if item["path"] is None:
+def _at(item: Placed, shown: Callable[[str], str]) -> str:
+    if item.path is None or item.range is None:
         return ""
-    start = item["range"]["start"]
-    return f" at {shown(item['path'])}:{start['line'] + 1}:{start['character'] + 1}"
+    start = item.range.start
+    return f" at {shown(item.path)}:{start.line + 1}:{start.character + 1}"
 
 
 def _plain(value: Any) -> Any:
