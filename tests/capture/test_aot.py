@@ -6,7 +6,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-import torch
 from forked import Job, analyze, excerpt
 from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug_schema import (
@@ -22,6 +21,7 @@ from inductor_debug_schema import (
     Stage,
     StageState,
 )
+from torch_release import QUANTISED_ON_FAKE
 
 pytestmark = pytest.mark.torch
 
@@ -306,7 +306,7 @@ def test_unusual_graphs_are_lowered_both_ways(tmp_path: Path, text: str) -> None
     assert notes(job) == ""
 
 
-@pytest.mark.skipif(torch.__version__ < "2.12", reason="fake tensors of torch 2.11 know no quantised ones")
+@pytest.mark.skipif(not QUANTISED_ON_FAKE, reason="fake tensors of torch 2.11 know no quantised ones")
 def test_quantised_tensors_are_lowered_for_inference(tmp_path: Path) -> None:
     job = run(
         tmp_path,

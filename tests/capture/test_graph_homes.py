@@ -89,7 +89,7 @@ def test_operations_of_the_root_stay_there(graphs: dict[GraphKind, Graph]) -> No
     ],
 )
 def test_neighbours_decide_where_they_agree(inputs: list[str], users: list[str], home: str | None) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
     from inductor_debug.capture.graphs.graph_homes import homes_of
     from inductor_debug.capture.running.modules import NodeModules
 

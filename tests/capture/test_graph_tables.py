@@ -183,7 +183,7 @@ def test_graphs_come_after_the_findings_and_only_when_asked_for(tmp_path: Path) 
 
 
 def test_a_node_with_no_metadata_at_all_is_a_row_all_the_same() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
     from inductor_debug.capture.expressions.spans import SourceMap
     from inductor_debug.capture.graphs.graph_tables import table_of
 

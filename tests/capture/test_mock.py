@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import needed
 import pytest
 import torch
 from capture_targets import build, excerpt, places
@@ -237,7 +238,7 @@ def test_ordinary_torch_code_runs_as_in_the_preview(tmp_path: Path, body: str) -
 
 
 def test_a_dataclass_of_tensors_and_a_model_output_pass(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
+    needed.library("transformers")
     outcome = mock(
         tmp_path,
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import needed
 import pytest
 from forked import Job, analyze
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles
@@ -47,7 +48,7 @@ def inputs_of(job: Job) -> str:
 
 
 def test_the_file_that_fits_best_is_given_and_named(tmp_path: Path) -> None:
-    pytest.importorskip("yaml")
+    needed.library("yaml")
     large = "width: 512\ndepth: 9\nhead: {classes: 10}\nlearning_rate: 0.1\nbatch: 4\n"
     write(tmp_path, configs__small_dot_yaml=YAML, configs__large_dot_yml=large, configs__data_dot_yaml="width: 3\n")
     job = job_of(tmp_path)
@@ -80,7 +81,7 @@ def test_what_does_not_say_everything_is_not_taken(tmp_path: Path, values: dict[
 
 
 def test_yaml_makes_no_objects(tmp_path: Path) -> None:
-    pytest.importorskip("yaml")
+    needed.library("yaml")
     made = tmp_path / "made"
     write(tmp_path, evil_dot_yaml=f"!!python/object/apply:os.mkdir ['{made}']\n" + YAML)
     assert "Net was built with" not in " ".join(job_of(tmp_path).stages[0].report.notes)

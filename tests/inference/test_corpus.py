@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import architectures
+import needed
 import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document, with_environment
@@ -76,7 +77,7 @@ def test_a_class_without_inputs_is_given_the_right_ones(file: str, name: str) ->
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_an_architecture_of_transformers_is_given_the_right_ones(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
+    needed.library("transformers")
     text, true = architectures.architectures()[name]
     path = tmp_path / f"{name}.py"
     path.write_text(text, encoding="utf-8")

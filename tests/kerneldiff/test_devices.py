@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import needed
 import pytest
 import torch
 
@@ -28,6 +29,7 @@ def failures(device: str, folder: Path) -> dict[str, str]:
     return {case: said for case, said in results.items() if said}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the simulated device is built for Linux")
 @pytest.mark.parametrize("device", ["simulated", "simulated-narrow"])
 def test_on_a_simulated_device(device: str, tmp_path: Path) -> None:
     spec = importlib.util.spec_from_file_location("simulated_device", FOLDER / "simulated_device.py")
@@ -38,7 +40,7 @@ def test_on_a_simulated_device(device: str, tmp_path: Path) -> None:
     try:
         module.build()
     except module.UnavailableError as error:
-        pytest.skip(f"the simulated device cannot be built: {error}")
+        needed.lacking(f"the simulated device cannot be built: {error}")
     found = failures(device, tmp_path)
     assert not found, "\n".join(found.values())
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import needed
 import pytest
 import torch
 from forked import in_child
@@ -189,7 +190,7 @@ def test_inferred_inputs_and_models_that_name_a_device_are_compared(tmp_path: Pa
 
 
 def test_pictures_are_artifacts(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
+    needed.library("matplotlib")
     done = diff(tmp_path, MODEL, plots=True)
     pictures = [event for event in done.events if isinstance(event, ArtifactMade) and event.suffix == ".png"]
     assert len(pictures) >= 3

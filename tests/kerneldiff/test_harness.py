@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import needed
 import pytest
 import torch
 from inductor_debug import DiffReport, KernelDiffHarness
@@ -173,7 +174,7 @@ def test_an_iterator_cannot_be_the_input_of_several_runs() -> None:
 
 
 def test_outputs_of_transformers_are_looked_into() -> None:
-    outputs = pytest.importorskip("transformers.modeling_outputs")
+    outputs = needed.library("transformers.modeling_outputs")
 
     class Model(nn.Module):
         def forward(self, x: torch.Tensor) -> Any:
@@ -438,7 +439,7 @@ def test_what_float64_cannot_do_is_measured_from_the_reference_and_said() -> Non
 
 
 def test_pictures_are_drawn_on_request(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
+    needed.library("matplotlib")
     monkeypatch.chdir(tmp_path)
     report = KernelDiffHarness(
         lambda x: (x.sum(), x[None, None, None].cos()), (torch.randn(3, 3),), test_backend=honest, model_name="shapes"

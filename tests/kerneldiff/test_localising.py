@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 
+import needed
 import pytest
 import torch
 from inductor_debug import KernelDiffHarness
@@ -171,10 +171,8 @@ def test_two_wrong_backends_that_torch_brings_for_testing() -> None:
     assert failed.verdict is Verdict.FAILED
 
 
-@pytest.mark.skipif(
-    shutil.which("g++") is None and shutil.which("clang++") is None, reason="Inductor needs a C++ compiler"
-)
 def test_inductor_passes() -> None:
+    needed.compiler()
     report = compared(Model().train(), "inductor", gradients=True)
     assert report.verdict is Verdict.PASS, report.summary()
     assert report.gradients

@@ -6,6 +6,7 @@ import math
 import struct
 import sys
 
+import needed
 import pytest
 import torch
 from inductor_debug.kerneldiff.plots import plots
@@ -18,7 +19,7 @@ SHAPES = [(), (1,), (5000,), (0,), (3, 0), (40, 700), (2000, 3), (3, 20, 30), (2
 @pytest.fixture(autouse=True)
 def _needs_matplotlib(request: pytest.FixtureRequest) -> None:
     if "without" not in request.node.name:
-        pytest.importorskip("matplotlib")
+        needed.library("matplotlib")
 
 
 def size_of(png: bytes) -> tuple[int, int]:

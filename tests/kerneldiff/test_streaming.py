@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -100,6 +101,8 @@ def test_of_several_runs_only_what_is_worse_is_told_again() -> None:
 
 
 def test_nobody_who_listens_costs_nothing() -> None:
-    stream = Stream()
-    stream.node(NodeResult("0", "mm", "aten.mm.default"))
+    stream, node = Stream(), NodeResult("0", "mm", "aten.mm.default")
+    holders = sys.getrefcount(node)
+    stream.node(node)
+    assert sys.getrefcount(node) == holders, "no row is kept"
     stream.flush()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import shlex
-import shutil
 import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+import needed
 import pytest
 import torch
 from forked import in_child
@@ -259,8 +259,8 @@ def test_what_raises_inside_of_inductor_is_blamed_on_its_expression(
     assert MODEL.split("\n")[start["line"]][start["character"] : end["character"]] == "torch.relu(self.linear(x))"
 
 
-@pytest.mark.skipif(shutil.which("g++") is None and shutil.which("clang++") is None, reason="needs a C++ compiler")
 def test_a_bad_lowering_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed.compiler()
     from torch._inductor import cpu_vec_isa, lowering
 
     # A climb up to Inductor has asked this before, once; asked in the search it would be built for a folder of its own.

@@ -52,7 +52,8 @@ def test_golden_vectors_fit_the_json_schema(path: Path) -> None:
     document = {"$ref": f"#/$defs/{path.stem}", "$defs": schema["$defs"]}
     validator = jsonschema.Draft202012Validator(document)
     for value in msgpack.unpackb(path.read_bytes()):
-        validator.validate(json.loads(json.dumps(value, default=lambda content: content.decode("latin-1"))))
+        plain = json.loads(json.dumps(value, default=lambda content: content.decode("latin-1")))
+        assert list(validator.iter_errors(plain)) == []
 
 
 def test_a_type_that_is_not_exported_is_refused(generate: ModuleType) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -28,7 +27,7 @@ def build() -> Path:
     import torch
 
     compiler = shutil.which("g++") or shutil.which("clang++")
-    if not compiler or sys.platform != "linux":
+    if not compiler:
         raise UnavailableError("there is no C++ compiler")
     key = "\0".join((_SOURCE.read_text("utf-8"), torch.__version__, torch.__file__, sysconfig.get_platform()))
     folder = Path(tempfile.gettempdir()) / f"inductor-debug-simulated-device-{os.getuid()}"
