@@ -19,7 +19,21 @@ aten = torch.ops.aten
 
 @pytest.fixture
 def spyre() -> EmulatedArithmetic:
-    return EmulatedArithmetic.from_profile(read_profile(load_document("spyre")))
+    """Its numbers for tensors of every dtype, so that the dtypes of tests say nothing of them."""
+    document = load_document("spyre")
+    del document["arithmetic"]["dtypes"]
+    return EmulatedArithmetic.from_profile(read_profile(document))
+
+
+def test_single_precision_is_kept_and_half_precision_becomes_the_short_format() -> None:
+    spyre = EmulatedArithmetic.from_profile(read_profile(load_document("spyre")))
+    single = torch.randn(8, 16)
+    assert torch.equal(spyre.run(aten.add.Tensor, (single, single)), single + single)
+    for dtype in (torch.float16, torch.bfloat16):
+        half = torch.randn(64, 16).to(dtype)
+        inside = rounded(half, SEN169_FP16).float()
+        expected = rounded(inside * inside, SEN169_FP16).to(dtype)
+        assert torch.equal(spyre.run(aten.mul.Tensor, (half, half)), expected)
 
 
 def test_the_spyre_profile_computes_in_169(spyre: EmulatedArithmetic) -> None:

@@ -179,7 +179,8 @@ def test_numbers_that_the_format_cannot_hold_are_wrong_where_the_reference_holds
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.relu(x) + (x * 1e6).square()
 
-    report = KernelDiffHarness(Overflows(), (torch.full((4, 64), 9.0),), test_backend="spyre").compare()
+    values = torch.full((4, 64), 9.0, dtype=torch.bfloat16)
+    report = KernelDiffHarness(Overflows(), (values,), test_backend="spyre").compare()
     assert report.verdict is Verdict.WRONG
     assert "infinity" in report.why
     assert report.blame[0].op == "aten.pow.Tensor_Scalar"

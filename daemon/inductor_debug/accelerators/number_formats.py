@@ -120,9 +120,9 @@ of the conversions that IBM published for the same format in onnx-mlir (NNPA, `D
 field 0 holds ordinary numbers and only the pattern of all zeros is zero, so that exactly 2**-31 rounds to zero; halfway
 goes away from zero; only all ones in exponent and mantissa is no number.
 
-Two things are assumed. The one pattern is read as an infinity where a number or an infinity overflowed to it, and as
-NaN where a NaN did, because that tells more. And the largest number is 2**32 * (1 + 510/512), the paper's; Spyre's own
-host conversion, as others describe it, takes the whole top exponent for special.
+The largest number is 2**32 * (1 + 510/512), the pattern 0x7FFE; 0x7FFF is infinity and NaN in one (torch-spyre's
+constants, 2026). One thing is assumed: that pattern is read as an infinity where a number or an infinity overflowed to
+it, and as NaN where a NaN did, because that tells more.
 """
 
 _ALL = (FLOAT64, FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, SEN169_FP16)
