@@ -150,6 +150,22 @@ def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_pat
     assert facts_of(finding).eager == "model"
 
 
+def test_what_raises_only_for_being_traced_is_no_error(tmp_path: Path) -> None:
+    before = """
+class Quantize(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise RuntimeError("there are no gradients here")
+"""
+    [finding] = breaks(tmp_path, "return Quantize.apply(x * 2) + 1", before)
+    assert (finding.rule, finding.severity) == ("graph-break", Severity.WARNING)
+    assert finding.message.startswith("`Quantize.apply(x * 2)` raises an exception while torch.compile traces it, so")
+
+
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
     found = breaks(tmp_path, "y = x + 1\nprint(1)\ny = y + 1\nprint(2)\nreturn y")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inductor_debug_schema import BreakCause, Finding, Location, Recompilation, Related, Severity, Stage
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Recompilation, Related, Severity, Stage
 
 from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
@@ -72,7 +72,7 @@ class BreakCollector:
         self.findings.append(
             Finding(
                 rule="graph-break",
-                severity=Severity.ERROR if self.target.fullgraph else raw.words.severity,
+                severity=Severity.ERROR if self.target.fullgraph else _severity(facts, raw),
                 message=sentence_of(facts),
                 path=location.path,
                 range=location.range,
@@ -130,6 +130,14 @@ class BreakCollector:
         callers = self.stack(raw.caller)
         # The rest of a function, after an earlier break, is called from its beginning.
         return (*traced, *(callers[1:] if raw.resumed else callers))
+
+
+def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:
+    """How bad torch says a break is. Where the code raises only for being traced, it runs all the same.
+
+    Where it raises when it runs, too, that is told in place of the break.
+    """
+    return Severity.WARNING if facts.breaks_by is BreakCause.EXCEPTION else raw.words.severity
 
 
 def _function(frames: tuple[Frame, ...], raw: RawBreak) -> str:

@@ -31,7 +31,7 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
         BreakCause.REQUESTED: "{it} asks for a break",
         BreakCause.CONTEXT_MANAGER: "torch.compile does not know the context manager {it}",
         BreakCause.GENERATOR: "torch.compile cannot follow the generator in {it}",
-        BreakCause.EXCEPTION: "{it} raises an exception",
+        BreakCause.EXCEPTION: "{it} raises an exception while torch.compile traces it",
         BreakCause.AUTOGRAD: "{it} works on gradients in the middle of the compiled code",
         BreakCause.AUTOGRAD_FUNCTION: "{it} uses a `torch.autograd.Function` that torch.compile cannot trace",
         BreakCause.HOOK: "{it} uses a hook that torch.compile cannot trace",
