@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.targets.script_target import target_of
 from inductor_debug.kerneldiff.blame.node_comparison import Modes, NodeWalk
 from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces, compiling, plainly, with_aten_graphs
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Eager
-from inductor_debug.kerneldiff.harness import target_of
 from torch import nn
 from torch.fx import Node
 
@@ -50,7 +50,7 @@ class Off:
 
 
 def walked(model: nn.Module, arithmetic: Any, x: torch.Tensor, modes: Modes | None = None) -> tuple[NodeWalk, Any]:
-    target = target_of(model, (x,), "Chain")
+    target = target_of(model, (x,), name="Chain")
     places = NodePlaces(target, SourceMap(".", {__file__: open(__file__, encoding="utf-8").read()}))  # noqa: SIM115
     walk = NodeWalk(arithmetic, places, modes)
     with compiling():

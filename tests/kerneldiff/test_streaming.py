@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.targets.script_target import target_of
 from inductor_debug.engine.orders.partial_comparisons import PartialComparisons
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import resolve
-from inductor_debug.kerneldiff.harness import target_of
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport, NodeResult, TensorResult, Verdict
 from inductor_debug.kerneldiff.judging.streaming import Stream
@@ -41,7 +41,7 @@ def wrong_tanh(graph_module: torch.fx.GraphModule, example_inputs: list[Any]) ->
 
 def told(backend: Any, interval: float = 0.0, **settings: Any) -> tuple[list[DiffPiece], DiffReport]:
     pieces: list[DiffPiece] = []
-    target = target_of(Model().eval(), (torch.randn(4, 96),), "Model")
+    target = target_of(Model().eval(), (torch.randn(4, 96),))
     stream = Stream(pieces.append, interval=interval)
     report = Comparison(
         target, resolve("eager"), resolve(backend), ComparisonSettings(stream=stream, **settings), SourceMap(".")

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.targets.script_target import target_of
 from inductor_debug.kerneldiff.blame.node_comparison import Modes, NodeWalk
 from inductor_debug.kerneldiff.emulation.backends import emulated
 from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
@@ -30,7 +31,6 @@ from inductor_debug.kerneldiff.execution.node_graphs import (
     run_graph,
 )
 from inductor_debug.kerneldiff.execution.operation_arithmetic import Arithmetic, Eager
-from inductor_debug.kerneldiff.harness import target_of
 
 REPEATS = 5
 
@@ -41,7 +41,7 @@ def measure(path: str, repeats: int = REPEATS) -> dict[str, Any]:
     torch.manual_seed(0)
     model = offered["Model"]()
     model.train(False)
-    target = target_of(model, offered["get_inputs"](), os.path.splitext(os.path.basename(path))[0])
+    target = target_of(model, offered["get_inputs"](), name=os.path.splitext(os.path.basename(path))[0])
     places = NodePlaces(target, SourceMap("."))
     spyre = emulated(read_profile(load_document("spyre")))
     sides: dict[str, Arithmetic] = {"eager": Eager(torch.finfo(torch.float32).eps), spyre.name: spyre}

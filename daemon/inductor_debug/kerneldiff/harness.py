@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.running.target import BuildMode, BuiltTarget
-from inductor_debug.capture.targets.candidates import as_call
+from inductor_debug.capture.targets.script_target import target_of
 from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import BackendLike, UnknownBackendError, not_compared, resolve
 from inductor_debug.kerneldiff.execution.side_runs import SideRun
@@ -82,8 +80,7 @@ class KernelDiffHarness:
         time_limit: float = 120.0,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        name = model_name or str(getattr(model, "__name__", type(model).__name__))
-        self._target = target_of(model, example_inputs, name)
+        self._target = target_of(model, example_inputs, name=model_name or "")
         self._reference, self._test = reference_backend, test_backend
         self._settings = ComparisonSettings(
             config=comparison_config or ComparisonConfig(),
@@ -150,28 +147,6 @@ def _told(ran: SideRun) -> SideResult:
     return SideResult(ran.outputs[0] if ran.outputs else None, gradients, ran.error, ran.seconds)
 
 
-def target_of(model: Callable[..., Any], example_inputs: Any, name: str) -> BuiltTarget:
-    """A target made of a model and its inputs, for use outside of a worker."""
-    args, kwargs = as_call(example_inputs)
-    module = model if isinstance(model, torch.nn.Module) else _owner(model)
-    return BuiltTarget(
-        name=name,
-        line=0,
-        origin="harness",
-        function=model,
-        args=args,
-        kwargs=kwargs,
-        mode=BuildMode.REAL,
-        fake_mode=None,
-        module=module,
-        training=module is not None and module.training,
-        dynamic=None,
-        declarations={},
-        input_frames=(),
-        location=Location("", Range(Position(0, 0), Position(0, 0))),
-    )
-
-
 def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]:
     """Writes the pictures of a comparison into `folder`; returns their absolute paths.
 
@@ -199,11 +174,6 @@ def name_of(backend: BackendLike) -> str:
     if isinstance(backend, str | os.PathLike):
         return os.fspath(backend)
     return getattr(backend, "__name__", type(backend).__name__)
-
-
-def _owner(function: Callable[..., Any]) -> torch.nn.Module | None:
-    owner = getattr(function, "__self__", None)
-    return owner if isinstance(owner, torch.nn.Module) else None
 
 
 def _own_text(model: Callable[..., Any]) -> dict[str, str]:

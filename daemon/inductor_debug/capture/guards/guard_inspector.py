@@ -21,8 +21,8 @@ from inductor_debug_schema import Location
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.guards.guards import run_guards
-from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.targets.candidates import as_call
+from inductor_debug.capture.targets.script_target import target_of
 from inductor_debug.rules.recording.guard_facts import GuardReport
 from inductor_debug.source.source_text import SourceText
 
@@ -60,11 +60,12 @@ class GuardInspector:
         """
         if not inputs:
             raise TypeError("inspect() needs at least one set of inputs")
-        calls = [as_call(given) for given in inputs]
+        location = _definition(self._model)
+        target = target_of(self._model, inputs[0], dynamic=self._dynamic, location=location)
         buffers = list(self._model.buffers()) if isinstance(self._model, torch.nn.Module) else []
         before = [buffer.detach().clone() for buffer in buffers]
         try:
-            outcome = run_guards(self._target(*calls[0]), self._sources, calls[1:])
+            outcome = run_guards(target, self._sources, [as_call(given) for given in inputs[1:]])
         finally:
             torch._dynamo.reset()
             gc.unfreeze()
@@ -74,30 +75,10 @@ class GuardInspector:
                     buffer.copy_(value)
         return outcome.report
 
-    def _target(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BuiltTarget:
-        module = self._model if isinstance(self._model, torch.nn.Module) else None
-        defined: Any = type(self._model) if module is not None else inspect.unwrap(self._model)
-        location = _definition(defined)
-        return BuiltTarget(
-            name=getattr(defined, "__name__", type(defined).__name__),
-            line=location.range.start.line,
-            origin="script",
-            function=self._model,
-            args=args,
-            kwargs=kwargs,
-            mode=BuildMode.REAL,
-            fake_mode=None,
-            module=module,
-            training=module is not None and module.training,
-            dynamic=self._dynamic,
-            declarations={},
-            input_frames=(),
-            location=location,
-        )
 
-
-def _definition(defined: Any) -> Location:
-    """Where a class or function is defined; the beginning of nothing where no source is known."""
+def _definition(model: Callable[..., Any]) -> Location:
+    """Where a model's class or a function is defined; the beginning of nothing where no source is known."""
+    defined: Any = type(model) if isinstance(model, torch.nn.Module) else inspect.unwrap(model)
     try:
         path = inspect.getsourcefile(defined) or "<unknown>"
         line = inspect.getsourcelines(defined)[1] - 1

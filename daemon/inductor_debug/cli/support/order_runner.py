@@ -88,20 +88,13 @@ def perform_order(
     settings_for = SettingsResolver(command_line=said, environ=os.environ)
     settings = settings_for(subject.path)
     progress = console.Progress(0, enabled=not quiet)
-    offered = OfferedTargets()
-
-    def hear(event: Event) -> None:
-        offered.hear(event)
-        progress.show(f"{subject.shown}: {_words(event)}")
-        if on_event is not None:
-            on_event(event)
-
+    hear = _Listener(subject, progress, on_event)
     order = replace(order, target=subject.target)
     pools = Pools(pool_factory or supervisor.WorkerPool)
     performed = asyncio.run(
         _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
     )
-    _require_target(subject, offered, performed.report)
+    hear.require_target(performed.report)
     if not quiet:
         for note in performed.notes:
             console.say(note)
@@ -139,14 +132,9 @@ def perform_orders(
 
     async def main(engine: Engine) -> T:
         async def perform(order: Order) -> Performed:
-            offered = OfferedTargets()
-
-            def hear(event: Event) -> None:
-                offered.hear(event)
-                tell(_words(event))
-
+            hear = _Listener(subject, progress)
             performed = await engine.perform(subject.path, order, hear)
-            _require_target(subject, offered, performed.report)
+            hear.require_target(performed.report)
             return performed
 
         return await work(perform, settings, tell)
@@ -210,12 +198,7 @@ def compare_accelerators(
     wanted = names or usual_accelerators(settings_for(subject.path))
     alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
     progress = console.Progress(0, enabled=not quiet)
-    offered = OfferedTargets()
-
-    def hear(event: Event) -> None:
-        offered.hear(event)
-        progress.show(f"{subject.shown}: {_words(event)}")
-
+    hear = _Listener(subject, progress)
     pools = Pools(pool_factory or supervisor.WorkerPool)
     compared = asyncio.run(
         _in_engine(
@@ -225,14 +208,30 @@ def compare_accelerators(
             lambda engine: engine.compare_accelerators(subject.path, subject.target, alternatives, hear),
         )
     )
-    _require_target(subject, offered)
+    hear.require_target()
     return compared
 
 
-def _require_target(subject: FileTarget, offered: OfferedTargets, report: FileReport | None = None) -> None:
-    missing = offered.missing(subject.target, report)
-    if missing:
-        raise TargetError(f"{subject.shown}: {missing}")
+class _Listener:
+    """Shows how far a run is, and knows which targets the file offers."""
+
+    def __init__(
+        self, subject: FileTarget, progress: console.Progress, on_event: Callable[[Event], None] | None = None
+    ) -> None:
+        self._subject, self._progress, self._on_event = subject, progress, on_event
+        self._offered = OfferedTargets()
+
+    def __call__(self, event: Event) -> None:
+        self._offered.hear(event)
+        self._progress.show(f"{self._subject.shown}: {_words(event)}")
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def require_target(self, report: FileReport | None = None) -> None:
+        """Raises `TargetError` where the target that is meant is not among them."""
+        missing = self._offered.missing(self._subject.target, report)
+        if missing:
+            raise TargetError(f"{self._subject.shown}: {missing}")
 
 
 def _words(event: Event) -> str:

@@ -9,9 +9,12 @@ import contextlib
 import hashlib
 import json
 import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+T = TypeVar("T")
 Place = tuple[str, str, str]
 """Interpreter, project root and absolute path."""
 
@@ -64,3 +67,46 @@ class RememberedFiles:
     def _file(folder: Path, place: tuple[str, ...]) -> Path:
         digest = hashlib.blake2b("\0".join(place).encode("utf-8", "surrogatepass"), digest_size=16)
         return folder / f"{digest.hexdigest()}.json"
+
+
+class RecentFiles(Generic[T]):
+    """What is remembered of the source files that were used last: in memory, and in a folder where there is one.
+
+    Args:
+        folder: for what is to outlive the daemon.
+        capacity: of how many files something is kept, in memory and in the folder; the least recently used go first.
+        read: makes what is kept in memory of a document, which may have been written by anybody, or be None.
+    """
+
+    def __init__(self, folder: Path | None, capacity: int, read: Callable[[Any], T]) -> None:
+        self._written = RememberedFiles(folder, capacity)
+        self._capacity, self._read = capacity, read
+        self._held: OrderedDict[Place, T] = OrderedDict()
+
+    def __iter__(self) -> Iterator[Place]:
+        """The files of which something is in memory, the least recently used first."""
+        return iter(list(self._held))
+
+    def of(self, place: Place) -> T:
+        """What is remembered of a file."""
+        if place not in self._held:
+            self._held[place] = self._read(self._written.read(place))
+        self._held.move_to_end(place)
+        return self._held[place]
+
+    def to_change(self, place: Place) -> T:
+        """What is remembered of a file to which something is to be added; others make room for it."""
+        held = self.of(place)
+        while len(self._held) > self._capacity:
+            self._held.popitem(last=False)
+        return held
+
+    def write(self, place: Place, document: object) -> None:
+        """Writes down what outlives the daemon of a file."""
+        self._written.write(place, document)
+
+    def forget(self, path: str | None = None) -> None:
+        """Forgets one file, or all that are in memory, for good."""
+        for place in [place for place in self if path in (None, place[2])]:
+            del self._held[place]
+            self._written.remove(place)

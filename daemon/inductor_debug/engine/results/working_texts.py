@@ -6,13 +6,12 @@ outlive the daemon: a file that is opened broken was usually closed whole. It re
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
 from inductor_debug_schema import FileReport, Severity, Stage, StageState, TargetReport
 
-from inductor_debug.engine.results.remembered_files import Place, RememberedFiles
+from inductor_debug.engine.results.remembered_files import Place, RecentFiles
 from inductor_debug.source.parsing import LARGEST_PARSED
 
 CAPACITY = 256
@@ -30,9 +29,7 @@ class WorkingTexts:
     """
 
     def __init__(self, folder: Path | None = None, capacity: int = CAPACITY) -> None:
-        self._files = RememberedFiles(folder, capacity)
-        self._capacity = capacity
-        self._known: OrderedDict[Place, _Texts] = OrderedDict()
+        self._files = RecentFiles(folder, capacity, _texts)
 
     def keep(self, place: Place, text: str, report: FileReport, *, saved: bool) -> None:
         """Takes in what an analysis of a text showed, for those of its targets that ran.
@@ -46,24 +43,16 @@ class WorkingTexts:
         ran = [target.name for target in report.targets if _ran(target, report)]
         if not ran or len(text) > LARGEST_PARSED:
             return
-        texts = self._of(place)
+        texts = self._files.to_change(place)
         before = dict(texts)
         texts.update(dict.fromkeys(ran, text))
-        while len(self._known) > self._capacity:
-            self._known.popitem(last=False)
         if saved and texts != before:
             self._files.write(place, _document(texts))
 
     def of(self, place: Place, target: str) -> str | None:
         """The last text with which a target ran, "" for any of the file's; None where none is known."""
-        texts = self._of(place)
+        texts = self._files.of(place)
         return texts.get(target) if target else next(reversed(list(texts.values())), None)
-
-    def _of(self, place: Place) -> _Texts:
-        if place not in self._known:
-            self._known[place] = _texts(self._files.read(place))
-        self._known.move_to_end(place)
-        return self._known[place]
 
 
 def _ran(target: TargetReport, report: FileReport) -> bool:
