@@ -2,6 +2,9 @@
 
 The daemon, its workers and (through generated code) the editor agree on these and on nothing else. The package uses
 only the standard library, because workers load it inside the user's own interpreter.
+
+Here are the types that every process needs. What few need is imported from its own module, so that nobody waits for it:
+the server's commands (`commands`) and the documents of `analyze` (`answers`).
 """
 
 from inductor_debug_schema.accelerator_entries import (
@@ -20,7 +23,6 @@ from inductor_debug_schema.answers.bisect_document import (
     BisectVerdict,
     RungState,
 )
-from inductor_debug_schema.answers.constraints_document import ConstraintPlace, ConstraintsDocument, ConstraintSummary
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
     DiffDocument,
@@ -37,15 +39,6 @@ from inductor_debug_schema.answers.diff_document import (
     DiffVerdict,
 )
 from inductor_debug_schema.answers.growing import grown
-from inductor_debug_schema.answers.guards_document import (
-    EagerCode,
-    FailedGuard,
-    GraphEnd,
-    GraphGuard,
-    GraphRecompile,
-    GuardedGraph,
-    GuardsDocument,
-)
 from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
@@ -66,14 +59,6 @@ from inductor_debug_schema.answers.order_answers import (
 )
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
-from inductor_debug_schema.answers.statistics_document import (
-    KernelStatistics,
-    KernelTraffic,
-    PeakStatistics,
-    PeakTensor,
-    StatisticsDocument,
-    TensorTotal,
-)
 from inductor_debug_schema.answers.transfers_document import (
     Crossing,
     RoundTrip,
@@ -85,38 +70,6 @@ from inductor_debug_schema.answers.transfers_document import (
 from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
-from inductor_debug_schema.commands.command_answers import (
-    BugReportFile,
-    CheckAnswer,
-    GatheredBugReport,
-    PartialResult,
-    RulePage,
-    WorkspaceAnswer,
-    WrittenBugReport,
-)
-from inductor_debug_schema.commands.command_requests import (
-    AcceleratorsRequest,
-    AnyFileRequest,
-    BisectRequest,
-    BugReportRequest,
-    DiffRequest,
-    DirectiveRequest,
-    EmptyRequest,
-    ExplainRequest,
-    FileRequest,
-    GraphRequest,
-    OutlineRequest,
-    PageFormat,
-    PageRequest,
-    ReportFormat,
-    ReportRequest,
-    ReproRequest,
-    SetSizesRequest,
-    TargetRequest,
-    TensorsRequest,
-    WorkspaceRequest,
-    WriteBugReportRequest,
-)
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
 from inductor_debug_schema.editor import AnalysisNotification
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
@@ -216,52 +169,8 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
-    "EagerCode",
-    "FailedGuard",
-    "GraphEnd",
-    "GraphGuard",
-    "GraphRecompile",
-    "GuardedGraph",
-    "GuardsDocument",
-    "ConstraintPlace",
-    "ConstraintSummary",
-    "ConstraintsDocument",
-    "KernelStatistics",
-    "KernelTraffic",
-    "PeakStatistics",
-    "PeakTensor",
-    "StatisticsDocument",
-    "TensorTotal",
     "AcceleratorsAnswer",
-    "AcceleratorsRequest",
-    "AnyFileRequest",
-    "BisectRequest",
-    "BugReportFile",
-    "BugReportRequest",
-    "CheckAnswer",
-    "DiffRequest",
-    "DirectiveRequest",
-    "EmptyRequest",
-    "ExplainRequest",
-    "FileRequest",
-    "GatheredBugReport",
-    "GraphRequest",
-    "OutlineRequest",
-    "PageFormat",
-    "PageRequest",
     "PagedOutcome",
-    "PartialResult",
-    "ReportFormat",
-    "ReportRequest",
-    "ReproRequest",
-    "RulePage",
-    "SetSizesRequest",
-    "TargetRequest",
-    "TensorsRequest",
-    "WorkspaceAnswer",
-    "WorkspaceRequest",
-    "WriteBugReportRequest",
-    "WrittenBugReport",
     "GraphAnswer",
     "GraphStage",
     "GraphTarget",

@@ -16,7 +16,8 @@ from inductor_debug.rules.recording.guard_facts import (
     GuardReport,
     RecompileFact,
 )
-from inductor_debug_schema import GuardsDocument, Location, Position, Range, from_wire
+from inductor_debug_schema import Location, Position, Range, from_wire
+from inductor_debug_schema.answers.guards_document import GuardsDocument
 
 PLACE = Location("/work/model.py", Range(Position(9, 4), Position(9, 14)))
 GUARDS = [

@@ -9,7 +9,8 @@ from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.rules.recording.flops import flops_of
 from inductor_debug.rules.recording.liveness import peak_of, total_of
 from inductor_debug.rules.recording.statistics import statistics_of
-from inductor_debug_schema import Finding, MemoryOverrun, Stage, TensorTotal
+from inductor_debug_schema import Finding, MemoryOverrun, Stage
+from inductor_debug_schema.answers.statistics_document import TensorTotal
 from recordings import Tape, only, symbol
 
 KIB = 1024

@@ -13,7 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from inductor_debug_schema import ConstraintsDocument, GuardsDocument, Stage, StatisticsDocument, to_wire
+from inductor_debug_schema import Stage, to_wire
+from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
+from inductor_debug_schema.answers.guards_document import GuardsDocument
+from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console

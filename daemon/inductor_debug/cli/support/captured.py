@@ -10,11 +10,11 @@ from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
     GraphDocument,
-    GuardsDocument,
-    StatisticsDocument,
     WireError,
     from_wire,
 )
+from inductor_debug_schema.answers.guards_document import GuardsDocument
+from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode

@@ -23,11 +23,11 @@ from inductor_debug_schema import (
     ArtifactMade,
     BisectDocument,
     BisectOptions,
-    BugReportFile,
     Finding,
     Stage,
     to_wire,
 )
+from inductor_debug_schema.commands.command_answers import BugReportFile
 
 from inductor_debug import __version__
 from inductor_debug.engine.bug_report.issue_text import Facts, issue_text

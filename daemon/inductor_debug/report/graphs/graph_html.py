@@ -15,7 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Finding, GraphDocument, GraphNode, Location, StatisticsDocument, to_wire
+from inductor_debug_schema import (
+    Finding,
+    GraphDocument,
+    GraphNode,
+    Location,
+    to_wire,
+)
+from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.graph_columns import encode
 from inductor_debug.report.source_characters import ShownTexts

@@ -10,7 +10,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Listing, StatisticsDocument, to_wire
+from inductor_debug_schema import (
+    Graph,
+    GraphDocument,
+    GraphNode,
+    Kernel,
+    Listing,
+    to_wire,
+)
+from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.report.file_names import FileNames
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inductor_debug_schema import ConstraintPlace, ConstraintsDocument, ConstraintSummary, FileReport, Finding
+from inductor_debug_schema import FileReport, Finding
+from inductor_debug_schema.answers.constraints_document import ConstraintPlace, ConstraintsDocument, ConstraintSummary
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames

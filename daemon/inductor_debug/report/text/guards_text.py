@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inductor_debug_schema import GuardsDocument
+from inductor_debug_schema.answers.guards_document import GuardsDocument
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inductor_debug_schema import KernelStatistics, PeakStatistics, Range, StatisticsDocument
+from inductor_debug_schema import Range
+from inductor_debug_schema.answers.statistics_document import KernelStatistics, PeakStatistics, StatisticsDocument
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Union
 
-from inductor_debug_schema import (
+from inductor_debug_schema import Location, from_wire
+from inductor_debug_schema.answers.guards_document import (
     EagerCode,
     FailedGuard,
     GraphEnd,
     GraphGuard,
     GuardedGraph,
     GuardsDocument,
-    Location,
-    from_wire,
 )
 
 from inductor_debug.artifacts.savable_report import SavableReport

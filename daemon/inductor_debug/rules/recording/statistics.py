@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inductor_debug_schema import (
+from inductor_debug_schema import Location, Stage
+from inductor_debug_schema.answers.statistics_document import (
     KernelStatistics,
     KernelTraffic,
-    Location,
     PeakStatistics,
     PeakTensor,
-    Stage,
     StatisticsDocument,
     TensorTotal,
 )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from inductor_debug_schema import AcceleratorComparison, AcceleratorsAnswer, AcceleratorsRequest, FileReport, Location
+from inductor_debug_schema import AcceleratorComparison, AcceleratorsAnswer, FileReport, Location
+from inductor_debug_schema.commands.command_requests import AcceleratorsRequest
 
 from inductor_debug.engine.settings.settings import ConfigurationError
-from inductor_debug.report.html.accelerator_page import accelerator_page
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.order_pages import with_page
 from inductor_debug.server.commands.ordering import Bar, file_of
@@ -22,7 +22,9 @@ BUDGET = 40 << 10
 
 async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsAnswer:
     """Compares accelerators: those that are named, else all that come with the tool and the chosen one."""
+    # Imported only here: an editor waits while the server starts.
     from inductor_debug.engine.whatif.accelerators import shortened, usual_accelerators
+    from inductor_debug.report.html.accelerator_page import accelerator_page
 
     server, request = call.server, call.request
     path = file_of(request.uri)

@@ -8,12 +8,11 @@ from functools import partial
 from inductor_debug_schema import (
     BisectAnswer,
     BisectDocument,
-    BisectRequest,
-    PageRequest,
     TransfersAnswer,
     TransfersDocument,
     TransfersOverview,
 )
+from inductor_debug_schema.commands.command_requests import BisectRequest, PageRequest
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order

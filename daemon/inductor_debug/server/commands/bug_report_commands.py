@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from inductor_debug_schema import BugReportRequest, GatheredBugReport, WriteBugReportRequest, WrittenBugReport
+from inductor_debug_schema.commands.command_answers import GatheredBugReport, WrittenBugReport
+from inductor_debug_schema.commands.command_requests import BugReportRequest, WriteBugReportRequest
 
 from inductor_debug.engine.bug_report.bug_report import BugReport, WantedReport, gather, write
 from inductor_debug.engine.orders.orders import Order, Performed

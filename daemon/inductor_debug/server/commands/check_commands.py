@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import AnyFileRequest, CheckAnswer, EmptyRequest, FileReport, FileRequest, Severity
+from inductor_debug_schema import FileReport, Severity
+from inductor_debug_schema.commands.command_answers import CheckAnswer
+from inductor_debug_schema.commands.command_requests import AnyFileRequest, EmptyRequest, FileRequest
 
 from inductor_debug.engine.notebooks.reading import cells_of
 from inductor_debug.engine.settings.settings import ConfigurationError

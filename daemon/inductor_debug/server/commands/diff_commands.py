@@ -5,7 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import DiffAnswer, DiffDocument, DiffRequest, DiffSummary, Event, OrderOutcome
+from inductor_debug_schema import (
+    DiffAnswer,
+    DiffDocument,
+    DiffSummary,
+    Event,
+    OrderOutcome,
+)
+from inductor_debug_schema.commands.command_requests import DiffRequest
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.orders.comparing import diff_order

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inductor_debug_schema import ExplainRequest, RulePage
+from inductor_debug_schema.commands.command_answers import RulePage
+from inductor_debug_schema.commands.command_requests import ExplainRequest
 from lsprotocol import types
 
 from inductor_debug.server.commands.calls import Call

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import GraphAnswer, GraphRequest, GraphStage, GraphTarget, Stage
+from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, Stage
+from inductor_debug_schema.commands.command_requests import GraphRequest
 
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.settings.settings import ConfigurationError

@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, TypeVar
 
-from inductor_debug_schema import Event, FileRequest, OrderOutcome, Progressed, StageStarted
+from inductor_debug_schema import Event, OrderOutcome, Progressed, StageStarted
+from inductor_debug_schema.commands.command_requests import FileRequest
 from lsprotocol import types
 
 from inductor_debug.engine.orders.orders import Listener, Order, Performed

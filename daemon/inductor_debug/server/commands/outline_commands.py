@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from typing import TypeVar
 
-from inductor_debug_schema import DirectiveDraft, DirectiveRequest, FileOutline, OutlineEntry, OutlineRequest, to_wire
+from inductor_debug_schema import DirectiveDraft, FileOutline, OutlineEntry, to_wire
+from inductor_debug_schema.commands.command_requests import DirectiveRequest, OutlineRequest
 
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.directive_drafting import draft

@@ -12,7 +12,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inductor_debug_schema import AnswerPiece, BisectPiece, Event, PartialResult, PartlyAnswered, to_wire
+from inductor_debug_schema import (
+    AnswerPiece,
+    BisectPiece,
+    Event,
+    PartlyAnswered,
+    to_wire,
+)
+from inductor_debug_schema.commands.command_answers import PartialResult
 from lsprotocol import types
 
 from inductor_debug.server.commands.calls import Call

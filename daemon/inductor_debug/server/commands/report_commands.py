@@ -6,7 +6,8 @@ import time
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, ReportAnswer, ReportFormat, ReportRequest, Severity
+from inductor_debug_schema import ArtifactKind, ArtifactMade, ReportAnswer, Severity
+from inductor_debug_schema.commands.command_requests import ReportFormat, ReportRequest
 
 from inductor_debug import __version__
 from inductor_debug.engine.orders.orders import Order, Performed

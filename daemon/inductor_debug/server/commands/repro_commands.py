@@ -19,8 +19,8 @@ from inductor_debug_schema import (
     OrderOutcome,
     ReproAnswer,
     ReproDocument,
-    ReproRequest,
 )
+from inductor_debug_schema.commands.command_requests import ReproRequest
 from lsprotocol import types
 
 from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT, made_of, order_for, proved, refused, script_of

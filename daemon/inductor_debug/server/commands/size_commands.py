@@ -5,7 +5,8 @@ An answer says what is known at once; what the code then does with the sizes com
 
 from __future__ import annotations
 
-from inductor_debug_schema import FileRequest, SetSizesRequest, TargetSizes
+from inductor_debug_schema import TargetSizes
+from inductor_debug_schema.commands.command_requests import FileRequest, SetSizesRequest
 
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from inductor_debug_schema import LineTensors, TensorsRequest, to_wire
+from inductor_debug_schema import LineTensors, to_wire
+from inductor_debug_schema.commands.command_requests import TensorsRequest
 
 from inductor_debug.engine.live_tensors.line import ROWS, Question
 from inductor_debug.server.commands.calls import Call

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import FileReport, Progressed, Severity, WorkspaceAnswer, WorkspaceRequest
+from inductor_debug_schema import FileReport, Progressed, Severity
+from inductor_debug_schema.commands.command_answers import WorkspaceAnswer
+from inductor_debug_schema.commands.command_requests import WorkspaceRequest
 
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.calls import Call
