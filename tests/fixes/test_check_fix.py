@@ -84,3 +84,42 @@ def test_a_file_in_another_encoding_is_left_alone(model: Path, capsys: pytest.Ca
     assert main(["check", "--fix", "model.py"]) == 2
     assert model.read_bytes() == before
     assert "only UTF-8 is fixed" in capsys.readouterr().out
+
+
+BACKWARD = """\
+import torch
+from torch import nn
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * torch.ones(63, 64).mean()
+
+
+# inductor-debug: inputs=(torch.randn(64, 64),)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return Doubled.apply(self.layer(x)).sum()
+"""
+
+
+def test_an_odd_size_of_the_backward_pass_is_rounded_up_in_the_line_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("MOCK_ALIGNMENT", "8")
+    path = tmp_path / "model.py"
+    path.write_text(BACKWARD, encoding="utf-8")
+    asked = ["check", "--accelerator", "mock", "--stages", "preview,mock,aot"]
+    assert main([*asked, str(path), "--fix", "--unsafe-fixes"]) == 0
+    assert "Round 63 up to 64 (verified)" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == BACKWARD.replace("ones(63,", "ones(64,")
