@@ -28,7 +28,8 @@ function fail(message) {
 
 /** Runs a program to its end and gives its exit status. */
 function run(command, args, options = {}) {
-  const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env };
+  // Thousands of processes are started: what they load is compiled once, whatever the environment says of that.
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env };
   const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", ...options, env });
   return new Promise((ended) => {
     child.on("error", (error) => fail(`${command} could not be started: ${error.message}`));

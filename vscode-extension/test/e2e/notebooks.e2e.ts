@@ -26,11 +26,7 @@ beforeAll(async () => { window = await sharedWindow({ "model.ipynb": NOTEBOOK })
 afterAll(() => window.screenshot("notebooks-last"));
 
 test("a cell says that it is checked on request, and the request finds the mistake in the cell", async () => {
-  await window.run("File: Open File...");
-  const input = window.page.locator(".quick-input-widget input").first();
-  await until("the dialog has its folder", async () => (await input.inputValue()).startsWith("/"));
-  await input.fill(`${window.folder}/model.ipynb`);
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "model.ipynb" }).first().click();
+  await window.openPath(`${window.folder}/model.ipynb`);
   const cell = window.page.locator(".cell .view-line", { hasText: "return" });
   await cell.first().click();
   await until("the status says so", async () => (await window.status()).includes("cells are checked on request"));

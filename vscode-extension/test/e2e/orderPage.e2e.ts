@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
+import type { BisectDocument, BisectPiece, BisectRung, TransferRow, TransfersDocument } from "../../../shared_schema/generated/wire.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { openPage, OUT, THEMES } from "./browser.js";
 import { PYTHON, SCREENSHOTS } from "./harness.js";
@@ -13,24 +14,25 @@ import { ROOT } from "./setup.mjs";
 
 const RANGE = { start: { line: 5, character: 11 }, end: { line: 5, character: 16 } };
 const PLACE = { path: "/work/a project with a long name/models/attention.py", range: RANGE };
-const LADDER = [
+const LADDER: readonly BisectRung[] = [
   { backend: "eager", adds: "the model", state: "ok", why: "The model runs.", seconds: 0.01 },
   { backend: "dynamo", adds: "Dynamo's capture", state: "ok", why: "All 4 results are equal to the reference's, to the last bit.", seconds: 1.2 },
   { backend: "inductor", adds: "Inductor's passes, lowerings and generated code", state: "wrong", why: "output: 4,481,612 times the error to expect; 73.1729 instead of 125.668 at [0].", seconds: 12.5 },
 ];
-const CLIMB = { planned: LADDER.map(({ backend, adds }) => ({ backend, adds })), ladder: LADDER.slice(0, 2) };
-const BISECTION = {
-  target: "Attention", ladder: LADDER, verdict: "back-end",
+const CLIMB: BisectPiece = { planned: LADDER.map(({ backend, adds }) => ({ backend, adds })), ladder: LADDER.slice(0, 2) };
+const BISECTION: BisectDocument = {
+  schema: 1, target: "Attention", ladder: LADDER, verdict: "back-end",
   guilty: { backend: "inductor", graph: "0", direction: "forward", pass: "lowerings number 3: cos", node: "cos", op: "aten.cos.default", ...PLACE },
   commands: ["inductor-debug diff models/attention.py::Attention --backend aot_eager_decomp_partition", "inductor-debug diff models/attention.py::Attention --backend inductor"],
   notes: [],
 };
-const TRANSFER = {
+const TRANSFER: TransferRow = {
+  stride: [393_216, 768, 1],
   graph: "0", direction: "to-device", role: "input", name: "positions", shape: [8, 512, 768], dtype: "int64", device_dtype: "int32", host_bytes: 25_165_824,
-  device_bytes: 12_582_912, layout: { size: [8, 512, 768], bytes: 16_777_216, padding_bytes: 4_194_304 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
+  device_bytes: 12_582_912, layout: { size: [8, 512, 768], stride_map: [393_216, 768, 1], bytes: 16_777_216, padding_bytes: 4_194_304 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
   example: { index: [1], before: "1099511627776", after: "0" }, path: PLACE.path, line: 3, note: "",
 };
-const CROSSED = { target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER) };
+const CROSSED: TransfersDocument = { schema: 1, target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER) };
 
 /** The pages as the daemon writes them. */
 const RENDERING = `
@@ -39,13 +41,15 @@ from inductor_debug.report.html.bisect_page import Climb, bisect_page
 from inductor_debug.report.html.transfers_page import transfers_page
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
-climb, bisection, crossed = json.load(sys.stdin)
+from inductor_debug_schema import BisectDocument, BisectPiece, from_wire, TransfersDocument
+climb, bisection, crossed = map(from_wire, (BisectPiece, BisectDocument, TransfersDocument), json.load(sys.stdin))
 about = FileNames("", "/work"), ShownTexts()
-growing = Climb().hear(bisection["target"], climb)
+growing = Climb().hear(bisection.target, climb)
 print(json.dumps([growing, bisect_page([bisection], *about), transfers_page([crossed], *about, log="/work/transfers.jsonl")]))
 `;
 const env = { ...process.env, PYTHONPATH: [join(ROOT, "daemon"), join(ROOT, "shared_schema")].join(":") };
 const rendered = spawnSync(PYTHON, ["-c", RENDERING], { input: JSON.stringify([CLIMB, BISECTION, CROSSED]), encoding: "utf8", env });
+if (rendered.status !== 0) throw new Error(rendered.stderr);
 const [GROWING = "", BISECTED = "", TRANSFERRED = ""] = JSON.parse(rendered.stdout) as string[];
 
 const LOADING: PageState = { kind: "loading", what: "Bisecting Attention", step: "comparing inductor", percentage: 40, since: 0 };

@@ -27,13 +27,22 @@ export class Window {
 
   /** Opens a file by its absolute path, in the workspace or not. */
   async openPath(path: string): Promise<void> {
-    await this.run("File: Open File...");
+    const base = path.split("/").at(-1) ?? path;
     const input = this.page.locator(".quick-input-widget input").first();
-    await until("the dialog has its folder", async () => (await input.inputValue()).startsWith("/"));
-    await input.fill(path);
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: path.split("/").at(-1) ?? path });
-    await row.first().click();
-    await this.page.locator(`.tab.active[data-resource-name="${path.split("/").at(-1) ?? path}"]`).waitFor();
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: base }).first();
+    await until(`${path} is chosen in the dialog`, async () => {
+      await this.run("File: Open File...");
+      try {
+        await until("the dialog has its folder", async () => (await input.inputValue()).startsWith("/"), 10_000);
+        await input.fill(path);
+        await row.click({ timeout: 10_000 });
+        await this.page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor({ timeout: 10_000 }); // a click while the dialog looks at folders is lost
+        return true;
+      } catch (error) {
+        await this.page.keyboard.press("Escape");
+        throw error;
+      }
+    });
   }
 
   /** Closes the tab whose label has this text. */
