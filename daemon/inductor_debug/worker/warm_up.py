@@ -31,9 +31,7 @@ _SMALL = Path(__file__).with_name("rehearsal_small.py")
 _PROFILE = {"name": "rehearsal", "dtypes": {"supported": ["float32", "int64", "bool"]}}
 
 _MALLOPT = {-1: 256 << 20, -2: 16 << 20, -3: 128 << 20}
-"""glibc: M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD, in bytes.
-
-Every compilation asks for one block of 32 MiB, which glibc would map and unmap each time."""
+"""glibc: M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD, in bytes."""
 
 
 def warm_up() -> dict[str, Any]:
@@ -54,6 +52,7 @@ def warm_up() -> dict[str, Any]:
     except Exception as error:
         fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. Repair its installation.")
     importlib.import_module("inductor_debug.capture.session")
+    importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
     for model in (_BROAD, _SMALL):
         _analyze(model, lambda _event: None)
     return {"python": platform.python_version(), "torch": str(torch.__version__)}
