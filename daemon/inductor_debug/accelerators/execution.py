@@ -65,6 +65,11 @@ class Execution:
         parts = self.parts.get(packet, ())
         return max((self.place_of(f"{part}.default") for part in parts), key=_BEST_FIRST.index, default=RunsOn.UNKNOWN)
 
+    def part_on(self, place: RunsOn, overload: str) -> str | None:
+        """The part of an operator that runs at `place`; None where it is not taken apart."""
+        packet = _functional(overload).rpartition(".")[0]
+        return next((part for part in self.parts.get(packet, ()) if self.place_of(f"{part}.default") is place), None)
+
     def cannot_compute(self, overload: str, dtype: str) -> str | None:
         """The operator, or the part of it, that does not compute in `dtype`; None where all of it does."""
         patterns = self.computes.get(dtype)

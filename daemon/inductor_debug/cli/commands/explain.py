@@ -1,4 +1,4 @@
-"""`inductor-debug explain`: a rule's page, or the list of all rules.
+"""`inductor-debug explain`: a rule's page, an accelerator's, or the list of all rules.
 
 On a terminal the page is laid out for reading; into a pipe or a file it goes as the Markdown it is written in.
 """
@@ -9,40 +9,53 @@ import argparse
 import shutil
 import sys
 
+from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile
+from inductor_debug.accelerators.torch_spyre import differences
 from inductor_debug.cli.support.output import Output, add_colour, styler
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.markdown import render
+from inductor_debug.report.text.profile_page import profile_page
 from inductor_debug.rules.registry import UnknownRuleError, all_rules, find
 
 _WIDEST = 100
-DESCRIPTION = "Prints a rule's page: what it means, why, an example, how to fix it and how to silence it."
+DESCRIPTION = (
+    "Prints a rule's page: what it means, why, an example, how to fix it and how to silence it; or what is known of an "
+    "accelerator."
+)
 EPILOG = """\
 examples:
   inductor-debug explain                 all rules, one a line
   inductor-debug explain alignment       what it means, why, how to fix it, how to silence it
+  inductor-debug explain --accelerator spyre
+                                         its dtypes, memory and operators, and what they were read in
 
-exit codes: 0, or 2 if there is no such rule
+exit codes: 0, or 2 if there is no such rule or accelerator
 """
 
 
-FAILURES = (UnknownRuleError,)
+FAILURES = (UnknownRuleError, ProfileError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     parser.add_argument("rule", metavar="RULE", nargs="?", help="a rule's id, as in warning[dtype]")
+    parser.add_argument("--accelerator", metavar="NAME", help="what is known of an accelerator, by name or TOML file")
     add_colour(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list; returns the exit code."""
     colours = styler(arguments)
-    Output(None, utf8=False).write(_overview(colours) if arguments.rule is None else _page(arguments.rule, colours))
+    pages = [] if arguments.rule is None else [find(arguments.rule.strip().lower()).page.text]
+    if arguments.accelerator is not None:
+        profile = read_profile(load_document(arguments.accelerator))
+        pages.append(profile_page(profile, differences(profile) if profile.name == "spyre" else ()))
+    shown = "\n".join(_page(text, colours) for text in pages) if pages else _overview(colours)
+    Output(None, utf8=False).write(shown)
     return 0
 
 
-def _page(rule: str, styler: Styler) -> str:
-    text = find(rule.strip().lower()).page.text
+def _page(text: str, styler: Styler) -> str:
     plain = not styler.enabled and not sys.stdout.isatty()
     return text if plain else render(text, styler, _width())
 

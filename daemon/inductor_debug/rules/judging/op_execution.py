@@ -22,6 +22,8 @@ from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorArgume
 from inductor_debug.rules.recording.stick_flow import StickFlow
 from inductor_debug.rules.recording.symbolic_sizes import misaligned
 
+_ATTENTION = "aten.scaled_dot_product_attention.default"
+
 
 @dataclass(frozen=True, slots=True)
 class Executed:
@@ -44,6 +46,9 @@ class OpExecution:
 
     def __init__(self, recording: Recording, profile: Profile) -> None:
         self._profile = profile
+        # What torch takes apart is one operator to an accelerator that lists it as one.
+        whole = profile.execution is not None and profile.execution.place_of(_ATTENTION) is not RunsOn.UNKNOWN
+        self._attention = operators.attention_calls(recording.ops) if whole else frozenset[int]()
         self._outside = {origin.meta.storage for origin in recording.origins.values() if origin.name}
         self._limits: dict[str, tuple[OperatorLimit, ...]] = {}
         self._listed: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Executed] = {}
@@ -52,6 +57,8 @@ class OpExecution:
 
     def of(self, op: Op) -> Executed:
         """Where `op` runs."""
+        if op.index in self._attention and self._profile.execution is not None:
+            return Executed(self._profile.execution.place_of(_ATTENTION), wording.operator(_ATTENTION))
         limits = self._limits.get(op.overload)
         if limits is None:
             limits = self._limits[op.overload] = self._profile.limits_on(op.overload)
@@ -114,6 +121,9 @@ def _listed(op: Op, execution: Execution, profile: Profile) -> Executed:
     if operators.converts(op.packet) and known and not execution.converts(given, made):
         return Executed(RunsOn.CPU, f"{name} from {given} to {made}", reason="the device does not convert these dtypes")
     place = execution.place_of(op.overload)
+    part = execution.part_on(place, op.overload)
+    if place is RunsOn.CPU and part is not None:
+        name = f"{part} within {name}"
     if place not in (RunsOn.DEVICE, RunsOn.COMPILED) or not op.inputs:
         return Executed(place, name)
     moves = operators.only_moves_data(op.packet) or operators.reshapes(op.packet) or operators.looks_up(op.packet)
@@ -122,10 +132,10 @@ def _listed(op: Op, execution: Execution, profile: Profile) -> Executed:
     for dtype in dict.fromkeys(meta.dtype for meta in op.inputs):
         stored = profile.stored_as.get(dtype)
         computed = dtype if stored is None else stored.dtype
-        part = execution.cannot_compute(op.overload, computed)
-        if part is not None and not _only_indexes(op, dtype):
-            inside = "" if part == op.packet else f": it is made of {part}, which"
-            reason = f"{inside or ': there it'} does not compute in {computed}".removeprefix(": ")
+        unable = execution.cannot_compute(op.overload, computed)
+        if unable is not None and not _only_indexes(op, dtype):
+            inside = "" if unable == op.packet else f": it is made of {unable}, which"
+            reason = f"{inside or ': it'} does not compute in {computed}".removeprefix(": ")
             return Executed(RunsOn.REFUSED, f"{name} with {dtype} input", reason=reason)
     return Executed(place, name)
 

@@ -45,7 +45,7 @@ _RESHAPES = frozenset({
     "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "expand", "repeat", "new_zeros", "new_ones",
     "new_full", "new_empty",
 })  # fmt: skip
-_ALIASES = frozenset({"detach", "alias"})
+_ALIASES = frozenset({"detach", "alias", "lift_fresh"})
 _REDUCTIONS = frozenset({
     "sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "aminmax", "prod", "any", "all", "var", "std",
     "var_mean", "std_mean", "logsumexp", "nansum", "norm", "linalg_vector_norm", "count_nonzero", "median",
@@ -108,6 +108,12 @@ def reviews(packet: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def convolves(packet: str) -> bool:
+    """Whether the operator is a convolution."""
+    return "convolution" in name(packet)
+
+
+@lru_cache(maxsize=4096)
 def joins(packet: str) -> bool:
     """Whether the operator writes its inputs beside each other, or one of them into a larger result."""
     return name(packet) in ("cat", "stack", "constant_pad_nd", "slice_scatter")
@@ -159,8 +165,8 @@ def attention_calls(ops: Sequence[Op]) -> set[int]:
     """The indexes of ops that belong to one call of attention, for backends where torch takes it apart.
 
     `scaled_dot_product_attention` runs as scalings, two matrix products and a softmax where no fused kernel fits
-    (dropout, a mask with a gradient). To the user and to the accelerator it is still one operator. Ops in a row
-    that one expression runs are taken for one call.
+    (dropout, a mask with a gradient), and prepares masks for the fused one. To the user and to the accelerator it is
+    still one operator. Ops in a row that one expression runs are taken for one call.
     """
     found: set[int] = set()
     call: list[Op] = []
@@ -180,6 +186,8 @@ def _same_call(first: Op, second: Op) -> bool:
 
 def _if_attention(call: list[Op]) -> set[int]:
     products = sum(multiplies_matrices(op.packet) for op in call)
+    if any(mark in op.packet for op in call for mark in _MATMUL_MARKS):
+        return {op.index for op in call}
     if products < 2 or not any(name(op.packet) in _SOFTMAX for op in call):
         return set()
     return {op.index for op in call}

@@ -46,8 +46,11 @@ class StickFlow:
         self.misfits: list[Misfit] = []
         for origin in recording.origins.values():
             self._put(origin.meta, len(origin.meta.shape) - 1)
+        attention = operators.attention_calls(recording.ops)
         for op in recording.ops:
-            if not op.is_view and not operators.only_reads_metadata(op.packet):
+            if op.index in attention:
+                self._results(op, None)
+            elif not op.is_view and not operators.only_reads_metadata(op.packet):
                 self._step(op)
 
     def stick_of(self, meta: TensorMeta) -> int | None:

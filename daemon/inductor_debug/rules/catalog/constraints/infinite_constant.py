@@ -12,6 +12,7 @@ from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.op_execution import OpExecution
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Recording
 
 
@@ -44,7 +45,10 @@ class InfiniteConstantRule(Constraint):
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
         """Every operation with an infinite argument is a root."""
         execution = OpExecution(recording, profile)
+        attention = operators.attention_calls(recording.ops)
         for op in recording.ops:
+            if op.index in attention:
+                continue  # The accelerator's own attention makes its masks itself.
             infinite = [name for name, value in op.arguments.items() if _infinite(value)]
             floating = any(meta.dtype.startswith(("float", "bfloat")) for meta in op.outputs)
             if infinite and floating and execution.of(op).place is not RunsOn.CPU:

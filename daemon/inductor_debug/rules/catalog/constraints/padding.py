@@ -47,10 +47,9 @@ class PaddingRule(Constraint):
     def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
         """Folds sizes along the sticks that do not fill them."""
         flow = StickFlow(recording, profile)
-        # A view has the sticks of what it looks at.
-        known: dict[int, Trouble | None] = {
-            meta.value: None for op in recording.ops if op.is_view for meta in op.outputs
-        }
+        # A view has the sticks of what it looks at; further results (indices, sums of logarithms) are rarely kept.
+        untold = [op.outputs if op.is_view else op.outputs[1:] for op in recording.ops]
+        known: dict[int, Trouble | None] = {meta.value: None for metas in untold for meta in metas}
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             if meta.value not in known:

@@ -89,7 +89,12 @@ class RestickifyRule(Constraint):
             what = f"the sticks of {wording.introducer(origins[0])} run along another dimension than its product wants"
         else:
             names = wording.listing(root.subject for root in found)
-            what = f"{names} leaves the sticks along another dimension than the op that uses it wants"
+            own = all(root.detail for root in found)
+            what = (
+                f"an operand of {names} lies in sticks along another dimension than it wants"
+                if own
+                else f"{names} leaves the sticks along another dimension than the op that uses it wants"
+            )
         return f"{what}, so accelerator '{profile.name}' lays it out anew (restickify): {copies}."
 
 
@@ -97,8 +102,10 @@ def _root(misfit: Misfit, roots: Roots, makers: dict[int, Op], origins: dict[int
     origin = origins.get(misfit.operand.storage)
     if origin is not None and origin.kind in _DECLARED:
         return roots.of_origin(origin, misfit.op, origin.kind, Severity.INFORMATION)
-    maker = _permutation(misfit.operand, makers) or misfit.op
-    return roots.of_op(maker, maker.packet)
+    maker = _permutation(misfit.operand, makers)
+    root = roots.of_op(maker or misfit.op, (maker or misfit.op).packet)
+    root.detail = "" if maker is not None else "operand"
+    return root
 
 
 def _permutation(meta: TensorMeta, makers: dict[int, Op]) -> Op | None:

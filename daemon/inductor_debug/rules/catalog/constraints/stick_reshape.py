@@ -48,11 +48,13 @@ class StickReshapeRule(Constraint):
         """Every such reshape that an op reads is a root."""
         flow = StickFlow(recording, profile)
         used = _read(recording)
+        # A convolution is a product whose result is a reshape itself; another one on top may well undo it.
+        convolved = {meta.value for op in recording.ops if operators.convolves(op.packet) for meta in op.outputs}
         for op in recording.ops:
             if not operators.reviews(op.packet) or not op.inputs or not op.outputs:
                 continue
             source, result = op.inputs[0], op.outputs[0]
-            if result.value not in used or flow.stick_of(source) != _innermost(source):
+            if source.value in convolved or result.value not in used or flow.stick_of(source) != _innermost(source):
                 continue
             unit = max((profile.stick_bytes or 1) // profile.device_bytes(result.dtype, result.element_bytes), 1)
             before, after = _length(source), _length(result)
