@@ -968,6 +968,20 @@ export interface Finding {
 }
 
 /**
+ * What a finding carries beside its diagnostic, as the diagnostic's `data`.
+ *
+ * `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers.
+ */
+export interface FindingData {
+  readonly fingerprint: string;
+  readonly target: string;
+  readonly stage: Stage;
+  readonly op: string | null;
+  readonly module: string | null;
+  readonly count: number;
+}
+
+/**
  * The job is over. `findings` are those of no target: syntax and import errors, a module that raises.
  *
  * `looked_at` are the files and folders that an analysis read or found missing (absolute paths): while they stay the

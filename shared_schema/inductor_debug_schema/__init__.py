@@ -71,7 +71,7 @@ from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
-from inductor_debug_schema.editor import AnalysisNotification
+from inductor_debug_schema.editor import AnalysisNotification, FindingData
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
     BreakCause,
@@ -255,6 +255,7 @@ __all__ = [
     "FileReport",
     "FileStatus",
     "Finding",
+    "FindingData",
     "Finished",
     "FreeSize",
     "Graph",

@@ -35,3 +35,18 @@ class AnalysisNotification:
     accelerator: Union[str, None] = None
     targets: list[TargetReport] = field(default_factory=list)
     targets_left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FindingData:
+    """What a finding carries beside its diagnostic, as the diagnostic's `data`.
+
+    `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers.
+    """
+
+    fingerprint: str
+    target: str
+    stage: Stage
+    op: Union[str, None]
+    module: Union[str, None]
+    count: int

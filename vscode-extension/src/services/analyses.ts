@@ -7,7 +7,7 @@
 
 import * as vscode from "vscode";
 
-import type { AnalysisNotification, TargetReport } from "../../../shared_schema/generated/wire.js";
+import type { AnalysisNotification, FindingData, TargetReport } from "../../../shared_schema/generated/wire.js";
 import type { Session } from "../server/session.js";
 import { SessionState } from "../server/state.js";
 import { Soon } from "../common/soon.js";
@@ -131,17 +131,7 @@ export function isOutdated(analysis: Analysis): boolean {
   return isBusy(analysis) || analysis.notification.state === "stale";
 }
 
-/** What a finding carries beside its diagnostic (`server/state/diagnostics.py`). */
-export interface FindingData {
-  /** Stays the same under edits elsewhere. */
-  readonly fingerprint: string;
-  readonly target: string;
-  readonly stage: string;
-  readonly op: string | null;
-  readonly module: string | null;
-  readonly count: number;
-}
-
+/** What a finding carries beside its diagnostic; nothing, where another tool has made that. */
 export function dataOf(diagnostic: vscode.Diagnostic): Partial<FindingData> {
   const data: unknown = "data" in diagnostic ? diagnostic.data : undefined;
   return typeof data === "object" && data !== null ? data : {};

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from inductor_debug_schema import Finding, Range, Severity
+from inductor_debug_schema import Finding, FindingData, Range, Severity, to_wire
 from lsprotocol import types
 
 from inductor_debug.server.rpc.client import Client
@@ -101,17 +101,13 @@ def _diagnostic(
             for place in related
         ]
         or None,
-        data={
-            "fingerprint": finding.fingerprint,
-            "target": finding.target,
-            "stage": finding.stage.value,
-            "op": finding.op,
-            "module": finding.module and _shortened(finding.module, 300),
-            "count": finding.count,
-        }
-        if client.diagnostic_data
-        else None,
+        data=to_wire(_data_of(finding)) if client.diagnostic_data else None,
     )
+
+
+def _data_of(finding: Finding) -> FindingData:
+    module = finding.module and _shortened(finding.module, 300)
+    return FindingData(finding.fingerprint, finding.target, finding.stage, finding.op, module, finding.count)
 
 
 def range_of(value: Range) -> types.Range:
