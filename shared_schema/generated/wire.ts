@@ -970,7 +970,8 @@ export interface Finding {
 /**
  * What a finding carries beside its diagnostic, as the diagnostic's `data`.
  *
- * `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers.
+ * `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers; `reproducible` says
+ * that there is something to run for it, of which a reproducer can be made.
  */
 export interface FindingData {
   readonly fingerprint: string;
@@ -979,6 +980,7 @@ export interface FindingData {
   readonly op: string | null;
   readonly module: string | null;
   readonly count: number;
+  readonly reproducible: boolean;
 }
 
 /**

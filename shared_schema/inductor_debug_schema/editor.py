@@ -41,7 +41,8 @@ class AnalysisNotification:
 class FindingData:
     """What a finding carries beside its diagnostic, as the diagnostic's `data`.
 
-    `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers.
+    `fingerprint` stays the same under edits elsewhere; `count` is how many ops the finding covers; `reproducible` says
+    that there is something to run for it, of which a reproducer can be made.
     """
 
     fingerprint: str
@@ -50,3 +51,4 @@ class FindingData:
     op: Union[str, None]
     module: Union[str, None]
     count: int
+    reproducible: bool

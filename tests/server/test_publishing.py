@@ -50,6 +50,7 @@ async def test_a_finding_becomes_a_diagnostic_with_all_a_client_can_use(start_ed
             ],
             "data": {
                 "fingerprint": "dtype-3",
+                "reproducible": True,
                 "target": "Model",
                 "stage": "preview",
                 "op": "aten._to_copy.default",

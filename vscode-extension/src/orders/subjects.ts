@@ -20,11 +20,6 @@ export interface FindingSubject {
   readonly rule: string;
 }
 
-/** Rules about files and settings: nothing runs, so there is nothing to reproduce (`server/commands/repro_commands.py` has the same). */
-const NOTHING_TO_RUN = new Set([
-  "", "unused-ignore", "not-checked", "not-run", "syntax-error", "configuration", "directive", "import-error", "unreadable", "environment", "internal-error", "timeout",
-]);
-
 /** The target that is meant: the one given, the only one of the file, or the one that the user picks. The user learns why there is none. */
 export async function targetOf(context: Context, title: string, given: unknown, name?: unknown): Promise<Subject | undefined> {
   const page = given === undefined ? context.activePages.about : undefined; // of which the palette's commands are, while it has the focus
@@ -105,7 +100,7 @@ export function findingAtCursor(context: Context, { uri, target }: Subject): str
 
 /** Whether something can be cut out for a finding. */
 export function isReproducible(finding: vscode.Diagnostic): boolean {
-  return !NOTHING_TO_RUN.has(ruleNameOf(finding)) && dataOf(finding).fingerprint !== undefined;
+  return dataOf(finding).reproducible === true;
 }
 
 function reproducible(context: Context, uri: vscode.Uri): vscode.Diagnostic[] {

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from inductor_debug_schema import Finding, FindingData, Range, Severity, to_wire
 from lsprotocol import types
 
+from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT
 from inductor_debug.server.rpc.client import Client
 
 SOURCE = "inductor-debug"
@@ -107,7 +108,15 @@ def _diagnostic(
 
 def _data_of(finding: Finding) -> FindingData:
     module = finding.module and _shortened(finding.module, 300)
-    return FindingData(finding.fingerprint, finding.target, finding.stage, finding.op, module, finding.count)
+    return FindingData(
+        fingerprint=finding.fingerprint,
+        target=finding.target,
+        stage=finding.stage,
+        op=finding.op,
+        module=module,
+        count=finding.count,
+        reproducible=finding.rule not in NOT_CUT_OUT,
+    )
 
 
 def range_of(value: Range) -> types.Range:
