@@ -45,7 +45,7 @@ def run(examples: str = "examples") -> BenchmarkOutcome:
 
 async def _clicks() -> dict[str, Any]:
     """A `dtype` finding in BERT: click to proved script, and the time that a cancelled search takes to be gone."""
-    settings_for = SettingsResolver(command_line={"artifacts": "off"}, environ=os.environ)
+    settings_for = SettingsResolver(command_line={"accelerator": "mock", "artifacts": "off"}, environ=os.environ)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bert.py"
         path.write_text((MODELS / "bert.py").read_text(encoding="utf-8").replace(TOGGLE, TROUBLE), encoding="utf-8")
