@@ -35,8 +35,8 @@ export interface AcceleratorComparison {
  *
  * `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
  * `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
- * adapter has of its own, `rules` the ids of its rules. `computes` says whether numbers can be had: emulated, or by
- * its compiler.
+ * adapter has of its own, `rules` the summaries of its rules by id. `computes` says whether numbers can be had:
+ * emulated, or by its compiler.
  */
 export interface AcceleratorEntry {
   readonly name: string;
@@ -47,7 +47,7 @@ export interface AcceleratorEntry {
   readonly version?: string;
   readonly problem?: string;
   readonly hooks?: readonly string[];
-  readonly rules?: readonly string[];
+  readonly rules?: Readonly<Record<string, string>>;
   readonly computes?: boolean;
 }
 
@@ -95,12 +95,15 @@ export interface AcceleratorsRequest {
  * What an adapter said when it was asked in its own interpreter.
  *
  * `capabilities` is its profile on the wire, None where it has a problem. `files` are the sources that it was made
- * of: once one of them has changed, it may say something else.
+ * of: once one of them has changed, it may say something else. `versions` and `logs`, by file name, are for bug
+ * reports, and there where one is made.
  */
 export interface AdapterDescription {
   readonly entry: AcceleratorEntry;
   readonly capabilities?: Readonly<Record<string, unknown>> | null;
   readonly files?: readonly string[];
+  readonly versions?: Readonly<Record<string, string>>;
+  readonly logs?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -2615,6 +2618,7 @@ export interface Commands {
   readonly "inductorDebug.repro": { readonly request: ReproRequest; readonly answer: ReproAnswer };
   readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };
   readonly "inductorDebug.transfers": { readonly request: PageRequest; readonly answer: TransfersAnswer };
+  readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };
   readonly "inductorDebug.setSizes": { readonly request: SetSizesRequest; readonly answer: TargetSizes };

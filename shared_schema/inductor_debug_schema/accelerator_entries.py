@@ -24,8 +24,8 @@ class AcceleratorEntry:
 
     `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
     `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
-    adapter has of its own, `rules` the ids of its rules. `computes` says whether numbers can be had: emulated, or by
-    its compiler.
+    adapter has of its own, `rules` the summaries of its rules by id. `computes` says whether numbers can be had:
+    emulated, or by its compiler.
     """
 
     name: str
@@ -36,7 +36,7 @@ class AcceleratorEntry:
     version: str = ""
     problem: str = ""
     hooks: list[str] = field(default_factory=list)
-    rules: list[str] = field(default_factory=list)
+    rules: dict[str, str] = field(default_factory=dict)
     computes: bool = False
 
 
@@ -53,12 +53,15 @@ class AdapterDescription:
     """What an adapter said when it was asked in its own interpreter.
 
     `capabilities` is its profile on the wire, None where it has a problem. `files` are the sources that it was made
-    of: once one of them has changed, it may say something else.
+    of: once one of them has changed, it may say something else. `versions` and `logs`, by file name, are for bug
+    reports, and there where one is made.
     """
 
     entry: AcceleratorEntry
     capabilities: Union[dict[str, Any], None] = None
     files: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    logs: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

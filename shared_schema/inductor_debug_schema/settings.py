@@ -138,8 +138,8 @@ SETTINGS = (
     Setting(
         "accelerator",
         SettingKind.TEXT,
-        "The accelerator to check for: `mock`, `spyre`, the path of a profile (TOML), or `none` for what is true for "
-        "everyone who compiles.",
+        "The accelerator to check for: one that is built in (`mock`, `spyre`) or installed, the path of a profile "
+        "(TOML), or `none` for what is true for everyone who compiles.",
         "Empty: what `[tool.inductor-debug]` in the nearest `pyproject.toml` says, otherwise `none`.",
         scope=_RESOURCE,
         project=True,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 from textwrap import dedent
 
@@ -40,3 +44,30 @@ def install(
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
     return folder
+
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "examples" / "accelerator"
+
+
+def environment_with(packages: Path, folder: Path) -> str:
+    """An interpreter of its own that has what this one has, and the package in the folder `packages`, installed by pip.
+
+    Args:
+        packages: a folder with a `pyproject.toml`.
+        folder: a new folder for the environment.
+
+    Returns:
+        The interpreter's path.
+    """
+    sources = folder / "sources"
+    shutil.copytree(packages, sources)  # pip builds where the sources are
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    interpreter = str(folder / "venv" / "bin" / "python")
+    where = [interpreter, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
+    (site / "shared.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    (site / "checkout.pth").write_text(f"{ROOT / 'daemon'}\n{ROOT / 'shared_schema'}\n")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*install, "--target", site, sources], check=True)
+    return interpreter

@@ -26,14 +26,14 @@ def test_an_adapter_that_says_nothing_else_is_emulated_and_lies_in_sticks() -> N
     assert adapter.name == "spyre"
     assert adapter.compiler() is None
     assert adapter.arithmetic() is None
-    layout = adapter.layout((512, 256), 2)
+    layout = adapter.layout((512, 256), (256, 1), "float16", 2)
     assert layout is not None
     assert layout.size == [4, 512, 64]
 
 
 def test_what_has_no_sticks_is_row_major_and_a_scalar_takes_a_stick() -> None:
-    assert Plain().layout((4, 4), 2) is None
-    scalar = Spyre().layout((), 2)
+    assert Plain().layout((4, 4), (4, 1), "float16", 2) is None
+    scalar = Spyre().layout((), (), "float16", 2)
     assert scalar is not None
     assert scalar.size == [1, 64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 from inductor_debug_schema import AcceleratorComparison, from_wire
-from server_harness import Process
+from server_harness import PATIENCE, Process
+
+from tests.accelerators.packages import TEMPLATE, environment_with
 
 pytestmark = pytest.mark.torch
 
@@ -72,3 +75,34 @@ async def test_one_message_holds_the_comparison_and_says_what_it_left_out(
     answer = (await asked(client, uri=path.as_uri()))["result"]
     assert (answer["status"], answer["comparison"], answer["place"]["path"]) == ("failed", None, str(path))
     assert "no model today" in answer["reason"]
+
+
+async def test_installed_adapters_are_offered_and_hovers_know_their_layouts(
+    serve: Callable[..., Awaitable[Process]], tmp_path: Path
+) -> None:
+    interpreter = environment_with(TEMPLATE, tmp_path / "environment")
+    project = tmp_path / "project"
+    project.mkdir()
+    path = project / "model.py"
+    text = (TEMPLATE / "model.py").read_text()
+    path.write_text(text)
+    (project / "pyproject.toml").touch()
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    chosen = {"accelerator": "tinychip", "interpreter": interpreter, "stages": ["preview"]}
+    await client.initialize(processId=os.getpid(), initializationOptions=chosen)
+
+    params = {"command": "inductorDebug.accelerators", "arguments": [{"uri": path.as_uri()}]}
+    listed = (await client.request("workspace/executeCommand", params))["result"]
+    assert {entry["name"] for entry in listed["accelerators"]} == {"mock", "spyre", "tinychip"}
+    assert listed["interpreter"] == interpreter
+
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    done = client.messages.first(lambda message: (message.get("params") or {}).get("state") == "done")
+    await asyncio.wait_for(done, 6 * PATIENCE)
+    line = next(number for number, words in enumerate(text.splitlines()) if "self.wide(x)" in words)
+    place = {"line": line, "character": text.splitlines()[line].index("self.wide(x)") + 2}
+    hover = await client.request("textDocument/hover", {"textDocument": {"uri": path.as_uri()}, "position": place})
+    said = str(hover["result"]["contents"])
+    assert "on tinychip: [16, 3, 16]" in said
+    assert "tinychip/even-rows" in said

@@ -28,8 +28,8 @@ from inductor_debug_schema import DeviceLayout
 
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.constraints import AcceleratorConstraint
+from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.accelerators.sticks import device_layout
 
 AcceleratorCapabilities = Profile
 """What an accelerator can do: dtypes, alignment, memory, operators, number formats."""
@@ -81,15 +81,21 @@ class AcceleratorAdapter(ABC):
     def capabilities(self) -> AcceleratorCapabilities:
         """What it can do. `check`, hovers, fixes and tables rest on it."""
 
-    def layout(self, shape: Sequence[int], element_bytes: int) -> DeviceLayout | None:
+    def layout(
+        self, shape: Sequence[int], stride: Sequence[int], dtype: str, element_bytes: int
+    ) -> DeviceLayout | None:
         """How it lays a tensor out in memory; without it in sticks where the capabilities say so, else row by row.
 
         Args:
             shape: the sizes of the tensor's dimensions.
-            element_bytes: what an element takes on the accelerator, in bytes.
+            stride: its strides on the host, in elements.
+            dtype: its dtype on the host, without the `torch.` prefix.
+            element_bytes: what an element takes on the host, in bytes.
+
+        Returns:
+            None where it lies there as it does on the host.
         """
-        sticks = self.capabilities.stick_bytes
-        return None if sticks is None else device_layout(shape, element_bytes=element_bytes, stick_bytes=sticks)
+        return layout_in_sticks(self.capabilities, shape, stride, dtype, element_bytes)
 
     def compiler(self) -> Compiler | None:
         """A backend for `torch.compile`; without it `diff`, `bisect` and `repro` emulate the accelerator's numbers."""

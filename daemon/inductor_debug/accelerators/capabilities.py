@@ -5,12 +5,13 @@ Nothing here reads files; `accelerators.profile` makes these from a validated do
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from inductor_debug_schema import Severity
+from inductor_debug_schema import DeviceLayout, Severity
 
 from inductor_debug.accelerators.execution import Execution, RunsOn
 
@@ -209,6 +210,24 @@ class Profile:
             return own
         stored = self.stored_as.get(dtype)
         return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
+
+    @property
+    def has_layouts(self) -> bool:
+        """Whether tensors lie there otherwise than on the host."""
+        return self.stick_bytes is not None
+
+    def own_layout(
+        self, shape: Sequence[int], stride: Sequence[int], dtype: str, element_bytes: int
+    ) -> DeviceLayout | None:
+        """The layout that the accelerator's own code gives a tensor; None where the profile's sticks decide.
+
+        Args:
+            shape: the sizes of the tensor's dimensions.
+            stride: its strides on the host, in elements.
+            dtype: its dtype on the host.
+            element_bytes: what an element takes on the host.
+        """
+        return None
 
     def limits_on(self, overload: str) -> tuple[OperatorLimit, ...]:
         """The operator limits that name `overload`, conditions not yet looked at."""

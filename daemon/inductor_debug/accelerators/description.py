@@ -28,14 +28,18 @@ def entry_of(adapter: InstalledAdapter) -> AcceleratorEntry:
     )
 
 
-def described(adapter: InstalledAdapter) -> AdapterDescription:
-    """Loads an adapter and asks it what it can do. What it raises is the entry's `problem`."""
+def described(adapter: InstalledAdapter, *, report: bool = False) -> AdapterDescription:
+    """Loads an adapter and asks it what it can do, and for a bug report what else it knows.
+
+    What it raises is the entry's `problem`.
+    """
     entry = entry_of(adapter)
     try:
         guarded = GuardedAdapter(adapter)
         profile = guarded.capabilities()
         capabilities = to_wire(profile)
-        rules = [f"{adapter.name}{RULE_MARK}{constraint.id}" for constraint in guarded.constraints()]
+        versions, logs = (guarded.versions(), guarded.logs()) if report else ({}, {})
+        rules = {f"{adapter.name}{RULE_MARK}{rule.id}": rule.summary for rule in guarded.constraints()}
     except AdapterError as error:
         return AdapterDescription(entry=dataclasses.replace(entry, problem=str(error)), files=_sources(adapter))
     entry = dataclasses.replace(
@@ -46,7 +50,9 @@ def described(adapter: InstalledAdapter) -> AdapterDescription:
         computes=profile.arithmetic is not None or bool({"compiler", "arithmetic"} & {*guarded.hooks}),
         problem=" ".join(guarded.problems),
     )
-    return AdapterDescription(entry=entry, capabilities=capabilities, files=_sources(adapter))
+    return AdapterDescription(
+        entry=entry, capabilities=capabilities, files=_sources(adapter), versions=versions, logs=logs
+    )
 
 
 def _sources(adapter: InstalledAdapter) -> list[str]:

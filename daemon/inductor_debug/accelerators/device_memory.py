@@ -73,8 +73,9 @@ def _layout(
     *,
     sparse: bool,
 ) -> DeviceLayout | None:
-    if profile.stick_bytes is None:
-        return None
+    own = profile.own_layout(sizes, strides, dtype, element_bytes)
+    if own is not None or profile.stick_bytes is None:
+        return own
     width = profile.device_bytes(dtype, element_bytes)
     try:
         return device_layout(sizes, strides, width, dim_order=order, sparse=sparse, stick_bytes=profile.stick_bytes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from inductor_debug_schema import DeviceLayout
@@ -21,6 +22,7 @@ from inductor_debug.accelerators.adapter import (
 )
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.constraints import AcceleratorConstraint, OperationSeen
+from inductor_debug.accelerators.execution import Execution
 from inductor_debug.accelerators.installed import (
     AdapterError,
     InstalledAdapter,
@@ -37,6 +39,16 @@ T = TypeVar("T")
 class GuardedAdapter:
     """Calls an adapter's hooks. `problems` has a sentence for each hook that raised, which is not called again."""
 
+    @staticmethod
+    @cache
+    def of(installed: InstalledAdapter) -> GuardedAdapter:
+        """The adapter, loaded once in this process: what it sets up, a device of torch perhaps, it sets up once.
+
+        Raises:
+            AdapterError: it cannot be loaded.
+        """
+        return GuardedAdapter(installed)
+
     def __init__(self, installed: InstalledAdapter) -> None:
         """Loads the adapter.
 
@@ -48,6 +60,8 @@ class GuardedAdapter:
         self._adapter = load(installed)
         self._own = frozenset(asked(installed.shown, "loaded", lambda: own_hooks(self._adapter)))
         self._broken: set[str] = set()
+        self._compiler: list[Compiler | None] = []
+        self._layouts: dict[tuple[object, ...], DeviceLayout | None] = {}
 
     @property
     def name(self) -> str:
@@ -71,7 +85,14 @@ class GuardedAdapter:
                 f"{capitalised(self.installed.shown)} cannot be used: its capabilities are no "
                 f"`AcceleratorCapabilities` but {found!r:.80}."
             )
-        return dataclasses.replace(found, name=self.name)
+        on_host = self.cpu_fallbacks()
+        if not on_host:
+            return dataclasses.replace(found, name=self.name)
+        # What is not said to run on the host runs on the device, where the capabilities have no list of their own.
+        known = found.execution or Execution(device=("*",))
+        return dataclasses.replace(
+            found, name=self.name, execution=dataclasses.replace(known, cpu=(*on_host, *known.cpu))
+        )
 
     def compiler(self) -> Compiler | None:
         """Its backend for `torch.compile`, None where it has none.
@@ -79,7 +100,9 @@ class GuardedAdapter:
         Raises:
             AdapterError: it raised; another backend in its place would compare something else.
         """
-        return asked(self.installed.shown, "asked for its compiler", self._adapter.compiler)
+        if not self._compiler:
+            self._compiler.append(asked(self.installed.shown, "asked for its compiler", self._adapter.compiler))
+        return self._compiler[0]
 
     def arithmetic(self) -> Any:
         """Its operations, None where they are to be emulated.
@@ -93,9 +116,15 @@ class GuardedAdapter:
         """Whether it has a hook of its own that has not raised yet."""
         return hook in self._own and hook not in self._broken
 
-    def layout(self, shape: Sequence[int], element_bytes: int) -> DeviceLayout | None:
-        """Its layout of a tensor; None where it has none, or where the hook raised."""
-        return self._hook("layout", lambda: self._adapter.layout(shape, element_bytes), None)
+    def layout(
+        self, shape: Sequence[int], stride: Sequence[int], dtype: str, element_bytes: int
+    ) -> DeviceLayout | None:
+        """Its layout of a tensor, asked once for each kind of tensor; None where it has none, or the hook raised."""
+        key = (*shape, None, *stride, dtype, element_bytes)
+        if key not in self._layouts:
+            call = partial(self._adapter.layout, shape, stride, dtype, element_bytes)
+            self._layouts[key] = self._hook("layout", lambda: _required(call(), DeviceLayout), None)
+        return self._layouts[key]
 
     def constraints(self) -> tuple[AcceleratorConstraint, ...]:
         """Its own rules."""
@@ -112,7 +141,7 @@ class GuardedAdapter:
 
     def cpu_fallbacks(self) -> tuple[str, ...]:
         """What runs on the host."""
-        return self._hook("cpu_fallbacks", lambda: tuple(self._adapter.cpu_fallbacks()), ())
+        return self._hook("cpu_fallbacks", lambda: tuple(map(str, self._adapter.cpu_fallbacks())), ())
 
     def artifacts(self, result: CompilationResult) -> list[CompilerArtifact]:
         """What its compiler left of a graph."""
@@ -143,6 +172,18 @@ class AdapterProfile(Profile):
 
     adapter: GuardedAdapter | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def has_layouts(self) -> bool:
+        """Whether tensors lie there otherwise than on the host, in sticks or as the adapter says."""
+        return self.stick_bytes is not None or (self.adapter is not None and self.adapter.has("layout"))
+
+    def own_layout(
+        self, shape: Sequence[int], stride: Sequence[int], dtype: str, element_bytes: int
+    ) -> DeviceLayout | None:
+        """What the adapter says, where it has the hook."""
+        asks = self.adapter is not None and self.adapter.has("layout")
+        return self.adapter.layout(shape, stride, dtype, element_bytes) if self.adapter and asks else None
+
 
 def adapter_of(profile: Profile) -> GuardedAdapter | None:
     """The adapter of a profile; None where it has none, or where none can run here."""
@@ -162,7 +203,7 @@ def profile_of(document: Mapping[str, Any]) -> Profile:
     if installed is None:
         return profile
     try:
-        return with_adapter(profile, GuardedAdapter(installed))
+        return with_adapter(profile, GuardedAdapter.of(installed))
     except AdapterError:
         return profile
 
@@ -179,6 +220,12 @@ def problems_of(profile: Profile, document: Mapping[str, Any]) -> list[str]:
     adapter = adapter_of(profile)
     told = document.get("source", {}).get("problem", "")
     return [problem for problem in adapter.problems if problem not in told] if adapter is not None else []
+
+
+def _required(given: T | None, kind: type[T]) -> T | None:
+    if given is not None and not isinstance(given, kind):
+        raise TypeError(f"it gave {given!r:.80}, and not a {kind.__name__}")
+    return given
 
 
 def _texts(said: Mapping[str, str]) -> dict[str, str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from inductor_debug.accelerators.adapter import AcceleratorAdapter
+from inductor_debug.system.own_files import trust
 
 ENTRY_POINTS = "inductor_debug.accelerators"
 """The group of entry points that packages offer their adapters in."""
@@ -65,11 +67,14 @@ def installed_adapter(name: str) -> InstalledAdapter | None:
 
 
 def load(adapter: InstalledAdapter) -> AcceleratorAdapter:
-    """Imports an adapter and makes it.
+    """Imports an adapter and makes it. Its package may then do what compilers do, as its user has chosen it.
 
     Raises:
         AdapterError: its module, or its constructor, raised; or it is no adapter.
     """
+    place = adapter.place()
+    if place:
+        trust(os.path.dirname(place) if os.path.basename(place) == "__init__.py" else place)
 
     def made() -> object:
         found: object = importlib.metadata.EntryPoint(adapter.name, adapter.value, ENTRY_POINTS).load()

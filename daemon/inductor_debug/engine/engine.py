@@ -296,13 +296,17 @@ class Engine:
             ConfigurationError: the settings for the file cannot be used.
         """
         # Imported here: an editor waits while the server starts.
-        from inductor_debug.engine.whatif.accelerators import compared
+        from inductor_debug.engine.whatif.accelerators import compared, judges_itself
 
         results, settings = await self._carried_out(path, Order(target=target, keep_captures=True), on_event)
         report = self._runner.report(results, settings)
         if results.broken or report.status in (FileStatus.FAILED, FileStatus.NO_TARGET):
             return report
-        return compared(results, target, alternatives, settings, self._runner.report)
+        own = {}
+        for alternative in filter(judges_itself, alternatives):
+            there, _ = await self._carried_out(path, Order(target=target), on_event, like=alternative)
+            own[alternative.accelerator] = there
+        return compared(results, target, alternatives, settings, self._runner.report, own)
 
     @property
     def versions(self) -> Versions:
@@ -333,11 +337,11 @@ class Engine:
         return Performed(report, results.text, *found, found=results.findings(), timelines=results.timelines)
 
     async def _carried_out(
-        self, path: str, order: Order, on_event: Listener | None, text: str | None = None
+        self, path: str, order: Order, on_event: Listener | None, text: str | None = None, like: Settings | None = None
     ) -> tuple[Results, Settings]:
-        """All that came of an order, and the settings it was carried out with."""
+        """All that came of an order, and the settings it was carried out with: the file's, or those of `like`."""
         path = os.path.abspath(path)
-        own = self._settings_for(path)
+        own = self._settings_for(path) if like is None else like
         settings = dataclasses.replace(
             own, stages=order.stages or own.stages, timeout=order.timeout if order.timeout is not None else own.timeout
         )

@@ -21,7 +21,10 @@ from inductor_debug.worker import descriptors
 
 
 def main(configuration: Mapping[str, Any]) -> NoReturn:
-    """Writes an `AdaptersFound`: with the adapter that `configuration["adapter"]` names, or with all."""
+    """Writes an `AdaptersFound`: with the adapter that `configuration["adapter"]` names, or with all.
+
+    With `configuration["report"]` the adapter is also asked for what belongs into a bug report.
+    """
     answer = os.dup(1)
     descriptors.redirect_standard_streams(os.dup(2))
     name = configuration["adapter"]
@@ -29,7 +32,7 @@ def main(configuration: Mapping[str, Any]) -> NoReturn:
         found = [AdapterDescription(entry=entry_of(adapter)) for adapter in installed_adapters()]
     else:
         wanted = installed_adapter(name)
-        found = [described(wanted)] if wanted is not None else []
+        found = [described(wanted, report=configuration["report"])] if wanted is not None else []
     with os.fdopen(answer, "w", encoding="utf-8") as stream:
         json.dump(to_wire(AdaptersFound(folders=sys.path, adapters=found)), stream)
     sys.stderr.flush()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar, Union, get_args
 
+from inductor_debug_schema.accelerator_entries import AcceleratorList
 from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
@@ -78,6 +79,7 @@ DIFF = Command[DiffRequest, DiffAnswer]("inductorDebug.diff")
 REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
 BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
 TRANSFERS = Command[PageRequest, TransfersAnswer]("inductorDebug.transfers")
+ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
 SET_SIZES = Command[SetSizesRequest, TargetSizes]("inductorDebug.setSizes")
@@ -102,6 +104,7 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     REPRO,
     BISECT,
     TRANSFERS,
+    ACCELERATORS,
     COMPARE_ACCELERATORS,
     SIZES,
     SET_SIZES,

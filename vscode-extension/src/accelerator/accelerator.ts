@@ -1,12 +1,12 @@
 /**
- * The command "Choose Accelerator": the profiles that come with the daemon, or a file of the user's own. The choice is a setting
- * of the workspace folder; a team's own belongs into `pyproject.toml`, which the picker says.
+ * The command "Choose Accelerator": those that the daemon knows, built in or installed beside torch, or a file of the user's own. The
+ * choice is a setting of the workspace folder; a team's own belongs into `pyproject.toml`, which the picker says.
  */
 
-import { readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import * as vscode from "vscode";
 
+import type { AcceleratorEntry } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { USE_ACCELERATOR } from "../pages/reportHtml.js";
 import { SECTION, targetFor } from "../common/settings.js";
@@ -14,18 +14,10 @@ import { SECTION, targetFor } from "../common/settings.js";
 const { t } = vscode.l10n;
 /** The setting that chooses no accelerator, whatever `pyproject.toml` says. */
 export const NO_ACCELERATOR = "none";
-const PROFILES = "bundled/daemon/inductor_debug/accelerators/profiles";
 
 interface Choice extends vscode.QuickPickItem {
   readonly value: string | undefined;
   readonly browse?: boolean;
-}
-
-/** A profile that comes with the daemon; `computes` where its arithmetic can be emulated. */
-export interface BuiltInProfile {
-  readonly name: string;
-  readonly title: string;
-  readonly computes: boolean;
 }
 
 export function activate(context: Context): void {
@@ -57,27 +49,24 @@ async function choose(context: Context): Promise<void> {
   await configuration.update("accelerator", value, targetFor(scope));
 }
 
-/** The names of the profiles that come with the daemon. */
-export async function accelerators(context: Context): Promise<string[]> {
-  const files = await readdir(context.extension.asAbsolutePath(PROFILES));
-  return files.filter((name) => name.endsWith(".toml")).map((file) => basename(file, ".toml")).filter((name) => name !== NO_ACCELERATOR).sort();
+/** All that can be chosen by name where models run; nothing while the daemon does not run. */
+export async function accelerators(context: Context): Promise<readonly AcceleratorEntry[]> {
+  const open = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  return (await context.session.execute("inductorDebug.accelerators", { uri: open?.toString() ?? null }))?.accelerators ?? [];
 }
 
-/** The same, with their titles. */
-export async function profilesOf(context: Context): Promise<BuiltInProfile[]> {
-  const folder = context.extension.asAbsolutePath(PROFILES);
-  const profiles = (await accelerators(context)).map(async (name) => {
-    const text = await readFile(join(folder, `${name}.toml`), "utf8");
-    return { name, title: titleOf(text), computes: computesIn(text) };
-  });
-  return Promise.all(profiles);
+/** What a list says of an accelerator: its title, the package that it came with, and what of it does not work. */
+export function described({ name, title, distribution, version, problem }: AcceleratorEntry): { label: string; description: string; detail?: string } {
+  const origin = distribution ? t("with {0} {1}", distribution, version ?? "") : "";
+  const description = [title, origin].filter(Boolean).join(" · ");
+  return { label: problem ? `$(warning) ${name}` : name, description, ...(problem ? { detail: problem } : {}) };
 }
 
 async function choices(context: Context, current: string): Promise<Choice[]> {
-  const profiles = (await profilesOf(context)).map(({ name, title }): Choice => ({ label: name, description: title, value: name, ...mark(current === name) }));
+  const known = (await accelerators(context)).map((entry): Choice => ({ ...described(entry), value: entry.name, ...mark(current === entry.name) }));
   return [
     { label: titleOfNone(), description: t("what is true for everyone who compiles"), value: NO_ACCELERATOR, ...mark(current === NO_ACCELERATOR) },
-    ...profiles,
+    ...known,
     { label: "", kind: vscode.QuickPickItemKind.Separator, value: undefined },
     {
       label: t("As pyproject.toml says"),
@@ -96,16 +85,6 @@ export function titleOfNone(): string {
 
 function mark(chosen: boolean): { iconPath: vscode.ThemeIcon } | Record<string, never> {
   return chosen ? { iconPath: new vscode.ThemeIcon("check") } : {};
-}
-
-/** Whether a profile says with which numbers the accelerator computes, so that they can be emulated. */
-export function computesIn(profile: string): boolean {
-  return /^\s*\[arithmetic\]/mu.test(profile);
-}
-
-/** The `title` of a profile. */
-export function titleOf(profile: string): string {
-  return /^title\s*=\s*"([^"]*)"/mu.exec(profile)?.[1] ?? "";
 }
 
 async function browse(): Promise<string | undefined> {

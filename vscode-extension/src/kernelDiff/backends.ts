@@ -1,8 +1,8 @@
-/** Which backend to compare: the ones that everybody has, the accelerators that come with the daemon, or any other name. */
+/** Which backend to compare: the ones that everybody has, the accelerators that the daemon knows, or any other name. */
 
 import * as vscode from "vscode";
 
-import { profilesOf } from "../accelerator/accelerator.js";
+import { accelerators as knownAccelerators, described } from "../accelerator/accelerator.js";
 import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
@@ -39,15 +39,15 @@ async function choices(context: Context, last: string | undefined): Promise<Choi
     { label: "aot_eager", description: t("AOTAutograd's graphs, run by eager kernels"), backend: "aot_eager" },
     { label: "dynamo", description: t("Dynamo's graphs, run as they are"), backend: "dynamo" },
   ];
-  const accelerators = (await profilesOf(context)).filter(({ computes }) => computes)
-    .map(({ name, title }): Choice => ({ label: name, description: title, backend: name }));
+  const accelerators = (await knownAccelerators(context)).filter(({ computes }) => computes)
+    .map((entry): Choice => ({ ...described(entry), backend: entry.name }));
   const known = [...general, ...accelerators];
   const before: Choice | undefined = last === undefined ? undefined : { ...known.find(({ backend }) => backend === last), label: last, backend: last };
   const rest = (some: Choice[]): Choice[] => some.filter(({ backend }) => backend !== last);
   return [
     ...(before ? [separator(t("as last time")), before] : []),
     separator(t("backends of torch.compile")), ...rest(general),
-    separator(t("accelerators, whose arithmetic is emulated")), ...rest(accelerators),
+    separator(t("accelerators, with their compilers or emulated")), ...rest(accelerators),
     separator(""), { label: t("Another Backend…"), description: t("the name of an installed one, or a profile (TOML)"), backend: undefined },
   ];
 }

@@ -24,7 +24,7 @@ import torch
 
 from inductor_debug.capture.runtime import audit, foreign
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
-from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS
+from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS, is_trusted
 
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _COMPILERS = tuple(
@@ -175,7 +175,7 @@ def _is_users(frame: FrameType | None, deed: RefusableDeed) -> bool:
         file = frame.f_code.co_filename
         if file.startswith(OWN_PACKAGE) and not file.startswith(STAND_INS):
             return foreign
-        if file.startswith(_COMPILERS) or _TRITON in file:
+        if file.startswith(_COMPILERS) or _TRITON in file or is_trusted(file):
             return False
         if is_installed(file):
             if deed is RefusableDeed.SUBPROCESS and frame.f_code.co_name == "<module>":

@@ -29,7 +29,7 @@ time. What a profile does not say stays empty.
 """
 EPILOG = """\
 examples:
-  inductor-debug compare-accelerators model.py                        all that come with the tool
+  inductor-debug compare-accelerators model.py                        all that have names
   inductor-debug compare-accelerators model.py::Net --accelerators mock,spyre,boards/next.toml
   inductor-debug compare-accelerators model.py --accelerators none,spyre --format markdown -o table.md
 
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--accelerators",
         metavar="NAME|FILE.toml,...",
         type=_names,
-        help=f"built-in accelerators ({', '.join(built_in_names())}, or {NO_ACCELERATOR}) and profiles of your own, "
-        "separated by commas (default: all built-in ones, and the chosen one)",
+        help=f"accelerators that are built in ({', '.join(built_in_names())}, or {NO_ACCELERATOR}) or installed, and "
+        "profiles of your own, separated by commas (default: all that have names, and the chosen one)",
     )
     group = parser.add_argument_group("output")
     add_output(group, ("text", "json", "markdown", "html"))

@@ -6,12 +6,16 @@ On a terminal the page is laid out for reading; into a pipe or a file it goes as
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 
-from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile
+from inductor_debug.accelerators.constraints import RULE_MARK
+from inductor_debug.accelerators.profile import ProfileError, read_profile
 from inductor_debug.accelerators.torch_spyre import differences
 from inductor_debug.cli.support.output import Output, add_colour, styler
+from inductor_debug.engine.settings.accelerator_registry import Accelerators
+from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.markdown import render
 from inductor_debug.report.text.profile_page import profile_page
@@ -33,7 +37,7 @@ exit codes: 0, or 2 if there is no such rule or accelerator
 """
 
 
-FAILURES = (UnknownRuleError, ProfileError)
+FAILURES = (UnknownRuleError, ProfileError, ConfigurationError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the page or the list; returns the exit code."""
     colours = styler(arguments)
-    pages = [] if arguments.rule is None else [find(arguments.rule.strip().lower()).page.text]
+    pages = [] if arguments.rule is None else [_of_rule(arguments.rule.strip())]
     if arguments.accelerator is not None:
-        profile = read_profile(load_document(arguments.accelerator))
+        registry, interpreter = _registry()
+        profile = read_profile(registry.document(arguments.accelerator, interpreter))
         pages.append(profile_page(profile, differences(profile) if profile.name == "spyre" else ()))
     shown = "\n".join(_page(text, colours) for text in pages) if pages else _overview(colours)
     Output(None, utf8=False).write(shown)
@@ -58,6 +63,27 @@ def run(arguments: argparse.Namespace) -> int:
 def _page(text: str, styler: Styler) -> str:
     plain = not styler.enabled and not sys.stdout.isatty()
     return text if plain else render(text, styler, _width())
+
+
+def _of_rule(rule: str) -> str:
+    """The page of a rule, ours or one that an installed adapter brings along.
+
+    Raises:
+        UnknownRuleError: there is none.
+    """
+    if RULE_MARK not in rule:
+        return find(rule.lower()).page.text
+    registry, interpreter = _registry()
+    page = registry.rule_page(rule, interpreter)
+    if page is None:
+        raise UnknownRuleError(f"no installed accelerator has a rule {rule!r}; `inductor-debug accelerators` lists all")
+    return page
+
+
+def _registry() -> tuple[Accelerators, str]:
+    """The accelerators, and the interpreter that runs the models of the project here."""
+    resolver = SettingsResolver(environ=os.environ)
+    return resolver.accelerators, resolver(os.path.join(os.getcwd(), "untitled.py")).interpreter
 
 
 def _overview(styler: Styler) -> str:

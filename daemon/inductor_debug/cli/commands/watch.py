@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     parser.add_argument("paths", metavar="FILE", nargs="+", type=Path)
     parser.add_argument("--once", action="store_true", help="end after the first findings of every file")
-    parser.add_argument("--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator or a profile")
+    parser.add_argument("--accelerator", metavar="NAME|FILE.toml", help="an accelerator, or a profile of yours")
     add_allow(parser)
     add_colour(parser)
 

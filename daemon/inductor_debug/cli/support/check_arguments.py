@@ -65,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_analysis(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
+        "--accelerator",
+        metavar="NAME|FILE.toml",
+        help="an accelerator, built in or installed, or a profile of yours",
     )
     group.add_argument(
         "--stages",

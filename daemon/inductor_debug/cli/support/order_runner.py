@@ -195,7 +195,8 @@ def compare_accelerators(
         TargetError: the file loads and does not offer the target.
     """
     settings_for = SettingsResolver(command_line=said, environ=os.environ)
-    wanted = names or usual_accelerators(settings_for(subject.path))
+    settings = settings_for(subject.path)
+    wanted = names or usual_accelerators(settings, settings_for.accelerators.names(settings.interpreter))
     alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
     progress = console.Progress(0, enabled=not quiet)
     hear = _Listener(subject, progress)

@@ -22,7 +22,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what decides how a file is run; `said` reads it."""
     group = parser.add_argument_group("how it is run")
     group.add_argument(
-        "--accelerator", metavar="NAME|FILE.toml", help="a built-in accelerator, or a profile of your own"
+        "--accelerator",
+        metavar="NAME|FILE.toml",
+        help="an accelerator, built in or installed, or a profile of yours",
     )
     group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds it may take")

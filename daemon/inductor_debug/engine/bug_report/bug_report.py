@@ -37,6 +37,7 @@ from inductor_debug.engine.bug_report.versions import collected, versions
 from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.reproducing import order_for, proved, refused
+from inductor_debug.engine.pool.asking_interpreters import DescribingError, ask_interpreter
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.rules.words.stage_names import stage_name
 
@@ -153,7 +154,8 @@ class _Gathering:
             self._report.missing.append("bisection: not asked for")
         await self._repro(finding)
         await self._transfers()
-        await self._environment()
+        adapter = await self._adapter()
+        await self._environment(adapter)
         name = os.path.basename(self._wanted.path)
         self._report.title = f"[{finding.rule}] {finding.message}" if finding is not None else f"{name}: no finding"
         self._facts.title, self._facts.missing = self._report.title, self._report.missing
@@ -249,7 +251,28 @@ class _Gathering:
             about = "what crosses to the accelerator and back"
             self._add(f"reports/{answered.target}-transfers.json", _json(to_wire(answered.document)), about)
 
-    async def _environment(self) -> None:
+    async def _adapter(self) -> dict[str, str]:
+        """Keeps the logs of the chosen accelerator's adapter, and returns the versions that it names."""
+        name = self._settings.chosen_accelerator
+        if name is None or "adapter" not in self._settings.profile.get("source", {}):
+            return {}
+        self._tell(f"asking {name} for its versions and logs")
+        try:
+            found = await asyncio.to_thread(ask_interpreter, self._settings.interpreter, name, report=True)
+        except DescribingError as error:
+            self._report.missing.append(f"versions and logs of {name}: {error}")
+            return {}
+        versions: dict[str, str] = {}
+        for said in found.adapters:
+            versions[said.entry.distribution or name] = said.entry.version
+            versions.update(said.versions)
+            if said.entry.problem:
+                self._report.missing.append(f"what {name} says: {said.entry.problem}")
+            for file, text in said.logs.items():
+                self._add(f"logs/{os.path.basename(file) or 'log.txt'}", text, f"a log of {name}")
+        return versions
+
+    async def _environment(self, adapter: dict[str, str]) -> None:
         self._tell("asking for versions")
         try:
             said = await collected(self._settings.interpreter)
@@ -258,8 +281,10 @@ class _Gathering:
             said = ""
         variables = self._redact.environment(os.environ, _VARIABLES)
         own = {"inductor-debug": __version__, "daemon's Python": sys.version.split()[0], "variables": variables}
+        if adapter:
+            own["accelerator"] = adapter
         text = f"{said.strip()}\n\n{_json(own)}"
-        self._facts.versions = versions(said)
+        self._facts.versions = {**versions(said), **adapter}
         self._add("environment.txt", text, "versions (torch.utils.collect_env) and variables that matter")
 
     def _add(self, name: str, text: str, about: str) -> None:

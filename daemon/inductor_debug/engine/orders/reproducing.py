@@ -20,6 +20,7 @@ from inductor_debug_schema import (
     ReproTask,
 )
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.proving import prove
 from inductor_debug.engine.settings.settings import Settings
@@ -49,6 +50,13 @@ NOT_CUT_OUT: dict[str, str] = {
     "out-of-memory": _PROCESS,
 }
 """Rules that no script of torch can show, and why. What a backend does to a target is another matter."""
+
+
+def not_cut_out(rule: str) -> str | None:
+    """Why no script of torch can show findings of a rule; None where one can."""
+    if RULE_MARK in rule:
+        return "what breaks it is decided by code of the accelerator's adapter, and not by torch"
+    return NOT_CUT_OUT.get(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +104,12 @@ def order_for(
 
 
 def refused(order: Order) -> Reproduction | None:
-    """The answer to an order that no run can answer: the finding that is meant is of `NOT_CUT_OUT`."""
+    """The answer to an order that no run can answer: nothing can be cut out for the finding that is meant."""
     task = order.task
-    if not isinstance(task, ReproTask) or task.backend or task.rule not in NOT_CUT_OUT:
+    reason = not_cut_out(task.rule) if isinstance(task, ReproTask) and not task.backend else None
+    if reason is None or not isinstance(task, ReproTask):
         return None
-    why = f"a finding of {task.rule} has no reproducer: {NOT_CUT_OUT[task.rule]}"
+    why = f"a finding of {task.rule} has no reproducer: {reason}"
     return Reproduction(ReproDocument.without_script(why, fingerprint=task.fingerprint), None, {})
 
 

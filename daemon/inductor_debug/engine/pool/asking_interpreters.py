@@ -25,12 +25,13 @@ class DescribingError(Exception):
     """There is no answer; the message says why, without a full stop."""
 
 
-def ask_interpreter(interpreter: str, adapter: str | None) -> AdaptersFound:
+def ask_interpreter(interpreter: str, adapter: str | None, *, report: bool = False) -> AdaptersFound:
     """What `adapter` says of itself; nothing where none of that name is installed.
 
     Args:
         interpreter: the Python that runs the models.
         adapter: an adapter's name; None for all of them, unasked: their names and packages alone.
+        report: whether it is also asked for what belongs into a bug report.
 
     Raises:
         DescribingError: the process ended without an answer.
@@ -39,7 +40,7 @@ def ask_interpreter(interpreter: str, adapter: str | None) -> AdaptersFound:
     with tempfile.TemporaryFile() as log:
         try:
             done = subprocess.run(
-                launch.command(_ROLE, None, {"adapter": adapter}),
+                launch.command(_ROLE, None, {"adapter": adapter, "report": report}),
                 env=launch.environ(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ from typing import Any
 
 from inductor_debug_schema import AcceleratorEntry, AcceleratorList, AdapterDescription, AdaptersFound
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.accelerators.description import document_of, entry_of
 from inductor_debug.accelerators.installed import installed_adapters
 from inductor_debug.accelerators.profile import (
@@ -28,6 +29,20 @@ from inductor_debug.accelerators.profile import (
 )
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.pool.asking_interpreters import DescribingError, ask_interpreter
+
+_PAGE = """\
+# {rule}
+
+{summary}
+
+A rule of the accelerator `{name}`, which its adapter{package} brings along: what it asks for is decided by code of the
+accelerator's makers. It speaks only where this accelerator is chosen.
+
+## How to silence it
+
+Put `# inductor-debug: ignore[{rule}]` at the end of the line, or say `severity = {{ "{rule}" = "off" }}` under
+`[tool.inductor-debug]` in `pyproject.toml`.
+"""
 
 Ask = Callable[[str, "str | None"], AdaptersFound]
 """Asks an interpreter for one adapter by name, or (None) for the names of all.
@@ -96,6 +111,20 @@ class Accelerators:
         built_in = [_built_in(name) for name in built_in_names() if name not in replaced]
         found = sorted([*built_in, *installed], key=lambda entry: entry.name)
         return AcceleratorList(interpreter=interpreter, accelerators=found)
+
+    def rule_page(self, rule: str, interpreter: str) -> str | None:
+        """The page of a rule that an installed adapter brings along, as Markdown; None where none does."""
+        name = rule.partition(RULE_MARK)[0]
+        for entry in self._installed(interpreter):
+            if entry.name == name:
+                told = self._description(entry, interpreter).entry
+                package = f" ({told.distribution} {told.version})" if told.distribution else ""
+                return (
+                    None
+                    if rule not in told.rules
+                    else _PAGE.format(rule=rule, summary=told.rules[rule], name=name, package=package)
+                )
+        return None
 
     def _installed(self, interpreter: str) -> list[AcceleratorEntry]:
         known = self._names.get(interpreter)

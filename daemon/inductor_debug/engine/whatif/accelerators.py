@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inductor_debug_schema import (
@@ -23,7 +23,7 @@ from inductor_debug_schema import (
     to_wire,
 )
 
-from inductor_debug.accelerators.profile import Profile, built_in_names, read_profile
+from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.engine.results.merge import Part, Results
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.rules.captures.capture_judging import Capture, judged, judged_others, merged, told_by
@@ -33,8 +33,19 @@ Report = Callable[[Results, Settings], FileReport]
 """What policy makes of results under some settings."""
 
 
+def judges_itself(settings: Settings) -> bool:
+    """Whether the accelerator's adapter has a say in findings, so that only a run where it is installed can judge."""
+    hooks = settings.profile.get("source", {}).get("adapter", {}).get("hooks", ())
+    return bool({"constraints", "decompositions", "layout"} & {*hooks})
+
+
 def compared(
-    results: Results, target: str, alternatives: Sequence[Settings], chosen: Settings, report: Report
+    results: Results,
+    target: str,
+    alternatives: Sequence[Settings],
+    chosen: Settings,
+    report: Report,
+    judged_by_adapters: Mapping[str, Results],
 ) -> AcceleratorComparison:
     """Judges what a run has captured for each of `alternatives`.
 
@@ -44,6 +55,7 @@ def compared(
         alternatives: the settings with each accelerator in turn.
         chosen: the settings as they are.
         report: applies policy.
+        judged_by_adapters: what runs for accelerators brought whose adapters have a say in it, by accelerator.
 
     Raises:
         CaptureError: a capture cannot be read.
@@ -53,7 +65,10 @@ def compared(
         finding for capture in captures.values() for finding in judged_others(capture, read_profile(chosen.profile))
     ]
     plain = dataclasses.replace(results, general=[finding for finding in results.general if finding not in ours])
-    columns = [_column(plain, captures, settings, chosen, report) for settings in alternatives]
+    columns = [
+        _column(judged_by_adapters.get(settings.accelerator), plain, captures, settings, chosen, report)
+        for settings in alternatives
+    ]
     return AcceleratorComparison(path=results.path, target=target, targets=results.targets(), columns=columns)
 
 
@@ -77,10 +92,10 @@ def _shortened(column: AcceleratorColumn, budget: int) -> AcceleratorColumn:
     return dataclasses.replace(column, findings=kept, left_out=len(column.findings) - len(kept))
 
 
-def usual_accelerators(settings: Settings) -> list[str]:
-    """What to compare where nobody says: all that come with the tool, and the one that is chosen."""
+def usual_accelerators(settings: Settings, names: Sequence[str]) -> list[str]:
+    """What to compare where nobody says: the one that is chosen, and all that can be chosen by name."""
     chosen = [settings.accelerator] if settings.chosen_accelerator is not None else []
-    return list(dict.fromkeys([*chosen, *built_in_names()]))
+    return list(dict.fromkeys([*chosen, *names]))
 
 
 def judged_parts(captures: dict[Part, Capture], profile: Profile) -> dict[Part, list[Finding]]:
@@ -100,13 +115,19 @@ def _in_order(results: Results) -> list[Part]:
 
 
 def _column(
-    results: Results, captures: dict[Part, Capture], settings: Settings, chosen: Settings, report: Report
+    judged_there: Results | None,
+    results: Results,
+    captures: dict[Part, Capture],
+    settings: Settings,
+    chosen: Settings,
+    report: Report,
 ) -> AcceleratorColumn:
     profile = read_profile(settings.profile)
-    parts = {**results.parts, **judged_parts(captures, profile)}
-    others = [finding for capture in captures.values() for finding in judged_others(capture, profile)]
-    general = merged(results.general, others)
-    judged_again = report(dataclasses.replace(results, parts=parts, general=general), settings)
+    if judged_there is None:
+        parts = {**results.parts, **judged_parts(captures, profile)}
+        others = [finding for capture in captures.values() for finding in judged_others(capture, profile)]
+        judged_there = dataclasses.replace(results, parts=parts, general=merged(results.general, others))
+    judged_again = report(judged_there, settings)
     counts = Counter((finding.rule, finding.severity) for finding in judged_again.findings)
     return AcceleratorColumn(
         accelerator=settings.accelerator,

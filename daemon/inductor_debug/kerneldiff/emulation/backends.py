@@ -108,7 +108,7 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None, file: M
     installed = installed_adapter(backend)
     if installed is not None:
         try:
-            return _of_adapter(GuardedAdapter(installed))
+            return _of_adapter(GuardedAdapter.of(installed))
         except AdapterError as error:
             raise UnknownBackendError(str(error)) from error
     document = profile if profile is not None and profile.get("name") == backend else _document(backend)

@@ -31,7 +31,7 @@ def function_in(load: Load, name: str) -> Compiler | None:
         return None
     own = backend_in(load.module, name)
     installed = installed_adapter(name) if own is None else None
-    return GuardedAdapter(installed).compiler() if installed is not None else own
+    return GuardedAdapter.of(installed).compiler() if installed is not None else own
 
 
 def named_in_script(name: str, own: Compiler | None, load: Load, sources: SourceMap) -> BackendSource:

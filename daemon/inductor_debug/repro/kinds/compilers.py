@@ -105,7 +105,7 @@ def _profile(accelerator: str) -> Profile:
     installed = installed_adapter(accelerator)
     try:
         if installed is not None:
-            return GuardedAdapter(installed).capabilities()
+            return GuardedAdapter.of(installed).capabilities()
         if accelerator in built_in_names() or accelerator.endswith(".toml"):
             return read_profile(load_document(accelerator))
     except (AdapterError, ProfileError) as error:

@@ -54,7 +54,7 @@ class ExpressionReader:
         """
         found: dict[Location, ExpressionFact] = {}
         for recording in recordings:
-            words = _Words(None if self._profile.stick_bytes is None else StickFlow(recording, self._profile))
+            words = _Words(None if not self._profile.has_layouts else StickFlow(recording, self._profile))
             seen = expressions_of(recording, self._flow_of)
             whole = [expression for expression in seen if expression.location not in unfinished]
             found.update({expression.location: words.fact(expression) for expression in whole})

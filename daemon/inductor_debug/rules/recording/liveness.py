@@ -77,7 +77,7 @@ def storage_bytes(meta: TensorMeta) -> int:
 
 def on_device(profile: Profile, recording: Recording) -> Measure:
     """Measures the bytes of a storage as the accelerator has it: in its own dtypes, and padded where it has sticks."""
-    sticks = None if profile.stick_bytes is None else StickFlow(recording, profile)
+    sticks = None if not profile.has_layouts else StickFlow(recording, profile)
 
     def measure(meta: TensorMeta) -> int:
         size = at_least(meta.storage_bytes)

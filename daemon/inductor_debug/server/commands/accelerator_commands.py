@@ -1,14 +1,16 @@
-"""The command `inductorDebug.compareAccelerators`: one capture, judged for several accelerators.
+"""The commands about accelerators: what there is to choose from, and one capture judged for several of them.
 
-The answer holds as many findings as a message may carry, and says how many it left out; its page has them all.
+The answer to a comparison holds as many findings as a message may carry, and says how many it left out; its page has
+them all.
 """
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
-from inductor_debug_schema import AcceleratorComparison, AcceleratorsAnswer, FileReport, Location
-from inductor_debug_schema.commands.command_requests import AcceleratorsRequest
+from inductor_debug_schema import AcceleratorComparison, AcceleratorList, AcceleratorsAnswer, FileReport, Location
+from inductor_debug_schema.commands.command_requests import AcceleratorsRequest, AnyFileRequest
 
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.calls import Call
@@ -20,8 +22,19 @@ BUDGET = 40 << 10
 """Bytes of JSON that the findings of one answer may have."""
 
 
+async def accelerators(call: Call[AnyFileRequest]) -> AcceleratorList:
+    """Lists all that can be chosen by name where the models of a file, or of the workspace, run."""
+    path = file_of(call.request.uri) if call.request.uri is not None else ""
+    try:
+        registry, interpreter = call.server.configuration.accelerators_for(path)
+    except ConfigurationError as error:
+        raise RequestError(str(error), INVALID_PARAMS) from error
+    # Adapters are asked what they can do in processes of their own, each of which may import torch.
+    return await asyncio.to_thread(registry.listed, interpreter)
+
+
 async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsAnswer:
-    """Compares accelerators: those that are named, else all that come with the tool and the chosen one."""
+    """Compares accelerators: those that are named, else all that there are and the chosen one."""
     # Imported only here: an editor waits while the server starts.
     from inductor_debug.engine.whatif.accelerators import shortened, usual_accelerators
     from inductor_debug.report.html.accelerator_page import accelerator_page
@@ -30,7 +43,9 @@ async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsA
     path = file_of(request.uri)
     bar = Bar(call, "Comparing accelerators")
     try:
-        names = dict.fromkeys(request.accelerators or usual_accelerators(server.configuration.settings_for(path)))
+        registry, interpreter = server.configuration.accelerators_for(path)
+        usual = usual_accelerators(server.configuration.settings_for(path), registry.names(interpreter))
+        names = dict.fromkeys(request.accelerators or usual)
         alternatives = [server.configuration.for_accelerator(path, name) for name in names]
         compared = await server.engine.compare_accelerators(path, request.target, alternatives, bar.hear)
     except ConfigurationError as error:

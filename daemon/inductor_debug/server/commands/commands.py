@@ -15,7 +15,7 @@ from inductor_debug_schema.commands import command_table as table
 from inductor_debug_schema.commands.command_table import Command
 from lsprotocol import types
 
-from inductor_debug.server.commands.accelerator_commands import compare_accelerators
+from inductor_debug.server.commands.accelerator_commands import accelerators, compare_accelerators
 from inductor_debug.server.commands.bisect_commands import bisect, transfers
 from inductor_debug.server.commands.bug_report_commands import bug_report
 from inductor_debug.server.commands.calls import Call, Token, call_of
@@ -64,6 +64,7 @@ _SERVED = (
     ServerCommand(table.REPRO, repro),
     ServerCommand(table.BISECT, bisect),
     ServerCommand(table.TRANSFERS, transfers),
+    ServerCommand(table.ACCELERATORS, accelerators),
     ServerCommand(table.COMPARE_ACCELERATORS, compare_accelerators),
     ServerCommand(table.SIZES, sizes),
     ServerCommand(table.SET_SIZES, set_sizes),

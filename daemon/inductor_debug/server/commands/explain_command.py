@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from inductor_debug_schema.commands.command_answers import RulePage
 from inductor_debug_schema.commands.command_requests import ExplainRequest
 from lsprotocol import types
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 
@@ -16,8 +19,10 @@ async def explain(call: Call[ExplainRequest]) -> RulePage:
     from inductor_debug.rules.registry import UnknownRuleError, page
 
     rule = call.request.rule
+    registry, interpreter = call.server.configuration.accelerators_for("")
     try:
-        markdown = page(rule)
+        own = await asyncio.to_thread(registry.rule_page, rule, interpreter) if RULE_MARK in rule else None
+        markdown = page(rule) if own is None else own
     except UnknownRuleError as error:
         raise RequestError(f"{error}.", INVALID_PARAMS) from error
     if call.request.show:

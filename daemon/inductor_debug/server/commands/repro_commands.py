@@ -23,7 +23,7 @@ from inductor_debug_schema import (
 from inductor_debug_schema.commands.command_requests import ReproRequest
 from lsprotocol import types
 
-from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT, made_of, order_for, proved, refused, script_of
+from inductor_debug.engine.orders.reproducing import made_of, not_cut_out, order_for, proved, refused, script_of
 from inductor_debug.engine.settings.folders import cache_folder
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.ordering import extended, outcome, perform
@@ -108,7 +108,7 @@ def _answer(known: OrderOutcome, document: ReproDocument, script: str | None) ->
 def actions(server: Server, findings: Sequence[Finding], uri: str) -> Iterator[tuple[types.Command, Finding]]:
     """The command for each finding that something can be cut out for."""
     for finding in findings:
-        if finding.rule not in NOT_CUT_OUT:
+        if not_cut_out(finding.rule) is None:
             known = CLIENT_COMMAND in server.client.commands
             asked = {"uri": uri, "fingerprint": finding.fingerprint, "target": finding.target, "rule": finding.rule}
             title = f"{TITLE} ({finding.rule})"

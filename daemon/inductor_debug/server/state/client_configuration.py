@@ -21,6 +21,7 @@ from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.server.state.notices import Notices
 
 if TYPE_CHECKING:
+    from inductor_debug.engine.settings.accelerator_registry import Accelerators
     from inductor_debug.engine.settings.settings_ladder import SettingsResolver
     from inductor_debug.server.state.server import Server
 
@@ -139,6 +140,14 @@ class Configuration:
             if not told and not self._repaired(folder):
                 self._notices.mended(f"settings {folder}")
             return settings
+
+    def accelerators_for(self, path: str) -> tuple[Accelerators, str]:
+        """The registry of accelerators, and the interpreter that runs the file at the absolute `path`.
+
+        Raises:
+            ConfigurationError: the configuration cannot be used.
+        """
+        return self._resolver(self._folder_of(path)).accelerators, self.settings_for(path).interpreter
 
     def for_accelerator(self, path: str, accelerator: str) -> Settings:
         """The settings of a file as they were if `accelerator` had been chosen.
