@@ -43,10 +43,10 @@ class Demand:
     """What is done with one argument, or with a field of it.
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "factory" (it is called by the
-    constructor) and "callable" (by other methods); `count` is the least length of a sequence, `texts` what it is
-    compared with, `numbers` the same; "flag" is only asked whether it is true. `item` is what is done with each item of
-    a sequence, which is `unpacked` where it is one of a sequence itself. What is called takes `arguments` beside its
-    first, and its result is unpacked into so many `results`.
+    constructor), "callable" (by other methods) and "repetitions" (how often something is made); `count` is the least
+    length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only asked whether it is true.
+    `item` is what is done with each item of a sequence, which is `unpacked` where it is one of a sequence itself. What
+    is called takes `arguments` beside its first, and its result is unpacked into so many `results`.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -294,6 +294,8 @@ class _Reader:
             called.arguments |= (
                 len(node.args) > 1 or bool(node.keywords) or any(isinstance(item, ast.Starred) for item in node.args)
             )
+        if name == "range" and node.args:
+            self.repeated(node.args[-1] if len(node.args) < 3 else node.args[1])
         for position, argument in enumerate(node.args):
             if position < _TAKE_INTEGERS.get(name, 0):
                 self.claim(argument, "integer")
@@ -314,6 +316,17 @@ class _Reader:
             return
         if self.depth < _DEEPEST:
             self.handed_on(demands(kind, self.depth + 1), node)
+
+    def repeated(self, node: ast.expr) -> None:
+        """`range(depth)`, `range(1, depths[0] + 1)`: so often something is made."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            self.repeated(node.left)
+            self.repeated(node.right)
+        elif isinstance(node, ast.Subscript) and not isinstance(getattr(node.slice, "value", None), str):
+            if (several := self.demand(node.value)) is not None:
+                several.each().takes_on("repetitions")
+        else:
+            self.claim(node, "repetitions")
 
     def handed_on(self, asked: dict[str, Demand], node: ast.Call) -> None:
         """What another class asks of the arguments that it is given."""

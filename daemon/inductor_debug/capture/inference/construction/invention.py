@@ -14,6 +14,8 @@ from torch import nn
 from inductor_debug.capture.inference.construction.demands import Demand
 
 _WIDE, _NARROW = 64, 32
+_FEW, _OFTEN = 2, 16
+"""How often each of several groups of layers, and how often at most anything, is repeated: more shows nothing new."""
 _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), values)
     for pattern, values in (
@@ -108,6 +110,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
+    if "repetitions" in demand.roles and "sequence" not in demand.roles:
+        return min(integer(name, alternative), _OFTEN)
     if "integer" in demand.roles:
         return integer(name, alternative)
     if "sequence" in demand.roles:
@@ -162,6 +166,8 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
     if "bool" in lowered:
         return [True, False]
     least = demand.count if demand is not None else 0
+    if demand is not None and demand.item is not None and "repetitions" in demand.item.roles:
+        return [min(integer(single, alternative), _FEW)] * max(least, 3 if alternative == 0 else 2)
     if least == 2 and not _WIDTHS.fullmatch(name):
         return (integer(single, alternative),) * 2
     if _WIDTHS.fullmatch(name):
