@@ -31,6 +31,7 @@ class Case:
     has: list[str] = field(default_factory=list)
 
 
+HALF = "torch.randn(64, 64, dtype=torch.float16)"
 CASES = {
     "dtype": Case("dtype", "x.relu().double().sum()", 1, ("float64)", "float32)"), has=["x.to(torch.float64)"]),
     "dtype of a parameter": Case(
@@ -49,6 +50,14 @@ CASES = {
                    inputs="torch.randn(4, 64)"),
     "rank": Case("rank", "x.view(2, 2, 8, 8, 1, 1).exp()", 1, (".view(", ".reshape(4, 64) #"),
                  accelerator=profile(rank={"maximum": 5})),
+    "padding": Case("padding", "x[:, :63] * 2", 2, ("63", "64"), accelerator="spyre", inputs=HALF),
+    "cpu-fallback": Case("cpu-fallback", "x.sin()", 1, ("torch.sin(", "torch.exp("), accelerator="spyre", inputs=HALF),
+    "infinite-constant": Case("infinite-constant", "x + torch.full((64, 64), float('-inf'), dtype=torch.float16)", 1,
+                              ('float("-inf")', "-1e4"), accelerator="spyre", inputs=HALF),
+    "unknown-operator": Case("unknown-operator", "torch.special.i0(x)", 1, ("torch.i0(", "torch.exp("), inputs=HALF,
+                             accelerator="spyre"),
+    "core-span": Case("core-span", "x.expand(1 << 26, 64, 64).contiguous().sum()", 1, ("67108864", "64"),
+                      accelerator="spyre", inputs=HALF),
     "mixed-dtypes": Case("mixed-dtypes", "x.half() @ torch.ones(64, 8)", 1, ("float16", "float32")),
 }  # fmt: skip
 

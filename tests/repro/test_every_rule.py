@@ -63,7 +63,8 @@ def f(x):
 
 
 def test_every_constraint_is_tried_by_a_test() -> None:
-    assert {case.rule for case in CASES.values()} | {"peak-memory"} == {rule.id for rule in constraints()}
+    known = {rule.id for rule in constraints()} - set(NOT_CUT_OUT)
+    assert {case.rule for case in CASES.values()} | {"peak-memory"} == known
 
 
 @pytest.mark.parametrize("rule", NOT_CUT_OUT)

@@ -51,8 +51,11 @@ _NAMED = "numerics"
 ANYTHING = ""
 """The kind of what is meant where no rule was named. Its scripts are those of the finding's own kind."""
 
+_OF_STICKS = ("restickify", "stick-reshape", "unaligned-write")
+"""What an accelerator does with layouts of its own shows in no tensor of torch's."""
+
 KINDS: dict[str, Kind] = {
-    **{rule.id: Kind(looks.recordings, constraint_drafts) for rule in constraints()},
+    **{rule.id: Kind(looks.recordings, constraint_drafts) for rule in constraints() if rule.id not in _OF_STICKS},
     PeakMemoryRule.id: Kind(looks.recordings, memory_drafts),
     "capture-error": Kind(looks.exceptions, raised_drafts, compilers.of_stages),
     "graph-break": Kind(looks.captures, break_drafts, unwritable=_UNSEEN),

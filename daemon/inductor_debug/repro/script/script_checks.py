@@ -174,6 +174,27 @@ def _rank(found: Slice, profile: Profile) -> Predicate:
     return _tensors(condition, "{tensor.dim()} dimensions"), f"a tensor of more than {profile.max_rank} dimensions"
 
 
+def _padding(found: Slice, profile: Profile) -> Predicate:
+    meta = found.culprit.outputs[0]
+    unit = max((profile.stick_bytes or 1) // profile.device_bytes(meta.dtype, meta.element_bytes), 1)
+    odd = f"tensor.dtype is torch.{meta.dtype} and tensor.dim() and tensor.shape[tensor.dim_order()[-1]] % {unit}"
+    return _tensors(odd, "shape {tuple(tensor.shape)}"), f"a tensor whose innermost size does not fill sticks of {unit}"
+
+
+def _span(found: Slice, profile: Profile) -> Predicate:
+    limit = (profile.span_bytes or 0) * (profile.cores or 1)
+    condition = f"tensor.untyped_storage().nbytes() > {limit}"
+    return _tensors(condition, "{tensor.untyped_storage().nbytes()} bytes"), f"more than {limit} bytes for all cores"
+
+
+def _infinity(found: Slice, profile: Profile) -> Predicate:
+    condition = dedent("""\
+        numbers = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, float)]
+        if any(abs(number) == float("inf") for number in numbers):
+            self.seen.append(f"{func} with {numbers}")""")
+    return condition, "an operator that is given an infinity as a number"
+
+
 def _operator(found: Slice, profile: Profile) -> Predicate:
     overload = found.culprit.overload
     condition = dedent(f"""\
@@ -194,4 +215,7 @@ _PREDICATES: dict[str, Callable[[Slice, Profile], Predicate]] = {
     "memory": _memory,
     "rank": _rank,
     "mixed-dtypes": _mixed,
+    "padding": _padding,
+    "core-span": _span,
+    "infinite-constant": _infinity,
 }
