@@ -44,16 +44,29 @@ export type Report = (message: string, percentage: number | undefined) => void;
 
 export type PieceListener = (piece: PartialResult) => void;
 
+/** What was asked of a daemon that is no longer there. `handedOver` says that another one was put in its place. */
+export class ConnectionLeft extends Error {
+  constructor(readonly handedOver: boolean) {
+    super(vscode.l10n.t("the daemon was stopped before it had answered"));
+  }
+}
+
 export class Connection {
   private performed = 0;
+  private leave: (left: ConnectionLeft) => void = () => undefined;
+  /** The language client never answers what it was asked before it was disposed of. */
+  private readonly left = new Promise<never>((_, reject) => { this.leave = reject; });
 
   constructor(
     private readonly client: LanguageClient,
     readonly peer: Peer,
-  ) {}
+  ) {
+    this.left.catch(() => undefined); // nobody may be waiting
+  }
 
-  execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C>> {
-    return this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [request] }) as Promise<AnswerOf<C>>;
+  async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C>> {
+    const answer = this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [request] });
+    return (await Promise.race([answer, this.left])) as AnswerOf<C>;
   }
 
   /**
@@ -71,7 +84,8 @@ export class Connection {
     if (piece) listeners.push(this.client.onProgress(new ProgressType<PartialResult>(), partialResultToken, piece));
     const asked = [piece ? { ...request, partialResultToken } : request];
     try {
-      return (await this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token)) as AnswerOf<C>;
+      const answer = this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token);
+      return (await Promise.race([answer, this.left])) as AnswerOf<C>;
     } finally {
       for (const listener of listeners) listener.dispose();
     }
@@ -83,12 +97,14 @@ export class Connection {
   }
 
   /** Says goodbye and waits, briefly, for the process to end. Never rejects. */
-  close(): Promise<void> {
+  close(handedOver: boolean): Promise<void> {
+    this.leave(new ConnectionLeft(handedOver));
     return this.client.dispose(STOP_PATIENCE).catch(() => undefined);
   }
 
   /** The process is gone already: only what VS Code holds is let go. */
   abandon(): void {
+    this.leave(new ConnectionLeft(false));
     void this.client.dispose(0).catch(() => undefined);
   }
 }

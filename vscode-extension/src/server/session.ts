@@ -24,6 +24,7 @@ import { SessionState } from "./state.js";
 const RESTARTS = 4;
 const RESTART_WINDOW = 180_000;
 const SUBJECT = "daemon";
+const BY_USER = "command";
 
 export class Session implements vscode.Disposable {
   private current: SessionState = SessionState.Off;
@@ -96,7 +97,7 @@ export class Session implements vscode.Disposable {
     this.interpreters.forgetProbes();
     this.notifications.mended(SUBJECT);
     this.notifications.mended(torchIn(this.interpreter?.path));
-    return this.restart("command");
+    return this.restart(BY_USER);
   }
 
   /** The user is being asked about a Python without torch: no message tells them as well. */
@@ -112,8 +113,7 @@ export class Session implements vscode.Disposable {
 
   /** Asks the daemon to run one of its commands. */
   async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C> | undefined> {
-    if (!this.connection || this.current !== SessionState.Running) return undefined;
-    return this.connection.execute(command, request);
+    return this.carriedOut((connection) => connection.execute(command, request));
   }
 
   /**
@@ -123,9 +123,8 @@ export class Session implements vscode.Disposable {
   async perform<C extends CommandName>(
     command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: PieceListener,
   ): Promise<AnswerOf<C> | undefined> {
-    if (!this.connection || this.current !== SessionState.Running) return undefined;
     try {
-      return await this.connection.perform(command, request, token, report, piece);
+      return await this.carriedOut((connection) => connection.perform(command, request, token, report, piece));
     } catch (error) {
       throw token.isCancellationRequested ? new vscode.CancellationError() : error;
     }
@@ -139,7 +138,7 @@ export class Session implements vscode.Disposable {
 
   async stop(): Promise<void> {
     this.disposed = true;
-    await this.disconnect();
+    await this.disconnect(false);
     this.set(SessionState.Off);
   }
 
@@ -149,9 +148,26 @@ export class Session implements vscode.Disposable {
     for (const emitter of [this.stateChanged, this.analysed, this.diagnosed]) emitter.dispose();
   }
 
+  /**
+   * Has the daemon do something: the one that is starting, and where another is put in its place meanwhile, that one. What the user
+   * stopped by a restart, and what a daemon died of, is not begun anew.
+   */
+  private async carriedOut<T>(act: (connection: Connection) => Promise<T>): Promise<T | undefined> {
+    if (this.current === SessionState.Starting) await (this.waiting ?? this.running);
+    const { connection } = this;
+    if (!connection || this.current !== SessionState.Running) return undefined;
+    try {
+      return await act(connection);
+    } catch (error) {
+      if (this.disposed || !isHandedOver(error)) throw error;
+      await (this.waiting ?? this.running);
+      return this.carriedOut(act);
+    }
+  }
+
   private async cycle(cause: string): Promise<void> {
     if (this.disposed) return;
-    await this.disconnect();
+    await this.disconnect(cause !== BY_USER);
     this.failure = undefined;
     this.set(SessionState.Starting);
     const interpreter = await this.interpreters.findForServer();
@@ -201,7 +217,7 @@ export class Session implements vscode.Disposable {
     const { peer } = connection;
     this.connection = connection;
     if (peer.name !== "inductor-debug" || peer.protocol !== PROTOCOL_VERSION) {
-      await this.disconnect();
+      await this.disconnect(false);
       this.fail(otherVersion({ interpreter, strategy: launch.strategy }, peer.version, peer.protocol, PROTOCOL_VERSION));
       return;
     }
@@ -248,11 +264,11 @@ export class Session implements vscode.Disposable {
     else this.connection?.settingsChanged();
   }
 
-  private async disconnect(): Promise<void> {
+  private async disconnect(handsOver: boolean): Promise<void> {
     const { connection, process } = this;
     this.connection = undefined;
     this.process = undefined;
-    await connection?.close();
+    await connection?.close(handsOver);
     process?.kill();
   }
 
@@ -271,6 +287,11 @@ export class Session implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "inductorDebug.session", state);
     if (!this.disposed) this.stateChanged.fire(state);
   }
+}
+
+/** By a name: the class lies in a module that is loaded while the daemon starts. */
+function isHandedOver(error: unknown): boolean {
+  return error instanceof Error && "handedOver" in error && error.handedOver === true;
 }
 
 function analysisLine(analysis: AnalysisNotification): string {

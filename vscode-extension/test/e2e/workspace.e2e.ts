@@ -4,7 +4,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, write } from "./harness.js";
+import { until, write } from "./harness.js";
 import { CLEAN, CULPRIT, DOUBLE, held } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -23,10 +23,6 @@ beforeAll(async () => {
   folder = window.folder;
   hold = join(folder, "hold");
   await window.reload(); // the editor keeps files of tests before these open for minutes
-  await until("the daemon of the setting answers", () => {
-    const last = window.output().split("starting the daemon").at(-1) ?? "";
-    return last.includes(PYTHON) && last.includes("answers (process");
-  });
   await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
 });
 afterAll(() => window.screenshot("workspace-last"));
