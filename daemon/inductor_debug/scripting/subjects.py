@@ -34,7 +34,7 @@ class Subject:
 
 
 _JOB = "inductor_debug.worker.job"
-"""What only processes of workers import."""
+"""Where a worker's process has it that it is one; others need not have loaded it."""
 _ADDED = '''
 
 
@@ -56,7 +56,8 @@ def subject_of(subject: str | os.PathLike[str] | Callable[..., Any], inputs: Any
         TypeError: a model without inputs, or a file with some.
         RuntimeError: it is a worker that asks, because it runs a file that does.
     """
-    if _JOB in sys.modules:
+    job = sys.modules.get(_JOB)
+    if job is not None and job.WorkerState.at_work:
         raise RuntimeError(
             "this file was run by a worker of inductor-debug, which must not ask for another: put the call under "
             '`if __name__ == "__main__":`'

@@ -27,6 +27,12 @@ JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
 """What a worker runs; `worker.tasks.perform` outside of tests."""
 
 
+class WorkerState:
+    """What is known of this process. `at_work` says that it is a worker, which user code must not start others from."""
+
+    at_work = False
+
+
 def resolve(name: str) -> Any:
     """Loads `package.module:attribute`."""
     module, _, attribute = name.partition(":")
@@ -63,6 +69,7 @@ def work(read_end: int, write_end: int, function: JobFunction, *, sweep: bool = 
         sweep: kill what the job left behind before ending; for a process without a fork server above it.
     """
     owner = os.getpid()
+    WorkerState.at_work = True
     for descriptor in {read_end, write_end}:
         descriptors.close_in_forked_children(descriptor)
     message = _read_job_frame(read_end)
