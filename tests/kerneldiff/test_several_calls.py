@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from inductor_debug.kerneldiff.execution.precise import Precise
+from inductor_debug.kerneldiff.execution.structure import cloned
 from test_diff_task import Diff, diff
 
 pytestmark = pytest.mark.torch
@@ -89,3 +92,13 @@ def test_a_write_that_spoils_gradients_is_blamed(tmp_path: Path) -> None:
 
 def test_an_unknown_backend_is_told_beside_those_that_there_are(tmp_path: Path) -> None:
     assert "unknown backend 'Model'" in diff(tmp_path, HEAD + ROWS, backend="Model").document["why"]
+
+
+def test_inputs_of_several_calls_are_copied_each_on_its_own_whatever_a_mode_makes_of_them() -> None:
+    """What a mode converts on the way lies where the next conversion will lie."""
+    inputs = [torch.full((64,), float(number)) for number in range(50)]
+    with Precise(torch.float32):
+        copies = cloned(inputs)
+    assert [copied.dtype for copied in copies] == [torch.float32] * 50
+    for given, copied in zip(inputs, copies, strict=True):
+        assert torch.equal(given, copied)

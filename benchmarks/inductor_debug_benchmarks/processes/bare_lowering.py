@@ -21,7 +21,8 @@ from inductor_debug_benchmarks.processes.bare_runs import Work, answer
 def bare_seconds(target: Any) -> float:
     """Seconds that `torch.compile` of a built target takes up to the code of its kernels, forward and backward."""
     import torch
-    from inductor_debug.capture.inductor.inductor_names import compile_with, nothing_built, without_modes
+    from inductor_debug.capture.inductor.inductor_names import compile_with, nothing_built
+    from inductor_debug.capture.tensors.fake_mode import without_modes
     from torch._inductor import config
 
     def inner(graph_module: Any, inputs: Sequence[Any], *_: Any, **options: Any) -> Any:

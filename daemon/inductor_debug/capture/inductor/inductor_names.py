@@ -28,6 +28,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.inductor.inductor_ir import IrBlock, IrStep, block_of, step_of
 from inductor_debug.capture.stages.aot_lowering import alone
+from inductor_debug.capture.tensors.fake_mode import without_modes
 
 InnerCompiler = Callable[..., Any]
 """Called as `inner(graph_module, example_inputs, **options)` for each graph that AOTAutograd makes."""
@@ -195,13 +196,6 @@ def lower(
         made = getattr(debug, "_inductor_triton_kernel_to_post_grad_node_info", {})
         calls = [(name, list(nodes)) for name, nodes in made.items()]
     return LoweredKernels(str(code.value), calls, listener.before, listener.after, steps)
-
-
-def without_modes() -> Any:
-    """Inductor lowers outside of any mode, as `compile_fx_inner` does."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    return _disable_current_modes()
 
 
 class _Listener:

@@ -34,7 +34,6 @@ from inductor_debug.capture.inductor.inductor_names import (
     lower,
     nothing_built,
     prepare,
-    without_modes,
 )
 from inductor_debug.capture.inductor.inductor_origins import Trail, grounded
 from inductor_debug.capture.inductor.inductor_recording import (
@@ -50,7 +49,7 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.aot import EVAL_NOTE, inference_only
 from inductor_debug.capture.stages.aot_lowering import problem_of
 from inductor_debug.capture.stages.dynamo_run import Callers, DynamoRun
-from inductor_debug.capture.tensors.fake_mode import is_limitation
+from inductor_debug.capture.tensors.fake_mode import is_limitation, without_modes
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
 from inductor_debug.rules.recording.ops import Recording
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.tensors.fake_mode import without_modes
 from inductor_debug.capture.tensors.memory_spans import extent
 
 _DEEPEST = 30
@@ -72,7 +73,8 @@ def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
 def cloned(value: Any) -> Any:
     """A deep copy as far as tensors go: those that shared memory share it again, leaves of autograd stay leaves.
 
-    Of memory of which they use little (a few rows of a large table) only that part is copied.
+    Of memory of which they use little (a few rows of a large table) only that part is copied. Modes have no part in it:
+    what one converts on the way lies in memory that is soon another's, and would be taken for that.
     """
     storages = _Storages(tensors_of(value))
 
@@ -80,7 +82,8 @@ def cloned(value: Any) -> Any:
         copied = storages.cloned(tensor.detach())
         return copied.requires_grad_(tensor.requires_grad) if tensor.requires_grad else copied
 
-    return mapped(value, clone)
+    with without_modes():
+        return mapped(value, clone)
 
 
 def shares_memory(value: Any) -> bool:
