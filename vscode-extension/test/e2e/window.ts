@@ -4,7 +4,7 @@
  * What is underlined is read from the screen, character by character under the squiggle, so the tests see what a person sees.
  */
 
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 
@@ -20,7 +20,9 @@ export class Window {
 
   async openFile(name: string): Promise<void> {
     const base = name.split("/").at(-1) ?? name;
-    await this.pick("Control+P", name, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${base}"]`));
+    const path = join(this.folder, name);
+    // By its whole path: a window that was used before may still list a file of that name which is gone.
+    await this.pick("Control+P", existsSync(path) ? path : name, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${base}"]`));
     await this.page.locator(`.editor-group-container.active .tab.active[data-resource-name="${base}"]`).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
