@@ -201,15 +201,19 @@ test("headers of scopes stay in sight while one scrolls through them, and fold t
   await page.locator('[aria-label="Unfold all"]').click();
   const encoder = page.locator('[role="treeitem"][aria-expanded="true"]').first();
   await until("it is open", async () => (await encoder.count()) === 1);
-  await until("it is laid out, and its header is where one clicks", () => page.evaluate(`{
+  const pin = `{
     const { drawing, scene } = globalThis.inductorDebugGraph.panes[0];
     const box = scene.visible.open.indexOf(1, 1);
     drawing.restoreCamera({ x: scene.layout.boxes[box * 4] - 20, y: scene.layout.boxes[box * 4 + 1] + 600, zoom: 1 });
     box > 0 && drawing.boxAt(20 + 14, 13) === box;
-  }`));
+  }`;
+  await until("it is laid out", () => page.evaluate(pin));
   await page.screenshot({ path: join(SCREENSHOTS, "graph-page-pinned.png") });
-  await page.locator("canvas").first().click({ position: { x: 20 + 14, y: 13 } });
-  await until("it is folded", async () => (await encoder.count()) === 0);
+  await until("a click on its header folds it", async () => {
+    // A layout that comes only now moves the drawing away from under the mouse.
+    if (await page.evaluate(pin)) await page.locator("canvas").first().click({ position: { x: 20 + 14, y: 13 } });
+    return (await encoder.count()) === 0;
+  });
   expect(faults).toEqual([]);
 });
 
