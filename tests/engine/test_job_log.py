@@ -45,6 +45,27 @@ def test_a_flood_is_cut_and_its_end_kept(tmp_path: Path) -> None:
     assert log.endswith(b"last\nafter\n")
 
 
+class BusyLog(ProjectLog):
+    """A log whose file takes so long to write that the process has printed again meanwhile."""
+
+    descriptor = -1
+
+    def append(self, data: bytes) -> None:
+        super().append(data)
+        if self.descriptor >= 0:
+            descriptor, self.descriptor = self.descriptor, -1
+            os.write(descriptor, b"last\n")
+
+
+def test_what_is_printed_while_a_flood_is_copied_is_not_lost(tmp_path: Path) -> None:
+    log = BusyLog(tmp_path / "log")
+    spool = OutputSpool(log)
+    log.descriptor = spool.fileno()
+    os.write(spool.fileno(), b"x" * (job_log.SPOOL_LIMIT + 1) + b"\n")
+    spool.pump()
+    assert spool.tail() == "last\n"
+
+
 def test_the_older_half_of_a_long_log_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_log, "LOG_LIMIT", 1000)
     log = ProjectLog(tmp_path / "log")

@@ -86,17 +86,20 @@ class OutputSpool:
             return
         size = self.size
         new = size - self._copied
+        data = b""
         if new > 0:
             self._file.seek(max(self._copied, size - COPY_LIMIT))
             data = self._file.read(min(new, COPY_LIMIT))
+            self._copied = size
+        if size > SPOOL_LIMIT:
+            # At once, since writing the log takes its time: what is printed in between would be lost.
+            self._file.truncate(0)
+            self._copied = 0
+        if data:
             left_out = f"[{new - COPY_LIMIT} bytes left out]\n".encode() if new > COPY_LIMIT else b""
             self._log.append(self._title + left_out + data)
             self._title = b""
             self._tail = (self._tail + left_out + data)[-TAIL_BYTES:]
-            self._copied = size
-        if size > SPOOL_LIMIT:
-            self._file.truncate(0)
-            self._copied = 0
 
     def tail(self) -> str:
         """The last that was printed, whole lines."""
