@@ -73,7 +73,7 @@ def place_of(path: str, text: str = "") -> ModulePlace:
     parts = [] if package else [stem]
     root = _namespace_root(folder, text)
     while folder != root and _is_name(os.path.basename(folder)):
-        if root is None and not os.path.isfile(os.path.join(folder, "__init__.py")):
+        if root is None and not _is_package(folder):
             break
         folder, name = os.path.split(folder)
         parts.insert(0, name)
@@ -93,7 +93,7 @@ def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ())
     folder = os.path.dirname(place.path)
     between = itertools.takewhile(lambda each: each.startswith(os.path.join(project_root, "")), _around(folder))
     wanted = [place.root, project_root, os.path.join(project_root, "src"), *filter(None, before), *between]
-    if os.path.isfile(os.path.join(folder, "__init__.py")):
+    if _is_package(folder):
         wanted.append(folder)  # last: a package's `types.py` must not become everybody's `types`
     elif folder != place.root:
         # A module that is called as the namespace package around it would come before the package.
@@ -279,6 +279,10 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
+
+
 def _around(folder: str) -> Iterator[str]:
     """The folders around one, the nearest first."""
     while (parent := os.path.dirname(folder)) != folder:
@@ -288,20 +292,21 @@ def _around(folder: str) -> Iterator[str]:
 
 def _namespace_root(folder: str, text: str) -> str | None:
     """The folder that holds the namespace package (PEP 420) of a file in `folder`: the file imports others of it."""
-    names = [name.split(".") for name in _imported(text) if "." in name]
-    for package in (folder, *_around(folder)) if names else ():
-        if os.path.isfile(os.path.join(package, "__init__.py")):
-            return None
+    around = itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder)))
+    # Most texts name no folder around them, and need not be searched.
+    mentioned = [each for each in around if (name := os.path.basename(each)) and f"{name}." in text]
+    names = [name.split(".") for name in _imported(text)] if mentioned else []
+    for package in mentioned:
         for first, *rest in names:
             place = os.path.join(package, *rest)
-            if first == os.path.basename(package) and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
+            if rest and first == os.path.basename(package) and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
                 return os.path.dirname(package)
     return None
 
 
 def _imported(text: str) -> set[str]:
     """The modules that a text imports by their whole names."""
-    nodes = list(ast.walk(tree_of(text))) if text else []
+    nodes = list(ast.walk(tree_of(text)))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return plain | {
         node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level
