@@ -29,6 +29,7 @@ import { ANALYSIS, type AnswerOf, CLIENT_COMMANDS, type CommandName, type Peer, 
 /** Milliseconds the daemon may take to answer `initialize`; it takes a fraction of a second unless the machine is busy. */
 const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 2_000;
+const NOT_ANSWERED = vscode.l10n.t("the daemon was stopped before it had answered");
 
 export interface Listeners {
   analysed(notification: AnalysisNotification): void;
@@ -44,16 +45,9 @@ export type Report = (message: string, percentage: number | undefined) => void;
 
 export type PieceListener = (piece: PartialResult) => void;
 
-/** What was asked of a daemon that is no longer there. `handedOver` says that another one was put in its place. */
-export class ConnectionLeft extends Error {
-  constructor(readonly handedOver: boolean) {
-    super(vscode.l10n.t("the daemon was stopped before it had answered"));
-  }
-}
-
 export class Connection {
   private performed = 0;
-  private leave: (left: ConnectionLeft) => void = () => undefined;
+  private leave: (reason: Error) => void = () => undefined;
   /** The language client never answers what it was asked before it was disposed of. */
   private readonly left = new Promise<never>((_, reject) => { this.leave = reject; });
 
@@ -97,14 +91,14 @@ export class Connection {
   }
 
   /** Says goodbye and waits, briefly, for the process to end. Never rejects. */
-  close(handedOver: boolean): Promise<void> {
-    this.leave(new ConnectionLeft(handedOver));
+  close(): Promise<void> {
+    this.leave(new Error(NOT_ANSWERED));
     return this.client.dispose(STOP_PATIENCE).catch(() => undefined);
   }
 
   /** The process is gone already: only what VS Code holds is let go. */
   abandon(): void {
-    this.leave(new ConnectionLeft(false));
+    this.leave(new Error(NOT_ANSWERED));
     void this.client.dispose(0).catch(() => undefined);
   }
 }

@@ -34,6 +34,8 @@ export class Session implements vscode.Disposable {
   private running: Promise<void> = Promise.resolve();
   private waiting: Promise<void> | undefined;
   private disposed = false;
+  /** Connections in whose place another is put: what they were asked is asked again there. */
+  private readonly handedOver = new WeakSet<Connection>();
   private readonly stateChanged = new vscode.EventEmitter<SessionState>();
   private readonly analysed = new vscode.EventEmitter<AnalysisNotification>();
   private readonly diagnosed = new vscode.EventEmitter<[vscode.Uri, readonly vscode.Diagnostic[]]>();
@@ -159,7 +161,7 @@ export class Session implements vscode.Disposable {
     try {
       return await act(connection);
     } catch (error) {
-      if (this.disposed || !isHandedOver(error)) throw error;
+      if (this.disposed || !this.handedOver.has(connection)) throw error;
       await (this.waiting ?? this.running);
       return this.carriedOut(act);
     }
@@ -268,7 +270,8 @@ export class Session implements vscode.Disposable {
     const { connection, process } = this;
     this.connection = undefined;
     this.process = undefined;
-    await connection?.close(handsOver);
+    if (connection && handsOver) this.handedOver.add(connection);
+    await connection?.close();
     process?.kill();
   }
 
@@ -287,11 +290,6 @@ export class Session implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "inductorDebug.session", state);
     if (!this.disposed) this.stateChanged.fire(state);
   }
-}
-
-/** By a name: the class lies in a module that is loaded while the daemon starts. */
-function isHandedOver(error: unknown): boolean {
-  return error instanceof Error && "handedOver" in error && error.handedOver === true;
 }
 
 function analysisLine(analysis: AnalysisNotification): string {
