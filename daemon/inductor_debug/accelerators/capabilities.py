@@ -211,6 +211,10 @@ class Profile:
         stored = self.stored_as.get(dtype)
         return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
 
+    def elements_per_stick(self, dtype: str, element_bytes: int) -> int:
+        """How many elements of `dtype`, which take `element_bytes` on the host, one stick holds; 1 without sticks."""
+        return max((self.stick_bytes or 1) // self.device_bytes(dtype, element_bytes), 1)
+
     @property
     def has_layouts(self) -> bool:
         """Whether tensors lie there otherwise than on the host."""

@@ -16,6 +16,7 @@ from inductor_debug.rules.judging import finding_places, wording
 from inductor_debug.rules.judging.adapter_rules import adapter_rules
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.finding_places import FindingPlaces
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording.ops import Op, Origin, Recording
 from inductor_debug.rules.registry import constraints
@@ -68,11 +69,12 @@ def judge_with_causes(
     Returns:
         Findings in the order of the rules, then of the recording; severities are those of the profile, usually warning.
     """
+    run = JudgedRun(recording, profile)
     judged: list[Judged] = []
     for rule in (*_CONSTRAINTS, *adapter_rules(profile)) if rules is None else rules:
         if rule.applies(profile):
             roots = Roots(FindingPlaces(fallback, recording.declarations))
-            rule.inspect(recording, profile, roots)
+            rule.inspect(run, roots)
             groups = roots.by_place()
             judged += [
                 Judged(_finding(rule, group, recording, profile, stage, target), _causes(group, recording))

@@ -21,7 +21,8 @@ from inductor_debug.rules.captures.codec import CaptureError
 from inductor_debug.rules.captures.size_expressions import NoValueError, holds
 from inductor_debug.rules.captures.substitution import substituted
 from inductor_debug.rules.expressions.expression_facts import ExpressionReader
-from inductor_debug.rules.recording.liveness import Peak, on_device, peak_of
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug.rules.recording.liveness import Peak, peak_of
 from inductor_debug.rules.registry import constraints
 from inductor_debug.source.source_text import SourceText
 
@@ -74,9 +75,8 @@ class SizeTrials:
             expressions=_expressions(results, target, capture, profile),
             sizes={**results.sizes, target: dataclasses.replace(seen, sizes=sizes)},
         )
-        return ResizedResults(
-            found, peak_of(capture.recording, on_device(profile, capture.recording)), profile.memory_bytes
-        )
+        measure = JudgedRun(capture.recording, profile).measure
+        return ResizedResults(found, peak_of(capture.recording, measure), profile.memory_bytes)
 
     def _capture(self, sized: SizedCapture) -> Capture:
         known = self._unpacked.get(id(sized))

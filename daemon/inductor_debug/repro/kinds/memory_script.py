@@ -25,7 +25,8 @@ from inductor_debug.repro.script.reproducer import NotReproducibleError, Reprodu
 from inductor_debug.repro.script.script_checks import ScriptCheck
 from inductor_debug.repro.script.writing import Header, script
 from inductor_debug.rules.amounts import in_bytes
-from inductor_debug.rules.recording.liveness import Holding, Peak, on_device, peak_of
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug.rules.recording.liveness import Holding, Peak, peak_of
 from inductor_debug.rules.recording.ops import Op, Recording
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
@@ -109,7 +110,7 @@ def memory_drafts(look: RecordingLook, finding: Finding, header: Header, name: s
 def _part(recording: Recording, profile: Profile) -> _Part:
     """The peak's operation, and the largest of what else is alive then, until the bound is passed."""
     limit = profile.memory_bytes
-    peak = peak_of(recording, on_device(profile, recording))
+    peak = peak_of(recording, JudgedRun(recording, profile).measure)
     if peak.op is None or limit is None or peak.bytes <= limit:
         raise NotReproducibleError("what is alive together fits into the accelerator's memory")
     touched = {meta.storage for meta in (*peak.op.inputs, *peak.op.outputs)}

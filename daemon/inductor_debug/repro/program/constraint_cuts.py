@@ -19,6 +19,7 @@ from inductor_debug.repro.program.program import Program, between, cone, cut
 from inductor_debug.rules.judge import judge
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.finding_places import FindingPlaces
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording.ops import Op, Origin, Recording
 from inductor_debug.rules.registry import constraints
@@ -79,7 +80,7 @@ def _group(
     rule: Constraint, recording: Recording, profile: Profile, finding: Finding, fallback: Location
 ) -> list[Root] | None:
     roots = Roots(FindingPlaces(fallback, recording.declarations))
-    rule.inspect(recording, profile, roots)
+    rule.inspect(JudgedRun(recording, profile), roots)
     for group in roots.by_place():
         if (group[0].place.path, group[0].place.range) == (finding.path, finding.range):
             return group
@@ -113,7 +114,7 @@ def _culprit(
     """The op that breaks the rule in the slice, as `root` does in the whole; None if the slice does not break it."""
     part = _part(recording, kept)
     roots = Roots(FindingPlaces(fallback))
-    rule.inspect(part, profile, roots)
+    rule.inspect(JudgedRun(part, profile), roots)
     for group in roots.by_place():
         for found in group:
             same_cause = not isinstance(root.cause, Op) or (

@@ -176,7 +176,7 @@ def _rank(found: Slice, profile: Profile) -> Predicate:
 
 def _padding(found: Slice, profile: Profile) -> Predicate:
     meta = found.culprit.outputs[0]
-    unit = max((profile.stick_bytes or 1) // profile.device_bytes(meta.dtype, meta.element_bytes), 1)
+    unit = profile.elements_per_stick(meta.dtype, meta.element_bytes)
     odd = f"tensor.dtype is torch.{meta.dtype} and tensor.dim() and tensor.shape[tensor.dim_order()[-1]] % {unit}"
     return _tensors(odd, "shape {tuple(tensor.shape)}"), f"a tensor whose innermost size does not fill sticks of {unit}"
 

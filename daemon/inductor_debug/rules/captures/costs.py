@@ -19,10 +19,11 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import registry
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.finding_places import FindingPlaces
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Roots
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
-from inductor_debug.rules.recording.liveness import holdings_of, on_device, peak_of
+from inductor_debug.rules.recording.liveness import holdings_of, peak_of
 from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
@@ -53,13 +54,14 @@ class Costs:
 
 def costs_of(recording: Recording, profile: Profile) -> Costs:
     """What the run of `recording` costs at least on the accelerator `profile`."""
-    peak = peak_of(recording, on_device(profile, recording))
+    run = JudgedRun(recording, profile)
+    peak = peak_of(recording, run.measure)
     rates, uncounted = _operations(recording, profile)
-    moved = _moved_bytes(recording, profile)
+    moved = _moved_bytes(run)
     seconds, limited_by = _roofline(moved, rates, profile)
     return Costs(
         ops=len(recording.ops),
-        unsupported_ops=len(_unsupported(recording, profile)),
+        unsupported_ops=len(_unsupported(run)),
         operations=sum(rates.values()),
         moved_bytes=moved,
         peak_bytes=peak.bytes,
@@ -114,28 +116,28 @@ def _smallest(op: Op) -> Op:
     return replace(op, inputs=least(op.inputs), outputs=least(op.outputs))
 
 
-def _unsupported(recording: Recording, profile: Profile) -> set[int]:
+def _unsupported(run: JudgedRun) -> set[int]:
     """The ops that the rule `unsupported-op` is about."""
     rule = registry.find("unsupported-op")
     assert isinstance(rule, Constraint)
-    roots = Roots(FindingPlaces(_NOWHERE, recording.declarations))
-    rule.inspect(recording, profile, roots)
+    roots = Roots(FindingPlaces(_NOWHERE, run.recording.declarations))
+    rule.inspect(run, roots)
     return set[int]().union(*(root.covers for group in roots.by_place() for root in group))
 
 
-def _moved_bytes(recording: Recording, profile: Profile) -> int:
+def _moved_bytes(run: JudgedRun) -> int:
     """Bytes from outside that some op reads, and bytes that are left when everything has run."""
-    measure = on_device(profile, recording)
+    measure = run.measure
     read: dict[int, int] = {}
-    for op in recording.ops:
+    for op in run.recording.ops:
         if op.is_view or operators.only_reads_metadata(op.packet):
             continue
         for position, meta in enumerate(op.inputs):
-            amount = min(_read_bytes(op, position, meta, profile), measure(meta))
+            amount = min(_read_bytes(op, position, meta, run.profile), measure(meta))
             read[meta.storage] = max(read.get(meta.storage, 0), amount)
-    end = len(recording.ops) - 1
+    end = len(run.recording.ops) - 1
     moved = 0
-    for holding in holdings_of(recording, measure):
+    for holding in holdings_of(run.recording, measure):
         if holding.maker is None:
             moved += min(read.get(holding.meta.storage, 0), holding.bytes)
         elif holding.last == end and not holding.used:

@@ -14,6 +14,7 @@ from inductor_debug_schema import ExpressionFact, Location, TensorFact
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.expressions.expression_runs import Expression, Metas, expressions_of
+from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Recording, Size, TensorMeta
 from inductor_debug.rules.recording.stick_flow import StickFlow
 from inductor_debug.source.flow import Flow, flow_of
@@ -54,11 +55,16 @@ class ExpressionReader:
         """
         found: dict[Location, ExpressionFact] = {}
         for recording in recordings:
-            words = _Words(None if not self._profile.has_layouts else StickFlow(recording, self._profile))
+            words = _Words(self._sticks_of(recording))
             seen = expressions_of(recording, self._flow_of)
             whole = [expression for expression in seen if expression.location not in unfinished]
             found.update({expression.location: words.fact(expression) for expression in whole})
         return list(found.values())[:MOST_FACTS]
+
+    def _sticks_of(self, recording: Recording) -> StickFlow | None:
+        if not self._profile.has_layouts:
+            return None
+        return StickFlow(recording, self._profile, operators.attention_calls(recording.ops))
 
     def _flow_of(self, path: str) -> Flow:
         known = self._flows.get(path)

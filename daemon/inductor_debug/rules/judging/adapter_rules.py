@@ -13,8 +13,9 @@ from inductor_debug.accelerators.constraints import RULE_MARK, AcceleratorConstr
 from inductor_debug.accelerators.guarded_adapter import GuardedAdapter, adapter_of
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
+from inductor_debug.rules.recording.ops import Op, Size, TensorMeta
 
 
 class AdapterConstraintRule(Constraint):
@@ -28,9 +29,9 @@ class AdapterConstraintRule(Constraint):
         self.summary = constraint.summary
         self._adapter, self._constraint = adapter, constraint
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Asks the constraint about each operation that it looks at."""
-        for op in recording.ops:
+        for op in run.recording.ops:
             if self._constraint.looks_at(op.overload):
                 broken = self._adapter.broken_by(self._constraint, seen(op))
                 if broken:

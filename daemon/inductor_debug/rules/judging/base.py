@@ -15,8 +15,8 @@ from typing import ClassVar
 from inductor_debug_schema import Facts
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Recording
 
 _SILENCE = """\
 Put `# inductor-debug: ignore[{rule}]` at the end of the line.
@@ -95,7 +95,7 @@ class Constraint(Rule):
         return True
 
     @abstractmethod
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Adds to `roots` every op or origin that introduces what the profile forbids, and the ops that inherit it."""
 
     def cause(self, found: Sequence[Root]) -> str:

@@ -6,7 +6,7 @@ is known to run, with the dtypes in which only some operators compute and the co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -42,21 +42,31 @@ class OpExecution:
     Args:
         recording: the ops.
         profile: what the accelerator can do.
+        attention: the indexes of ops that are parts of an attention (`operators.attention_calls`).
+        sticks: how the recording's tensors lie there; None where the accelerator has no sticks.
     """
 
-    def __init__(self, recording: Recording, profile: Profile) -> None:
+    def __init__(
+        self, recording: Recording, profile: Profile, attention: Collection[int], sticks: StickFlow | None
+    ) -> None:
         self._profile = profile
         # What torch takes apart is one operator to an accelerator that lists it as one.
         whole = profile.execution is not None and profile.execution.place_of(_ATTENTION) is not RunsOn.UNKNOWN
-        self._attention = operators.attention_calls(recording.ops) if whole else frozenset[int]()
+        self._attention = attention if whole else frozenset[int]()
         self._outside = {origin.meta.storage for origin in recording.origins.values() if origin.name}
         self._limits: dict[str, tuple[OperatorLimit, ...]] = {}
         self._listed: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Executed] = {}
-        wants_sticks = any(limit.partial_stick or limit.stick_arguments for limit in profile.operators)
-        self._sticks = StickFlow(recording, profile) if wants_sticks and profile.stick_bytes else None
+        self._sticks = sticks
+        self._found: dict[int, Executed] = {}
 
     def of(self, op: Op) -> Executed:
         """Where `op` runs."""
+        known = self._found.get(op.index)
+        if known is None:
+            known = self._found[op.index] = self._judged(op)
+        return known
+
+    def _judged(self, op: Op) -> Executed:
         if op.index in self._attention and self._profile.execution is not None:
             return Executed(self._profile.execution.place_of(_ATTENTION), wording.operator(_ATTENTION))
         limits = self._limits.get(op.overload)
@@ -108,8 +118,7 @@ class OpExecution:
         )
 
     def _partial(self, meta: TensorMeta, stick: int) -> bool:
-        width = self._profile.device_bytes(meta.dtype, meta.element_bytes)
-        return misaligned(meta.shape[stick], max((self._profile.stick_bytes or 1) // width, 1))
+        return misaligned(meta.shape[stick], self._profile.elements_per_stick(meta.dtype, meta.element_bytes))
 
 
 def _listed(op: Op, execution: Execution, profile: Profile) -> Executed:

@@ -75,9 +75,13 @@ def storage_bytes(meta: TensorMeta) -> int:
     return at_least(meta.storage_bytes)
 
 
-def on_device(profile: Profile, recording: Recording) -> Measure:
-    """Measures the bytes of a storage as the accelerator has it: in its own dtypes, and padded where it has sticks."""
-    sticks = None if not profile.has_layouts else StickFlow(recording, profile)
+def on_device(profile: Profile, sticks: StickFlow | None) -> Measure:
+    """Measures the bytes of a storage as the accelerator has it: in its own dtypes, and padded where it has sticks.
+
+    Args:
+        profile: what the accelerator can do.
+        sticks: how the recording's tensors lie there; None where that is as on the host.
+    """
 
     def measure(meta: TensorMeta) -> int:
         size = at_least(meta.storage_bytes)

@@ -161,7 +161,7 @@ def reshapes(packet: str) -> bool:
     return name(packet) in _RESHAPES
 
 
-def attention_calls(ops: Sequence[Op]) -> set[int]:
+def attention_calls(ops: Sequence[Op]) -> frozenset[int]:
     """The indexes of ops that belong to one call of attention, for backends where torch takes it apart.
 
     `scaled_dot_product_attention` runs as scalings, two matrix products and a softmax where no fused kernel fits
@@ -175,7 +175,7 @@ def attention_calls(ops: Sequence[Op]) -> set[int]:
             found |= _if_attention(call)
             call = []
         call.append(op)
-    return found | _if_attention(call)
+    return frozenset(found | _if_attention(call))
 
 
 def _same_call(first: Op, second: Op) -> bool:

@@ -11,7 +11,7 @@ knows, and an op that is not known is taken to lay its result out anew, with sti
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from inductor_debug_schema import DeviceLayout
@@ -34,11 +34,16 @@ class Misfit:
 class StickFlow:
     """One pass over a recording.
 
+    Args:
+        recording: the ops.
+        profile: what the accelerator can do.
+        attention: the indexes of ops that are parts of an attention (`operators.attention_calls`).
+
     Attributes:
         misfits: operands that have to be laid out anew before their op, in the order in which they were met.
     """
 
-    def __init__(self, recording: Recording, profile: Profile) -> None:
+    def __init__(self, recording: Recording, profile: Profile, attention: Collection[int]) -> None:
         self._recording = recording
         self._profile = profile
         # By storage: the distance in memory of elements that are neighbours in a stick, None for one element a stick.
@@ -46,7 +51,6 @@ class StickFlow:
         self.misfits: list[Misfit] = []
         for origin in recording.origins.values():
             self._put(origin.meta, len(origin.meta.shape) - 1)
-        attention = operators.attention_calls(recording.ops)
         for op in recording.ops:
             if op.index in attention:
                 self._results(op, None)

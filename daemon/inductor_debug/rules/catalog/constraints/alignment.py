@@ -10,6 +10,7 @@ from inductor_debug.accelerators.capabilities import Alignment, Dimensions
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, RootSet, union
 from inductor_debug.rules.recording import operators, strides
 from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
@@ -50,11 +51,11 @@ class AlignmentRule(Constraint):
         """Whether the profile aligns sizes."""
         return profile.alignment is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Follows odd sizes from where they appear through the ops that hand them on."""
-        assert profile.alignment is not None
-        walk = _Walk(recording, profile, profile.alignment, roots)
-        for op in recording.ops:
+        assert run.profile.alignment is not None
+        walk = _Walk(run.recording, run.profile, run.profile.alignment, roots)
+        for op in run.recording.ops:
             walk.step(op)
 
     def facts(self, found: Sequence[Root], profile: Profile) -> Misalignment:

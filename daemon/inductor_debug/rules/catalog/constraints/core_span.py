@@ -8,9 +8,9 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.recording.ops import Recording, TensorMeta
-from inductor_debug.rules.recording.stick_flow import StickFlow
+from inductor_debug.rules.recording.ops import TensorMeta
 
 
 class CoreSpanRule(Constraint):
@@ -38,18 +38,17 @@ class CoreSpanRule(Constraint):
         """Whether the profile bounds what a core reaches."""
         return profile.span_bytes is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds tensors that are too large for all cores."""
-        limit = (profile.span_bytes or 0) * (profile.cores or 1)
-        flow = StickFlow(recording, profile)
+        limit = (run.profile.span_bytes or 0) * (run.profile.cores or 1)
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             if isinstance(meta.storage_bytes, int) and meta.storage_bytes * 4 < limit:
                 return None
-            layout = flow.layout_of(meta)
+            layout = run.sticks.layout_of(meta)
             return None if layout is None or layout.bytes <= limit else Trouble(in_bytes(layout.bytes))
 
-        fold_inherited(recording, roots, trouble_of)
+        fold_inherited(run.recording, roots, trouble_of)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How large the tensor is, and what a core reaches."""

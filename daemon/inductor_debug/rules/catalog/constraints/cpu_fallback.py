@@ -11,9 +11,10 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.op_execution import Executed, OpExecution
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug.rules.judging.op_execution import Executed
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 
@@ -48,10 +49,9 @@ class CpuFallbackRule(Constraint):
         """Whether the profile says what runs on the host."""
         return profile.execution is not None or any(limit.runs is RunsOn.CPU for limit in profile.operators)
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds each chain of operators on the host into the one that begins it."""
-        execution = OpExecution(recording, profile)
-        seen = [(op, execution.of(op)) for op in recording.ops]
+        seen = [(op, run.execution.of(op)) for op in run.recording.ops]
         staying = sum(
             found.place in (RunsOn.DEVICE, RunsOn.COMPILED) and not op.is_view and bool(op.outputs)
             for op, found in seen

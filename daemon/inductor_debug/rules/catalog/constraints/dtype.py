@@ -9,8 +9,9 @@ from inductor_debug_schema import UnwantedDtype
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 
 
 class DtypeRule(Constraint):
@@ -48,10 +49,11 @@ class DtypeRule(Constraint):
         """Whether the profile lists dtypes."""
         return bool(profile.dtypes)
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds every dtype that is not supported as it is."""
-        known: dict[str, Trouble | None] = {name: None for name in profile.dtypes if name not in profile.stored_as}
-        known |= {name: Trouble(name, stored.severity) for name, stored in profile.stored_as.items()}
+        stored_as = run.profile.stored_as
+        known: dict[str, Trouble | None] = {name: None for name in run.profile.dtypes if name not in stored_as}
+        known |= {name: Trouble(name, stored.severity) for name, stored in stored_as.items()}
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             if any(size == 0 for size in meta.shape):
@@ -67,9 +69,9 @@ class DtypeRule(Constraint):
                 return False
             if op.arguments.get("dtype") == made.subject:
                 return True
-            return made.subject not in profile.stored_as and all(item.subject in profile.stored_as for item in taken)
+            return made.subject not in stored_as and all(item.subject in stored_as for item in taken)
 
-        fold_inherited(recording, roots, trouble_of, starts_anew)
+        fold_inherited(run.recording, roots, trouble_of, starts_anew)
 
     def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype | None:
         """The dtypes that the accelerator does not have; of one that it stores as another nothing must change."""

@@ -9,9 +9,10 @@ from inductor_debug_schema import Severity, UnwantedDtype
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 
 _DOUBLE = {"float64": Trouble("float64"), "complex128": Trouble("complex128")}
 _NARROWER = frozenset({"float32", "float16", "bfloat16"})
@@ -49,16 +50,16 @@ class Float64Rule(Constraint):
         """Whether there is float64 at all; where there is none, `dtype` says so."""
         return profile.supports("float64")
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Follows double precision from where it comes in; what nothing computes with is left out."""
-        own = {origin.meta.dtype for origin in recording.origins.values() if origin.kind in _OF_THE_MODEL}
+        own = {origin.meta.dtype for origin in run.recording.origins.values() if origin.kind in _OF_THE_MODEL}
         if not own & _NARROWER or own & _DOUBLE.keys():
             return
-        fold_inherited(recording, roots, _trouble_of)
+        fold_inherited(run.recording, roots, _trouble_of)
         for root in [root for group in roots.by_place() for root in group]:
             root.detail = wording.listing(sorted(own & _NARROWER))
             root.severity = Severity.INFORMATION if _asked_for(root) else Severity.WARNING
-            if not any(_computes(recording.ops[index]) for index in root.covers):
+            if not any(_computes(run.recording.ops[index]) for index in root.covers):
                 root.covers.clear()
 
     def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:

@@ -10,10 +10,8 @@ from inductor_debug.accelerators.execution import RunsOn
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.op_execution import OpExecution
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Recording
 
 
 class InfiniteConstantRule(Constraint):
@@ -42,16 +40,14 @@ class InfiniteConstantRule(Constraint):
         """Whether the accelerator has no infinite constants."""
         return profile.arithmetic is not None and not profile.arithmetic.infinite_constants
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every operation with an infinite argument is a root."""
-        execution = OpExecution(recording, profile)
-        attention = operators.attention_calls(recording.ops)
-        for op in recording.ops:
-            if op.index in attention:
+        for op in run.recording.ops:
+            if op.index in run.attention:
                 continue  # The accelerator's own attention makes its masks itself.
             infinite = [name for name, value in op.arguments.items() if _infinite(value)]
             floating = any(meta.dtype.startswith(("float", "bfloat")) for meta in op.outputs)
-            if infinite and floating and execution.of(op).place is not RunsOn.CPU:
+            if infinite and floating and run.execution.of(op).place is not RunsOn.CPU:
                 root = roots.of_op(op, wording.operator(op.overload))
                 root.detail = str(op.arguments[infinite[0]])
                 root.cover(op)

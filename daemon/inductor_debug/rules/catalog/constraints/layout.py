@@ -9,6 +9,7 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, RootSet, union
 from inductor_debug.rules.recording import operators, strides
 from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
@@ -49,18 +50,17 @@ class LayoutRule(Constraint):
         """Whether the profile wants contiguous tensors."""
         return profile.layout is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Follows non-contiguous values from the view that made them to the ops that compute on them."""
         inherited: dict[int, RootSet] = {}
-        admitted = profile.layout.matmul_operands if profile.layout else MatmulOperands.STRIDED
-        attention = operators.attention_calls(recording.ops)
-        for op in recording.ops:
-            matmul = operators.multiplies_matrices(op.packet) or op.index in attention
+        admitted = run.profile.layout.matmul_operands if run.profile.layout else MatmulOperands.STRIDED
+        for op in run.recording.ops:
+            matmul = operators.multiplies_matrices(op.packet) or op.index in run.attention
             handed: list[RootSet] = []
             for meta in op.inputs:
                 if meta.dense or strides.is_trivial(meta):
                     continue
-                origins = _roots_of(meta, op, recording, roots, inherited)
+                origins = _roots_of(meta, op, run.recording, roots, inherited)
                 if op.is_view or operators.only_moves_data(op.packet):
                     handed.append(origins)
                 elif not _absorbed(op, meta, matmul, admitted):

@@ -10,8 +10,9 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.recording.ops import Recording, TensorMeta, as_written
+from inductor_debug.rules.recording.ops import TensorMeta, as_written
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 
@@ -45,9 +46,9 @@ class MemoryRule(Constraint):
         """Whether the profile bounds memory."""
         return profile.tensor_bytes is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds tensors whose storage is certainly too big."""
-        limit = profile.tensor_bytes or 0
+        limit = run.profile.tensor_bytes or 0
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             size = meta.storage_bytes
@@ -56,7 +57,7 @@ class MemoryRule(Constraint):
             tensor = OversizedTensor(as_written(meta), meta.dtype, at_least(size))
             return Trouble(_words(tensor), facts=OversizedTensors([tensor], limit))
 
-        fold_inherited(recording, roots, trouble_of)
+        fold_inherited(run.recording, roots, trouble_of)
 
     def facts(self, found: Sequence[Root], profile: Profile) -> OversizedTensors:
         """The tensors, each once."""

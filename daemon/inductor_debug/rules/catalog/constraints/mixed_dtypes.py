@@ -9,9 +9,10 @@ from inductor_debug_schema import Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, Recording, TensorArgument
+from inductor_debug.rules.recording.ops import Op, TensorArgument
 
 _ALIKE = {
     "mm": ("self", "mat2"),
@@ -58,10 +59,10 @@ class MixedDtypesRule(Constraint):
         (`self.linear.half()`). To mix precisions on purpose, run the code under `torch.autocast`, which converts the
         operands."""
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every op with operands that differ is a root, but for those fed by one: there the run has ended."""
         never_made: set[int] = set()
-        for op in recording.ops:
+        for op in run.recording.ops:
             dtypes = _dtypes(op)
             if any(tensor.value in never_made for tensor in op.inputs):
                 never_made.update(tensor.value for tensor in op.outputs)

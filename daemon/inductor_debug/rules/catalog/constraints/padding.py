@@ -9,16 +9,17 @@ from inductor_debug_schema import PaddedSticks, Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.judging import wording
-from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
+from inductor_debug.rules.judging.stick_rule import StickConstraint
 from inductor_debug.rules.recording import strides
-from inductor_debug.rules.recording.ops import Recording, TensorMeta, as_written
+from inductor_debug.rules.recording.ops import TensorMeta, as_written
 from inductor_debug.rules.recording.stick_flow import StickFlow
 
 _BOOKKEEPING = ("int", "uint", "bool")
 
 
-class PaddingRule(Constraint):
+class PaddingRule(StickConstraint):
     """Tells sizes along the sticks that do not fill them."""
 
     id = "padding"
@@ -40,23 +41,18 @@ class PaddingRule(Constraint):
         Nothing has to be done. Where it is cheap, choose multiples of the stick: 64 outputs of which 10 are used, a
         vocabulary padded to the next multiple, a sequence padded with a mask."""
 
-    def applies(self, profile: Profile) -> bool:
-        """Whether the accelerator has sticks."""
-        return profile.stick_bytes is not None
-
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds sizes along the sticks that do not fill them."""
-        flow = StickFlow(recording, profile)
         # A view has the sticks of what it looks at; further results (indices, sums of logarithms) are rarely kept.
-        untold = [op.outputs if op.is_view else op.outputs[1:] for op in recording.ops]
+        untold = [op.outputs if op.is_view else op.outputs[1:] for op in run.recording.ops]
         known: dict[int, Trouble | None] = {meta.value: None for metas in untold for meta in metas}
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             if meta.value not in known:
-                known[meta.value] = _trouble(meta, flow)
+                known[meta.value] = _trouble(meta, run.sticks)
             return known[meta.value]
 
-        fold_inherited(recording, roots, trouble_of)
+        fold_inherited(run.recording, roots, trouble_of)
 
     def facts(self, found: Sequence[Root], profile: Profile) -> PaddedSticks | None:
         """The first of the tensors."""

@@ -10,9 +10,10 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.liveness import Holding, Peak, on_device, peak_of, total_of
-from inductor_debug.rules.recording.ops import Recording, as_written
+from inductor_debug.rules.recording.liveness import Holding, Peak, peak_of, total_of
+from inductor_debug.rules.recording.ops import as_written
 
 _MOST_SHOWN = 3
 _MOST_KEPT = 16
@@ -56,13 +57,12 @@ class PeakMemoryRule(Constraint):
         """Whether the profile says how much memory there is."""
         return profile.memory_bytes is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Finds the peak, and makes its op a root where it is certainly too high."""
-        measure = on_device(profile, recording)
-        limit = profile.memory_bytes or 0
-        if total_of(recording, measure) <= limit:
+        limit = run.profile.memory_bytes or 0
+        if total_of(run.recording, run.measure) <= limit:
             return
-        peak = peak_of(recording, measure)
+        peak = peak_of(run.recording, run.measure)
         if peak.op is None or peak.bytes <= limit:
             return
         root = roots.of_op(peak.op, in_bytes(peak.bytes))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
-from inductor_debug.rules.recording.ops import Recording, TensorMeta
+from inductor_debug.rules.recording.ops import TensorMeta
 
 
 class RankRule(Constraint):
@@ -40,15 +41,15 @@ class RankRule(Constraint):
         """Whether the profile bounds the rank."""
         return profile.max_rank is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Folds tensors of more dimensions than allowed."""
-        maximum = profile.max_rank or 0
+        maximum = run.profile.max_rank or 0
 
         def trouble_of(meta: TensorMeta) -> Trouble | None:
             rank = len(meta.shape)
             return Trouble(f"{rank} dimensions") if rank > maximum else None
 
-        fold_inherited(recording, roots, trouble_of)
+        fold_inherited(run.recording, roots, trouble_of)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """How many dimensions there are and who adds them."""

@@ -9,16 +9,17 @@ from inductor_debug_schema import Restickified, Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.judging import wording
-from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.judging.stick_rule import StickConstraint
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, Origin, Recording, TensorMeta
-from inductor_debug.rules.recording.stick_flow import Misfit, StickFlow
+from inductor_debug.rules.recording.ops import Op, Origin, TensorMeta
+from inductor_debug.rules.recording.stick_flow import Misfit
 
 _DECLARED = ("parameter", "buffer")
 
 
-class RestickifyRule(Constraint):
+class RestickifyRule(StickConstraint):
     """Finds what makes a tensor's sticks run along another dimension than its op wants."""
 
     id = "restickify"
@@ -46,24 +47,19 @@ class RestickifyRule(Constraint):
         own (`weight.to("spyre", device_layout=...)`), or use the fused operator
         (`F.scaled_dot_product_attention`). Where the copy is needed more than once, do it once with `.contiguous()`."""
 
-    def applies(self, profile: Profile) -> bool:
-        """Whether the accelerator has sticks."""
-        return profile.stick_bytes is not None
-
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every operand that does not fit belongs to what laid it out."""
-        flow = StickFlow(recording, profile)
-        if not flow.misfits:
+        if not run.sticks.misfits:
             return
-        makers = {meta.value: op for op in recording.ops if op.is_view for meta in op.outputs}
-        origins = {origin.meta.storage: origin for origin in recording.origins.values()}
-        for misfit in flow.misfits:
+        makers = {meta.value: op for op in run.recording.ops if op.is_view for meta in op.outputs}
+        origins = {origin.meta.storage: origin for origin in run.recording.origins.values()}
+        for misfit in run.sticks.misfits:
             if misfit.op.autograd_node:
                 continue  # A backward pass lays out what it saved; nobody wrote that.
             root = _root(misfit, roots, makers, origins)
             root.used_by(misfit.op)
             known = root.facts if isinstance(root.facts, Restickified) else Restickified(0, 0)
-            layout = flow.layout_of(misfit.operand)
+            layout = run.sticks.layout_of(misfit.operand)
             size = layout.bytes if layout is not None else 0
             root.facts = Restickified(known.restickified_tensors + 1, known.restickified_bytes + size)
 

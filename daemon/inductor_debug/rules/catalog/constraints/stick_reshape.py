@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inductor_debug_schema import CutSticks
-
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
-from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.judging.stick_rule import StickCutConstraint, cut_sticks
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
-from inductor_debug.rules.recording.stick_flow import StickFlow
 from inductor_debug.rules.recording.symbolic_sizes import misaligned
 
 
-class StickReshapeRule(Constraint):
+class StickReshapeRule(StickCutConstraint):
     """Finds reshapes of the innermost dimension that the sticks of the device cannot follow."""
 
     id = "stick-reshape"
@@ -40,36 +38,26 @@ class StickReshapeRule(Constraint):
         Choose pieces that are multiples of the stick: 64 numbers of float16 (heads of 64 or 128 features). Where sizes
         are given, do the reshape on the host, or take a copy with another innermost dimension before it."""
 
-    def applies(self, profile: Profile) -> bool:
-        """Whether the accelerator has sticks."""
-        return profile.stick_bytes is not None
-
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every such reshape that an op reads is a root."""
-        flow = StickFlow(recording, profile)
-        used = _read(recording)
+        used = _read(run.recording)
         # A convolution is a product whose result is a reshape itself; another one on top may well undo it.
-        convolved = {meta.value for op in recording.ops if operators.convolves(op.packet) for meta in op.outputs}
-        for op in recording.ops:
+        convolved = {meta.value for op in run.recording.ops if operators.convolves(op.packet) for meta in op.outputs}
+        for op in run.recording.ops:
             if not operators.reviews(op.packet) or not op.inputs or not op.outputs:
                 continue
             source, result = op.inputs[0], op.outputs[0]
-            if source.value in convolved or result.value not in used or flow.stick_of(source) != _innermost(source):
+            if source.value in convolved or result.value not in used:
                 continue
-            unit = max((profile.stick_bytes or 1) // profile.device_bytes(result.dtype, result.element_bytes), 1)
+            if run.sticks.stick_of(source) != _innermost(source):
+                continue
+            unit = run.profile.elements_per_stick(result.dtype, result.element_bytes)
             before, after = _length(source), _length(result)
             if before != after and any(misaligned(size, unit) for size in _smaller(before, after)):
                 root = roots.of_op(op, f"{before} to {after}")
                 root.detail = f"{unit} of {result.dtype}"
-                root.facts = CutSticks(
-                    [size if isinstance(size, int) else str(size) for size in _smaller(before, after)], unit
-                )
+                root.facts = cut_sticks(_smaller(before, after), unit)
                 root.cover(op)
-
-    def facts(self, found: Sequence[Root], profile: Profile) -> CutSticks | None:
-        """Where sticks are cut."""
-        known = [root.facts for root in found if isinstance(root.facts, CutSticks)]
-        return CutSticks([size for facts in known for size in facts.cut_at], known[0].elements_per_stick)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """Which sizes they are."""

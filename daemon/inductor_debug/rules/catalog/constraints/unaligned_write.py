@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from inductor_debug_schema import CutSticks
-
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
-from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.judging.stick_rule import StickCutConstraint, cut_sticks
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, Recording, Size
-from inductor_debug.rules.recording.stick_flow import StickFlow
+from inductor_debug.rules.recording.ops import Op, Size
 from inductor_debug.rules.recording.symbolic_sizes import misaligned
 
 
-class UnalignedWriteRule(Constraint):
+class UnalignedWriteRule(StickCutConstraint):
     """Finds joins and pads along the sticks whose parts do not begin where sticks begin."""
 
     id = "unaligned-write"
@@ -39,32 +37,22 @@ class UnalignedWriteRule(Constraint):
         part once outside of the compiled function. A rotation of halves can be written as a product with a constant
         matrix."""
 
-    def applies(self, profile: Profile) -> bool:
-        """Whether the accelerator has sticks."""
-        return profile.stick_bytes is not None
-
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every op that writes parts along the sticks is a root, if one begins within a stick."""
-        joins = [op for op in recording.ops if operators.joins(op.packet) and op.outputs and op.inputs]
-        flow = StickFlow(recording, profile) if joins else None
-        for op in joins:
-            assert flow is not None
+        for op in run.recording.ops:
+            if not operators.joins(op.packet) or not op.outputs or not op.inputs:
+                continue
             result = op.outputs[0]
-            stick = flow.stick_of(result)
+            stick = run.sticks.stick_of(result)
             if stick is None or result.value in {meta.value for meta in op.inputs}:
                 continue
-            unit = max((profile.stick_bytes or 1) // profile.device_bytes(result.dtype, result.element_bytes), 1)
+            unit = run.profile.elements_per_stick(result.dtype, result.element_bytes)
             offset = next((start for start in _starts(op, stick) if misaligned(start, unit)), None)
             if offset is not None:
                 root = roots.of_op(op, wording.operator(op.overload))
                 root.detail = f"at {offset}, and sticks hold {unit} of {result.dtype}"
-                root.facts = CutSticks([offset if isinstance(offset, int) else str(offset)], unit)
+                root.facts = cut_sticks([offset], unit)
                 root.cover(op)
-
-    def facts(self, found: Sequence[Root], profile: Profile) -> CutSticks | None:
-        """Where sticks are cut."""
-        known = [root.facts for root in found if isinstance(root.facts, CutSticks)]
-        return CutSticks([size for facts in known for size in facts.cut_at], known[0].elements_per_stick)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What begins where."""

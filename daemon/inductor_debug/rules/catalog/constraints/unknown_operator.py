@@ -10,9 +10,8 @@ from inductor_debug.accelerators.execution import RunsOn
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.op_execution import OpExecution
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Recording
 
 
 class UnknownOperatorRule(Constraint):
@@ -38,11 +37,10 @@ class UnknownOperatorRule(Constraint):
         """Whether the profile lists what runs."""
         return profile.execution is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every such operator is a root of its own."""
-        execution = OpExecution(recording, profile)
-        for op in recording.ops:
-            found = execution.of(op)
+        for op in run.recording.ops:
+            found = run.execution.of(op)
             if found.place is RunsOn.UNKNOWN:
                 roots.of_op(op, found.subject, Severity.INFORMATION).cover(op)
 

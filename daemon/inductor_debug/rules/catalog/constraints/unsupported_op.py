@@ -10,9 +10,9 @@ from inductor_debug.accelerators.execution import RunsOn
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.op_execution import Executed, OpExecution
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug.rules.judging.op_execution import Executed
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Recording
 
 
 class UnsupportedOpRule(Constraint):
@@ -48,11 +48,10 @@ class UnsupportedOpRule(Constraint):
         """Whether the profile denies anything."""
         return bool(profile.operators) or profile.execution is not None
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Every op that runs neither on the device nor on the host is a root of its own."""
-        execution = OpExecution(recording, profile)
-        for op in recording.ops:
-            found = execution.of(op)
+        for op in run.recording.ops:
+            found = run.execution.of(op)
             if found.place is RunsOn.REFUSED or (found.limit is not None and found.limit.runs is RunsOn.DEVICE):
                 root = roots.of_op(op, found.subject, found.severity)
                 root.detail = _advice(found)
