@@ -10,11 +10,18 @@ import json
 
 from inductor_debug.artifacts.graph_columns import encode
 from inductor_debug_schema import (
+    DeviceLayout,
+    DeviceSpecs,
     Graph,
     GraphDocument,
     GraphKind,
     GraphNode,
+    InsertedKind,
     Kernel,
+    KernelArgument,
+    KernelInsertion,
+    KernelLoop,
+    KernelSpec,
     LinePlace,
     Listing,
     Location,
@@ -23,6 +30,7 @@ from inductor_debug_schema import (
     OperationKind,
     Position,
     Range,
+    SpecOrigin,
     Stage,
     to_wire,
 )
@@ -56,7 +64,27 @@ def _document() -> GraphDocument:
         modules={"": "Model", "layer.0": "Linear"},
         notes=["Nothing here needs a gradient."],
         marks=[Mark("dtype", _DECLARED, "0", ["<b>y</b>"]), Mark("layout", _CALL, "0.forward", ["mm", "relu"])],
+        specs=DeviceSpecs("mock", SpecOrigin.DERIVED, _specs(), ["how work is divided over cores"], ["a note"]),
     )
+
+
+def _specs() -> list[KernelSpec]:
+    layout = DeviceLayout([2, 50, 64], [64, 65, 1], 12800, 6300, 1)
+    weight = KernelArgument("<b>w</b>", False, [65, "s0"], "float16", "sen169_fp16", None, "d1", ["d1//64"], "hbm")
+    return [
+        KernelSpec(
+            "extern_kernels.mm",
+            "aten.mm.default",
+            "0.forward",
+            ["mm"],
+            True,
+            [KernelLoop("d0", 50, 50), KernelLoop("d1", "s0", "64*ceil(s0/64)"), KernelLoop("d2", 65, None, True, 4)],
+            [weight, KernelArgument("mm", True, [50, 65], "float16", "sen169_fp16", layout, "d1")],
+            [KernelInsertion(InsertedKind.RESTICKIFY, 0, 1, 12800), KernelInsertion(InsertedKind.PADDING, 0)],
+            _CALL,
+        ),
+        KernelSpec("", "é", "0.forward", [], remarks=["nobody knows"], step="op0", file="sdsc_0.json"),
+    ]
 
 
 def _fx() -> Graph:

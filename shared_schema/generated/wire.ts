@@ -503,6 +503,17 @@ export interface DeviceLayout {
 }
 
 /**
+ * The specs of all kernels of a document. `left_out` names what they do not say, and `notes` what went wrong.
+ */
+export interface DeviceSpecs {
+  readonly accelerator: string;
+  readonly origin: SpecOrigin;
+  readonly specs: readonly KernelSpec[];
+  readonly left_out?: readonly string[];
+  readonly notes?: readonly string[];
+}
+
+/**
  * `inductorDebug.diff`: one comparison for each target; the documents are artifacts.
  */
 export interface DiffAnswer {
@@ -1087,7 +1098,7 @@ export interface GraphBreak {
  * All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
  *
  * `path` is the file that offers the target, `digest` a short digest of its text. `accelerator` is "" where none was
- * chosen.
+ * chosen. `specs` are what its kernels ask of the accelerator, None where it has no layouts or there are no kernels.
  */
 export interface GraphDocument {
   readonly target: string;
@@ -1102,6 +1113,7 @@ export interface GraphDocument {
   readonly modules?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
   readonly marks?: readonly Mark[];
+  readonly specs?: DeviceSpecs | null;
   readonly schema?: number;
 }
 
@@ -1289,6 +1301,11 @@ export interface Inferred {
 }
 
 /**
+ * What a compiler puts before an operation, so that an argument fits it.
+ */
+export type InsertedKind = "restickify" | "padding";
+
+/**
  * Instances of one class, each compiled as a version of its `forward`, of which torch makes `version_limit`.
  */
 export interface InstanceVersions {
@@ -1352,6 +1369,76 @@ export interface Kernel {
   readonly graph: string;
   readonly nodes?: readonly string[];
   readonly places?: readonly Location[];
+}
+
+/**
+ * One tensor of an operation. `name` is that of the node whose value it is, or what the compiler calls it.
+ *
+ * `shape` and `dtype` are the host's, `device_dtype` is the number format there. `layout` is None where sizes are not
+ * known or the accelerator does not say. `stick_loop` is the loop that runs along the sticks, "" where none does.
+ * `coordinates` are, for each device dimension, expressions in the names of loops; `allocation` says where in memory
+ * the tensor lies. Both are empty where only the compiler would know.
+ */
+export interface KernelArgument {
+  readonly name: string;
+  readonly output: boolean;
+  readonly shape: readonly (number | string)[] | null;
+  readonly dtype: string;
+  readonly device_dtype: string;
+  readonly layout?: DeviceLayout | null;
+  readonly stick_loop?: string;
+  readonly coordinates?: readonly string[];
+  readonly allocation?: string;
+}
+
+/**
+ * A copy of the argument at index `argument` that has to be made before the operation.
+ *
+ * `dimension` is the host dimension along which its sticks have to run or which is padded, `bytes` what the copy takes
+ * on the device; each None where that is not known.
+ */
+export interface KernelInsertion {
+  readonly kind: InsertedKind;
+  readonly argument: number;
+  readonly dimension?: number | null;
+  readonly bytes?: number | null;
+}
+
+/**
+ * One loop of an iteration space: `extent` is how often it runs over the host's tensors, `padded` on the device.
+ *
+ * Both are strings where they are symbolic; `padded` is None where nobody knows. `reduced` says that the results do
+ * not have this dimension. `cores` is over how many cores the work is divided here, None where nobody knows.
+ */
+export interface KernelLoop {
+  readonly name: string;
+  readonly extent: number | string;
+  readonly padded?: number | string | null;
+  readonly reduced?: boolean;
+  readonly cores?: number | null;
+}
+
+/**
+ * One operation of a kernel, in the order in which they run.
+ *
+ * `kernel` is the name of a `Kernel`, "" for an operation that no kernel of Inductor's computes; `graph` is the graph
+ * of `nodes`, which are what the operation computes. `step` is the scheduler node that has it, "" where none does.
+ * `op` is an ATen overload where it was derived, else the compiler's own name. `loops` are empty where the iteration
+ * space is not known; `remarks` say in sentences why something of this row is not. `file` is the one it was read from.
+ */
+export interface KernelSpec {
+  readonly kernel: string;
+  readonly op: string;
+  readonly graph: string;
+  readonly nodes: readonly string[];
+  readonly reduction?: boolean;
+  readonly loops?: readonly KernelLoop[];
+  readonly arguments?: readonly KernelArgument[];
+  readonly inserted?: readonly KernelInsertion[];
+  readonly place?: Location | null;
+  readonly step?: string;
+  readonly remarks?: readonly string[];
+  readonly file?: string;
 }
 
 /**
@@ -2033,6 +2120,11 @@ export interface SizesSeen {
   readonly captures?: readonly SizedCapture[];
   readonly inputs?: string;
 }
+
+/**
+ * Who says so.
+ */
+export type SpecOrigin = "derived" | "compiler";
 
 /**
  * How deep a look at a target went; each stage refines the one before.

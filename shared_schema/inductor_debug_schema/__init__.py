@@ -149,6 +149,15 @@ from inductor_debug_schema.jobs import (
     TargetSetting,
     UntakenSeen,
 )
+from inductor_debug_schema.kernel_specs import (
+    DeviceSpecs,
+    InsertedKind,
+    KernelArgument,
+    KernelInsertion,
+    KernelLoop,
+    KernelSpec,
+    SpecOrigin,
+)
 from inductor_debug_schema.outlines import DefinitionKind, DirectiveDraft, FileOutline, OutlineEntry, Replacement
 from inductor_debug_schema.positions import Location, Position, Range, Related
 from inductor_debug_schema.sizes import FreeSize, SizeSetting, TargetSizes
@@ -241,6 +250,7 @@ __all__ = [
     "ConflictSide",
     "DefinitionKind",
     "DeviceLayout",
+    "DeviceSpecs",
     "Direction",
     "EagerFunction",
     "DirectiveDraft",
@@ -271,9 +281,14 @@ __all__ = [
     "Held",
     "InferenceHint",
     "Inferred",
+    "InsertedKind",
     "InstanceVersions",
     "JobRequest",
     "Kernel",
+    "KernelArgument",
+    "KernelInsertion",
+    "KernelLoop",
+    "KernelSpec",
     "LinePlace",
     "Listing",
     "LiveMemory",
@@ -305,6 +320,7 @@ __all__ = [
     "SizeSetting",
     "SizedCapture",
     "SizesSeen",
+    "SpecOrigin",
     "Stage",
     "StageCaptured",
     "StageFinished",

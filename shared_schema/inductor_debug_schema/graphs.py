@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Union
 
 from inductor_debug_schema.findings import Stage
+from inductor_debug_schema.kernel_specs import DeviceSpecs
 from inductor_debug_schema.positions import Location
 
 
@@ -175,7 +176,7 @@ class GraphDocument:
     """All graphs that one stage captured of one target. `modules` maps dotted paths to class names.
 
     `path` is the file that offers the target, `digest` a short digest of its text. `accelerator` is "" where none was
-    chosen.
+    chosen. `specs` are what its kernels ask of the accelerator, None where it has no layouts or there are no kernels.
     """
 
     target: str
@@ -190,4 +191,5 @@ class GraphDocument:
     modules: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    specs: Union[DeviceSpecs, None] = None
     schema: int = 1

@@ -24,6 +24,7 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4}]
     listings     [{title, language, text, graph: str, lines: i4, places: i4}]
     marks        [{rule, graph: str, place: i4, nodes: i4 strings}]
+    specs        `DeviceSpecs` as on the wire, or null
 
 Readers ignore keys that they do not know; a change that they would misread gets a new `schema`. The TypeScript twin is
 `vscode-extension/webview/graph`; both read `shared_schema/golden/GraphColumns.graph`.
@@ -38,6 +39,7 @@ from typing import Any
 
 import msgpack
 from inductor_debug_schema import (
+    DeviceSpecs,
     Graph,
     GraphDocument,
     GraphKind,
@@ -52,6 +54,8 @@ from inductor_debug_schema import (
     Position,
     Range,
     Stage,
+    from_wire,
+    to_wire,
 )
 
 from inductor_debug.artifacts.columns import NONE, integers, numbers, read_integers, read_lists, read_numbers
@@ -91,6 +95,7 @@ def encode(document: GraphDocument) -> bytes:
             "kernels": kernels,
             "listings": listings,
             "marks": marks,
+            "specs": to_wire(document.specs),
             **tables.columns(),
         }
         return bytes(msgpack.packb(content, use_bin_type=True, unicode_errors="replace"))
@@ -207,6 +212,7 @@ def _document(said: dict[str, Any]) -> GraphDocument:
             for mark in said["marks"]
             for place in _chosen(mark["place"], places)
         ],
+        specs=from_wire(DeviceSpecs, said["specs"]) if said.get("specs") is not None else None,
     )
 
 

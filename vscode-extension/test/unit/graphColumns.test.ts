@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import type { GraphDocument } from "../../../shared_schema/generated/wire.js";
-import { type Document, FormatError, readDocument } from "../../webview/graph/model/columns.js";
+import { type Document, readDocument } from "../../webview/graph/model/columns.js";
 import { KINDS, nameOf, namesIn, placeOf, ROLES, row, word } from "../../webview/graph/model/table.js";
+import { FormatError } from "../../webview/graph/model/values.js";
 import { document as made, encodeDocument, read, transformer } from "./graphDocuments.js";
 
 const GOLDEN = join(import.meta.dirname, "..", "..", "..", "shared_schema", "golden");
@@ -33,9 +34,9 @@ function plain(read: Document): unknown {
 
 /** The same of what was written: names of no earlier node are left out, shapes are text. */
 function expected(document: GraphDocument): unknown {
-  const { target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks } = document;
+  const { target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks, specs } = document;
   return {
-    target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks,
+    target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks, specs,
     graphs: document.graphs.map(({ nodes, ...graph }) => ({
       ...graph,
       nodes: nodes.map(({ name, op, role, detail, place, module, origins, forward, kernels: of, shape, dtype, bytes, flops, written, kind, ...node }, index) => ({

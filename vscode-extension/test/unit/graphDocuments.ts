@@ -148,7 +148,7 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
   let at = 0;
   const ranges = places.values.map((known) => known.range);
   return encode({
-    format: "inductor-debug-graph", schema: 1, target, stage, path, digest, accelerator, torch, modules, notes, graphs, kernels, listings, marks,
+    format: "inductor-debug-graph", schema: 1, target, stage, path, digest, accelerator, torch, modules, notes, graphs, kernels, listings, marks, specs: written.specs ?? null,
     shapes_at: integers([0, ...shapes.values.map((shape) => (at += shape.length))]),
     shapes: floats(sizes),
     place_path: texts(places.values.map((known) => known.path)),

@@ -7,8 +7,10 @@
 
 import { decode } from "@msgpack/msgpack";
 
-import type { GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import type { DeviceSpecs, GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import { readSpecs } from "./specs.js";
 import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "./table.js";
+import { damaged, FormatError, isMap, list, map, optional, type Said, text } from "./values.js";
 
 /** A document with its graphs as tables. */
 export interface Document {
@@ -25,12 +27,9 @@ export interface Document {
   readonly modules: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
   readonly marks: readonly Mark[];
+  /** What the kernels ask of the accelerator. */
+  readonly specs: Required<DeviceSpecs> | null;
 }
-
-/** The content is not a graph file, or not one that this version knows. */
-export class FormatError extends Error {}
-
-type Said = Readonly<Record<string, unknown>>;
 
 const FORMAT = "inductor-debug-graph";
 const SCHEMA = 1;
@@ -61,6 +60,7 @@ export function readDocument(content: ArrayBuffer | Uint8Array): Document {
     modules: Object.fromEntries(Object.entries(map(said["modules"])).map(([path, name]) => [path, text(name)])),
     notes: list(said["notes"], text),
     marks: list(said["marks"], (mark) => readMarks(map(mark), tables)).flat(),
+    specs: optional(said["specs"], readSpecs),
   };
 }
 
@@ -213,27 +213,4 @@ function numbers(said: unknown): Float64Array {
 function binary(said: unknown, width: number): Uint8Array {
   if (!(said instanceof Uint8Array) || said.byteLength % width !== 0) throw damaged();
   return said;
-}
-
-function isMap(value: unknown): value is Said {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function map(value: unknown): Said {
-  if (!isMap(value)) throw damaged();
-  return value;
-}
-
-function list<T>(value: unknown, read: (item: unknown) => T): T[] {
-  if (!Array.isArray(value)) throw damaged();
-  return value.map(read);
-}
-
-function text(value: unknown): string {
-  if (typeof value !== "string") throw damaged();
-  return value;
-}
-
-function damaged(): FormatError {
-  return new FormatError("The graph file is damaged.");
 }
