@@ -4,7 +4,13 @@ from inductor_debug.accelerators.adapter import AcceleratorAdapter as Accelerato
 from inductor_debug.accelerators.adapter import AcceleratorCapabilities as AcceleratorCapabilities
 from inductor_debug.accelerators.adapter import CompilationResult as CompilationResult
 from inductor_debug.accelerators.adapter import CompilerArtifact as CompilerArtifact
+from inductor_debug.accelerators.capabilities import Alignment as Alignment
+from inductor_debug.accelerators.capabilities import ArithmeticFormats as ArithmeticFormats
+from inductor_debug.accelerators.capabilities import CompilerStack as CompilerStack
+from inductor_debug.accelerators.capabilities import Dimensions as Dimensions
 from inductor_debug.accelerators.capabilities import OperatorLimit as OperatorLimit
+from inductor_debug.accelerators.capabilities import Speed as Speed
+from inductor_debug.accelerators.capabilities import StoredAs as StoredAs
 from inductor_debug.accelerators.constraints import AcceleratorConstraint as AcceleratorConstraint
 from inductor_debug.accelerators.constraints import DtypeConstraint as DtypeConstraint
 from inductor_debug.accelerators.constraints import MemoryConstraint as MemoryConstraint

@@ -236,10 +236,12 @@ export interface BisectDocument {
 /**
  * What is to blame, as far as it is known: a backend, and of it the graph, the direction, the pass, the operation.
  *
+ * `part` is the part of the compiler that all rungs together leave in doubt: one that backends may have in common.
  * `pass_` is `pass` in JSON.
  */
 export interface BisectGuilty {
   readonly backend: string;
+  readonly part?: string | null;
   readonly graph?: string | null;
   readonly direction?: Direction | null;
   readonly pass?: string | null;
@@ -289,7 +291,7 @@ export interface BisectRequest {
 }
 
 /**
- * A rung that was climbed.
+ * A rung that was climbed; `versions` are those that it ran with, by package: torch, the backend's own.
  */
 export interface BisectRung {
   readonly backend: string;
@@ -297,6 +299,7 @@ export interface BisectRung {
   readonly state: RungState;
   readonly why: string;
   readonly seconds: number;
+  readonly versions?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -34,16 +34,30 @@ def install(
         modules: sources by module name; each may be indented.
         version: the package's.
     """
-    metadata = folder / f"chips-{version}.dist-info"
+    write_package(folder, "chips", version, {ENTRY_POINTS: adapters}, modules)
+    on_the_path(folder, monkeypatch)
+    return folder
+
+
+def write_package(
+    folder: Path, name: str, version: str, entry_points: dict[str, dict[str, str]], modules: dict[str, str]
+) -> None:
+    """Writes an installed package: its metadata, with entry points by group, and modules, which may be indented."""
+    metadata = folder / f"{name}-{version}.dist-info"
     metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: chips\nVersion: {version}\n")
-    lines = [f"[{ENTRY_POINTS}]", *(f"{name} = {value}" for name, value in adapters.items())]
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = []
+    for group, entries in entry_points.items():
+        lines += [f"[{group}]", *(f"{entry} = {value}" for entry, value in entries.items())]
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    for name, source in modules.items():
-        (folder / f"{name}.py").write_text(dedent(source))
+    for module, source in modules.items():
+        (folder / f"{module}.py").write_text(dedent(source))
+
+
+def on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has this process, and all that it starts, find the packages in a folder."""
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    return folder
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -34,6 +34,7 @@ def test_spyre() -> None:
     assert profile.alignment is None
     assert (profile.cores, profile.span_bytes) == (32, int(255.996 * (1 << 20)))
     assert profile.read_in["torch"] == "2.13"
+    assert profile.backends["spyre"].back_end == profile.backends["sendnn"].back_end
     assert profile.stick_bytes == 128
 
 

@@ -157,7 +157,7 @@ def test_the_usual_ladder_ends_with_the_accelerator() -> None:
 
 def test_transfers_are_climbed_where_they_are_named() -> None:
     assert [rung.backend for rung in ladder(None, ["aot_eager", TRANSFERS])] == [EAGER.backend, "aot_eager", TRANSFERS]
-    assert ladder("spyre", [TRANSFERS])[1].layer is Layer.DATA_TRANSFER
+    assert ladder("spyre", [TRANSFERS])[1].parts[-1].layer is Layer.DATA_TRANSFER
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class Alignment:
     dimensions: Dimensions = Dimensions.ALL
 
     def elements(self, element_bytes: int) -> int:
-        """The number of elements that sizes must be a multiple of; at least 1."""
+        """How many elements of `element_bytes` bytes each sizes must be a multiple of; at least 1."""
         return max(self.amount // max(element_bytes, 1), 1) if self.in_bytes else self.amount
 
 
@@ -116,6 +116,18 @@ class Speed:
 
     bytes_per_second: int | None = None
     operations_per_second: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerStack:
+    """The parts that a backend of `torch.compile` is made of behind Dynamo, in the order in which a graph meets them.
+
+    `front_end` captures and rewrites graphs, `back_end` generates and runs code. Backends that name the same part have
+    it in common: where one of them is right, the part is. A part that is called as a Python package is of its version.
+    """
+
+    front_end: tuple[str, ...] = ()
+    back_end: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +188,8 @@ class Profile:
     of a tensor. `stick_bytes` is the tile of devices that lay the innermost dimension out in sticks. `cores` share the
     work, of which each reaches `span_bytes` of a tensor. `speed` is None where nobody says how fast it is. `execution`
     lists what is known to run, None where only `operators` is known, which says what does not; `allowed` are patterns
-    of operators that are exempt from `operators`. `read_in` says what the profile was learned from.
+    of operators that are exempt from `operators`. `backends` are those of `torch.compile` that compile for the
+    accelerator, by name, with what each is made of. `read_in` says what the profile was learned from.
     """
 
     name: str
@@ -195,6 +208,7 @@ class Profile:
     cores: int | None = None
     span_bytes: int | None = None
     execution: Execution | None = None
+    backends: dict[str, CompilerStack] = field(default_factory=dict)
     read_in: dict[str, str] = field(default_factory=dict)
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()

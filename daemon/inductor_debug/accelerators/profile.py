@@ -20,6 +20,7 @@ from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.document import ProfileError, Table
 from inductor_debug.accelerators.sections import (
     read_alignment,
+    read_backends,
     read_dtypes,
     read_execution,
     read_layout,
@@ -130,7 +131,8 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 _MERGED = (
-    "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic", "execution", "read_in",
+    "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic", "execution", "backends",
+    "read_in",
 )  # fmt: skip
 """The tables that a refinement changes key by key."""
 
@@ -188,7 +190,7 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 _KEYS = (
     "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed",
-    "arithmetic", "execution", "read_in", "operators", "allow",
+    "arithmetic", "execution", "backends", "read_in", "operators", "allow",
 )  # fmt: skip
 
 
@@ -222,6 +224,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         speed=read_speed(table),
         arithmetic=read_arithmetic(table),
         execution=read_execution(table),
+        backends=read_backends(table),
         read_in=read_texts(table, "read_in"),
         operators=tuple(read_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),

@@ -9,6 +9,7 @@ from inductor_debug_schema import Severity
 from inductor_debug.accelerators.capabilities import (
     ELEMENT_BYTES,
     Alignment,
+    CompilerStack,
     Dimensions,
     Layout,
     MatmulOperands,
@@ -72,6 +73,16 @@ def read_alignment(table: Table) -> Alignment | None:
     if amount is None or amount == 1:
         return None
     return Alignment(amount, in_bytes is not None, dimensions)
+
+
+def read_backends(table: Table) -> dict[str, CompilerStack]:
+    """What the accelerator's backends of `torch.compile` are made of; empty where nobody says."""
+    section = table.table("backends")
+    found: dict[str, CompilerStack] = {}
+    for name, entry in (section.entries() if section is not None else {}).items():
+        found[name] = CompilerStack(entry.strings("front_end"), entry.strings("back_end"))
+        entry.finish()
+    return found
 
 
 def read_layout(table: Table) -> Layout | None:

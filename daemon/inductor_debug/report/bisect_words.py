@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from inductor_debug_schema import BisectDocument, BisectVerdict
+from inductor_debug_schema import BisectDocument, BisectRung, BisectVerdict
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
@@ -21,6 +21,11 @@ VERDICTS = {
 def verdict_sentence(document: BisectDocument) -> str:
     """What a bisection comes to: "Net: no layer goes wrong"."""
     return f"{printable(document.target)}: {VERDICTS[document.verdict]}."
+
+
+def versions_told(rung: BisectRung) -> str:
+    """What a rung ran with: "torch 2.13.0, torch_spyre 1.2"."""
+    return ", ".join(f"{package} {version}" for package, version in rung.versions.items())
 
 
 def typed(command: str, places: FileNames) -> str:

@@ -46,23 +46,26 @@ class BisectStep:
 
 @dataclass(frozen=True, slots=True)
 class BisectRung:
-    """A rung that was climbed."""
+    """A rung that was climbed; `versions` are those that it ran with, by package: torch, the backend's own."""
 
     backend: str
     adds: str
     state: RungState
     why: str
     seconds: float
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BisectGuilty:
     """What is to blame, as far as it is known: a backend, and of it the graph, the direction, the pass, the operation.
 
+    `part` is the part of the compiler that all rungs together leave in doubt: one that backends may have in common.
     `pass_` is `pass` in JSON.
     """
 
     backend: str
+    part: Union[str, None] = None
     graph: Union[str, None] = None
     direction: Union[Direction, None] = None
     pass_: Union[str, None] = None

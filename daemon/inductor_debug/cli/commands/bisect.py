@@ -31,6 +31,11 @@ the ladder, unless --backends names another:
   inductor                     Inductor's passes, lowerings and generated code (needs a C++ compiler)
   transfers                    the way to the accelerator's memory and back
   the accelerator              its adapter, or its emulated arithmetic
+  its other backends           where they are installed, and its profile says what they are made of
+
+what went wrong is told by what rungs have in common: a part of a compiler that some rung is right with is not at fault,
+and one that several wrong rungs share is. Of spyre and sendnn, which share their back end, one that is wrong alone
+is wrong in its front end; where both are wrong, the back end (or the model) is at fault.
 
 examples:
   inductor-debug bisect model.py::Net

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import BisectDocument, Finding, to_wire
+from inductor_debug_schema import BisectDocument, BisectRung, Finding, to_wire
 
 from inductor_debug.rules.words.stage_names import stage_name
 
@@ -76,7 +76,7 @@ def _bisection(document: BisectDocument) -> str:
     lines = [f"## Bisection of {document.target}: {document.verdict.value}", "", *rows]
     if document.guilty is not None:
         guilty = to_wire(document.guilty)
-        parts = ("backend", "direction", "graph", "pass", "op", "node")
+        parts = ("backend", "part", "direction", "graph", "pass", "op", "node")
         known = [f"{name} `{guilty[name]}`" for name in parts if guilty[name]]
         lines += ["", f"Guilty: {', '.join(known)}"]
     if document.commands:
@@ -98,9 +98,16 @@ def _checklist(facts: Facts) -> str:
         (True, "home folders, user names and secrets were taken out"),
         (False, "I have searched existing issues (only you can tick this)"),
     ]
+    boxes += [(True, _compared(rung)) for document in facts.bisections for rung in document.ladder]
     lines = [f"- [{'x' if done else ' '}] {words}" for done, words in boxes]
     lines += [f"- not there: {_line(missing)}" for missing in facts.missing]
     return "\n".join(["## Checklist", "", *lines])
+
+
+def _compared(rung: BisectRung) -> str:
+    """A rung's row of the comparison, with the versions that it ran with."""
+    versions = ", ".join(f"{package} {version}" for package, version in rung.versions.items())
+    return f"`{rung.backend}` ({versions or 'versions not known'}): {rung.state.value}; {_line(rung.why)}"
 
 
 def _files(facts: Facts) -> str:

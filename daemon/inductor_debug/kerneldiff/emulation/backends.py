@@ -115,6 +115,23 @@ def resolve(backend: BackendLike, profile: dict[str, Any] | None = None, file: M
     return transparent(emulated(read_profile(document)))
 
 
+def is_offered(name: str, file: ModuleType | None = None) -> bool:
+    """Whether torch, the user's file or an installed adapter has something of that name; nothing of it is loaded."""
+    return name in _torch_backends() or backend_in(file, name) is not None or installed_adapter(name) is not None
+
+
+def compiles(name: str, file: ModuleType | None = None) -> bool:
+    """Whether what `resolve` gives is a compiler, and not the arithmetic of an accelerator.
+
+    Raises:
+        AdapterError: it is an adapter that cannot be loaded.
+    """
+    if name in _torch_backends() or backend_in(file, name) is not None:
+        return True
+    installed = installed_adapter(name)
+    return installed is not None and GuardedAdapter.of(installed).has("compiler")
+
+
 def backend_in(file: ModuleType | None, name: str) -> Callable[..., Any] | None:
     """What `name` calls in a loaded file that may be a backend: no class and no model. None where there is none."""
     found = foreign.namespace(file).get(name) if file is not None else None

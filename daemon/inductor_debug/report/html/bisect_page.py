@@ -18,13 +18,13 @@ from inductor_debug_schema import (
     RungState,
 )
 
-from inductor_debug.report.bisect_words import VERDICTS, typed
+from inductor_debug.report.bisect_words import VERDICTS, typed, versions_told
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, bullets, code, command, page, table, text
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import in_seconds
 
-_COLUMNS = ("Backend", "Adds", "Result", "Why", "Time")
+_COLUMNS = ("Backend", "Adds", "Result", "Why", "Time", "Versions")
 _RUNNING = '<span class="going"><span class="state-spinner" aria-hidden="true"></span>running…</span>'
 _WAITING = '<span class="going">waiting</span>'
 _NOT_RUN = '<span class="ended">not run</span>'
@@ -83,17 +83,18 @@ def _body(document: BisectDocument, places: FileNames, links: Links) -> Iterator
 def _rung(rung: BisectRung) -> tuple[str, ...]:
     state = "pass" if rung.state is RungState.OK else f"<strong>{text(rung.state.value)}</strong>"
     time = text(in_seconds(rung.seconds)).replace(" ", "&nbsp;")
-    return code(rung.backend), text(rung.adds), state, text(rung.why), time
+    return code(rung.backend), text(rung.adds), state, text(rung.why), time, text(versions_told(rung))
 
 
 def _rung_ahead(rung: BisectStep, *, first: bool) -> tuple[str, ...]:
-    return code(rung.backend), text(rung.adds), (_RUNNING if first else _WAITING) + _NOT_RUN, "", ""
+    return code(rung.backend), text(rung.adds), (_RUNNING if first else _WAITING) + _NOT_RUN, "", "", ""
 
 
 def _guilty(guilty: BisectGuilty, links: Links) -> Iterable[tuple[str, str]]:
     direction = "" if guilty.direction is None else text(guilty.direction.value)
     rows = (
         ("Backend", code(guilty.backend)),
+        ("Part", text(guilty.part or "")),
         ("Direction", direction),
         ("Graph", code(guilty.graph or "")),
         ("Pass or lowering", code(guilty.pass_ or "")),

@@ -102,7 +102,9 @@ def _ladder(ladder: list[BisectRung], styler: Styler) -> list[str]:
 
 def _guilty(guilty: BisectGuilty, places: FileNames, sources: ShownTexts, styler: Styler) -> list[str]:
     direction = guilty.direction.value if guilty.direction is not None else None
+    part = guilty.part if guilty.part is not None and guilty.part.casefold() != guilty.backend.casefold() else None
     parts = {
+        "part:": part,
         "in the": direction,
         "graph": guilty.graph,
         "pass:": guilty.pass_,

@@ -20,6 +20,8 @@ def profile_page(profile: Profile, differences: Iterable[str] = ()) -> str:
     if profile.read_in:
         sections += ["## Read in", _items(f"{key}: {value}" for key, value in profile.read_in.items())]
     sections += ["## Numbers and memory", _items(_limits(profile))]
+    if profile.backends:
+        sections += ["## Backends of torch.compile", _items(_backends(profile))]
     if profile.execution is not None:
         sections += _operators(profile.execution)
     if profile.operators:
@@ -50,6 +52,14 @@ def _limits(profile: Profile) -> list[str]:
     if profile.span_bytes is not None:
         found.append(f"{profile.cores or 1} cores, each reaching {in_bytes(profile.span_bytes)} of a tensor")
     return found
+
+
+def _backends(profile: Profile) -> list[str]:
+    return [
+        f"`{name}`: front end {', '.join(stack.front_end) or 'not known'}, "
+        f"back end {', '.join(stack.back_end) or 'not known'}"
+        for name, stack in profile.backends.items()
+    ]
 
 
 def _operators(execution: Execution) -> list[str]:

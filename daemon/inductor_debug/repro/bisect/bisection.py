@@ -31,15 +31,16 @@ from inductor_debug.repro.backend.raising_operation import raising_operation
 from inductor_debug.repro.bisect.bisection_result import Bisection, BisectionOptions, TriedRung
 from inductor_debug.repro.bisect.compiler_passes import Guilty, OutOfTimeError, guilty_pass
 from inductor_debug.repro.bisect.front_end import departure
+from inductor_debug.repro.bisect.known_backends import known_backends, versions_with
 from inductor_debug.repro.bisect.ladder import (
     EAGER,
     TRANSFERS,
     BackendRung,
     Layer,
     State,
-    is_about_the_environment,
     ladder,
 )
+from inductor_debug.repro.bisect.suspects import suspicion
 from inductor_debug.repro.bisect.transfers_task import run_logged
 from inductor_debug.rules.amounts import counted
 
@@ -73,8 +74,9 @@ class Bisector:
     ) -> None:
         self._climbed, self._file = tried, file
         self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
-        self._wanted, self._progress = wanted, progress
-        self._rungs = ladder(accelerator, list(wanted.backends) or None, wanted.reference)
+        self._wanted, self._progress, self._accelerator = wanted, progress, accelerator
+        self._known = known_backends((wanted.reference, *wanted.backends), accelerator, documents, file)
+        self._rungs = ladder(accelerator, wanted.backends, wanted.reference, self._known)
         self._yardstick = EAGER.backend
         self._deadline = time.perf_counter() + wanted.time_limit
         self._gradients = target.training if wanted.gradients is None else wanted.gradients
@@ -117,7 +119,7 @@ class Bisector:
             tried = self._transfers(rung)
         else:
             tried = self._compared(rung, nodes=False)
-        return replace(tried, seconds=time.perf_counter() - started)
+        return replace(tried, seconds=time.perf_counter() - started, versions=versions_with(rung))
 
     def _eager(self, rung: BackendRung) -> TriedRung:
         state = ModelState(self._target, parameters=True)
@@ -177,18 +179,33 @@ class Bisector:
         guilty = next((tried for tried in result.ladder if tried.state is not State.OK), None)
         if guilty is None:
             return
-        missing = guilty.state is State.FAILED and is_about_the_environment(guilty.why)
-        result.verdict = Layer.ENVIRONMENT if missing else guilty.rung.layer
+        missing = guilty.is_missing
         if missing:
             # Something is not installed: what the rungs above say is about the compiler all the same.
             above = result.ladder[result.ladder.index(guilty) + 1 :]
             wrong = next((tried for tried in above if tried.state is State.WRONG), None)
             if wrong is not None:
                 result.notes.append(f"{guilty.rung.backend} could not be tried: {guilty.why}")
-                guilty, result.verdict = wrong, wrong.rung.layer
+                guilty, missing = wrong, False
         before = [tried for tried in result.ladder[: result.ladder.index(guilty)] if tried.state is State.OK]
         result.commands = self._commands(before[-1] if before else None, guilty)
         result.guilty = self._look_into(guilty, result.notes)
+        result.verdict = Layer.ENVIRONMENT if missing else self._suspect(guilty, result)
+
+    def _suspect(self, guilty: TriedRung, result: Bisection) -> Layer:
+        """The layer of the part that goes wrong; names the part, and what would tell it from others."""
+        found = suspicion(guilty, result.ladder)
+        assert result.guilty is not None
+        result.guilty = replace(result.guilty, part=found.part.name)
+        tried = {each.rung.backend for each in result.ladder}
+        others = [name for name in self._known.apart(found.alike, self._accelerator) if name not in tried]
+        if len(found.alike) > 1 and others:
+            alike = ", ".join(part.name for part in found.alike)
+            result.notes.append(
+                f"No rung tells these parts of {guilty.rung.backend} from each other: {alike}. "
+                f"What would, where it is installed: --backends {','.join([*others, guilty.rung.backend])}"
+            )
+        return found.part.layer
 
     def _look_into(self, guilty: TriedRung, notes: list[str]) -> BisectGuilty:
         found = BisectGuilty(backend=guilty.rung.backend, node=guilty.subject or None, **_placed(guilty.place))
@@ -223,7 +240,7 @@ class Bisector:
     def _raised(self, known: BisectGuilty, guilty: TriedRung, notes: list[str]) -> BisectGuilty:
         """The operation that a backend raises at, and the pass or lowering of Inductor that does."""
         backend = self._backend(guilty.rung.backend).graph_compiler
-        if backend is None or guilty.rung.backend == DYNAMO or is_about_the_environment(guilty.why):
+        if backend is None or guilty.rung.backend == DYNAMO or guilty.is_missing:
             return known
         name = guilty.rung.backend
         self._progress(f"{name}: looking for the operation that it raises at")

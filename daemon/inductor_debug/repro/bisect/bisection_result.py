@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import BisectDocument, BisectGuilty, BisectRung, Location
 
 from inductor_debug.kerneldiff.judging.diff_report import DiffReport
-from inductor_debug.repro.bisect.ladder import EAGER, BackendRung, Layer, State
+from inductor_debug.repro.bisect.ladder import EAGER, BackendRung, Layer, State, is_about_the_environment
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,10 @@ class BisectionOptions:
 
 @dataclass(frozen=True)
 class TriedRung:
-    """One rung and how it ended. `report` is the comparison with `reference`, where there was one."""
+    """One rung and how it ended.
+
+    `report` is the comparison with `reference`, where there was one; `versions` are those that it ran with, by package.
+    """
 
     rung: BackendRung
     state: State
@@ -35,10 +38,18 @@ class TriedRung:
     place: Location | None = None
     subject: str = ""
     reference: str = EAGER.backend
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it could not be tried, for want of something on this machine."""
+        return self.state is State.FAILED and is_about_the_environment(self.why)
 
     def on_wire(self) -> BisectRung:
         """A rung of the contract's `bisect` document."""
-        return BisectRung(self.rung.backend, self.rung.adds, self.state, self.why, round(self.seconds, 3))
+        return BisectRung(
+            self.rung.backend, self.rung.adds, self.state, self.why, round(self.seconds, 3), self.versions
+        )
 
 
 @dataclass

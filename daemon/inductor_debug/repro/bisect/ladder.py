@@ -1,16 +1,18 @@
-"""The ladder of backends that a bisection climbs, and which layer of the compiler each rung adds.
+"""The ladder of backends that a bisection climbs, and which parts of a compiler each rung is made of.
 
-Plain data; nothing is compiled here.
+Plain data; nothing is compiled here. What a climb says of the parts is `suspects`' business.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from inductor_debug_schema import BisectVerdict, RungState
 
+from inductor_debug.accelerators.capabilities import CompilerStack
 from inductor_debug.kerneldiff.emulation.backends import DYNAMO
 
 Layer: TypeAlias = BisectVerdict
@@ -18,58 +20,117 @@ State: TypeAlias = RungState
 
 
 @dataclass(frozen=True, slots=True)
+class CompilerPart:
+    """A part of a compiler. Rungs that have one of the same name and layer have it in common."""
+
+    name: str
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True)
 class BackendRung:
-    """One step of the ladder. `adds` says in a few words what it adds to the one before."""
+    """One step of the ladder.
+
+    `adds` says in a few words what it adds to the one before, `parts` are what a model meets in it, in that order.
+    """
 
     backend: str
-    layer: Layer
     adds: str
+    parts: tuple[CompilerPart, ...]
 
 
-EAGER = BackendRung("eager", Layer.ENVIRONMENT, "the model without any compiler")
+EAGER = BackendRung("eager", "the model without any compiler", (CompilerPart("the model", Layer.ENVIRONMENT),))
 TRANSFERS = "transfers"
+_DYNAMO = CompilerPart("Dynamo", Layer.FRONT_END)
+_AOT = (_DYNAMO, CompilerPart("AOTAutograd", Layer.FRONT_END))
+_DECOMPOSED = (*_AOT, CompilerPart("decompositions and partitioner", Layer.FRONT_END))
 _TORCH = (
-    BackendRung(DYNAMO, Layer.FRONT_END, "Dynamo's capture"),
-    BackendRung("aot_eager", Layer.FRONT_END, "AOTAutograd's tracing of forward and backward"),
-    BackendRung("aot_eager_decomp_partition", Layer.FRONT_END, "decompositions and the partitioner"),
-    BackendRung("inductor", Layer.BACK_END, "Inductor's passes, lowerings and generated code"),
+    BackendRung(DYNAMO, "Dynamo's capture", (_DYNAMO,)),
+    BackendRung("aot_eager", "AOTAutograd's tracing of forward and backward", _AOT),
+    BackendRung("aot_eager_decomp_partition", "decompositions and the partitioner", _DECOMPOSED),
+    BackendRung(
+        "inductor",
+        "Inductor's passes, lowerings and generated code",
+        (*_DECOMPOSED, CompilerPart("Inductor", Layer.BACK_END)),
+    ),
 )
 
 
+@dataclass(frozen=True)
+class Backends:
+    """What is known of backends before any is tried.
+
+    Args:
+        stacks: what backends are made of, by name, where an accelerator's profile or adapter says it.
+        emulated: those that are no compilers but an accelerator's arithmetic, emulated here.
+        there: the backends of the accelerator that can be climbed beside it.
+    """
+
+    stacks: Mapping[str, CompilerStack] = field(default_factory=dict)
+    emulated: frozenset[str] = frozenset()
+    there: tuple[str, ...] = ()
+
+    def rung(self, name: str, accelerator: str | None) -> BackendRung:
+        """The rung of a backend, whosever it is."""
+        known = {rung.backend: rung for rung in (EAGER, *_TORCH, transfers_rung(accelerator))}
+        if name in known:
+            return known[name]
+        parts: tuple[CompilerPart, ...]
+        if name in self.emulated:
+            parts = (CompilerPart(f"emulated arithmetic of {name}", Layer.BACK_END),)
+            adds = f"the arithmetic of {name}"
+        else:
+            parts = self._compiled(name)
+            made_of = f": {', '.join(part.name for part in parts)}" if name in self.stacks else ""
+            adds = f"the backend {name}{made_of}"
+        crosses = accelerator is not None and (name == accelerator or name in self.stacks)
+        carried = transfers_rung(accelerator).parts if crosses else ()
+        return BackendRung(name, adds, (_DYNAMO, *carried, *parts))
+
+    def _compiled(self, name: str) -> tuple[CompilerPart, ...]:
+        """A backend of which nobody says what it is made of is one part, which generates and runs code."""
+        stack = self.stacks.get(name, CompilerStack())
+        front = [CompilerPart(each, Layer.FRONT_END) for each in stack.front_end]
+        back = [CompilerPart(each, Layer.BACK_END) for each in stack.back_end]
+        return (*front, *back) or (CompilerPart(name, Layer.BACK_END),)
+
+    def apart(self, parts: Sequence[CompilerPart], accelerator: str | None) -> list[str]:
+        """Backends that have some of the parts and not all, one for each choice: trying them tells the parts apart."""
+        rungs = [*_TORCH, transfers_rung(accelerator), *(self.rung(name, accelerator) for name in self.stacks)]
+        by_shared: dict[frozenset[CompilerPart], str] = {}
+        for rung in rungs:
+            shared = frozenset(rung.parts) & frozenset(parts)
+            if 0 < len(shared) < len(parts):
+                by_shared.setdefault(shared, rung.backend)
+        return [*by_shared.values()]
+
+
+def transfers_rung(accelerator: str | None) -> BackendRung:
+    """The way to an accelerator's memory and back."""
+    there = accelerator or "the accelerator"
+    words = f"the way to the memory of {there} and back"
+    return BackendRung(TRANSFERS, words, (CompilerPart(f"transfers to {there}", Layer.DATA_TRANSFER),))
+
+
 def ladder(
-    accelerator: str | None, backends: list[str] | None = None, reference: str = EAGER.backend
+    accelerator: str | None,
+    named: Sequence[str] = (),
+    reference: str = EAGER.backend,
+    known: Backends = Backends(),
 ) -> list[BackendRung]:
     """The rungs to climb, in order.
 
     Args:
-        accelerator: the accelerator whose transfers and arithmetic come last; None leaves them out.
-        backends: names to climb in place of the usual ones, in the order given; eager always comes first.
+        accelerator: the accelerator whose transfers and backends come last; None leaves them out.
+        named: names to climb in place of the usual ones, in the order given; eager always comes first.
         reference: what the others are compared with. It comes right after eager: what is wrong is no yardstick.
+        known: what is known of backends.
     """
-    rungs = _rungs(accelerator, backends)
-    if reference == EAGER.backend:
-        return rungs
-    known = {rung.backend: rung for rung in (*_TORCH, *rungs)}
-    first = known.get(reference, BackendRung(reference, Layer.BACK_END, f"the backend {reference}"))
-    return [rungs[0], first, *(rung for rung in rungs[1:] if rung.backend != reference)]
-
-
-def _rungs(accelerator: str | None, backends: list[str] | None) -> list[BackendRung]:
-    known = {rung.backend: rung for rung in _TORCH}
-    there = accelerator or "the accelerator"
-    transfers = BackendRung(TRANSFERS, Layer.DATA_TRANSFER, f"the way to the memory of {there} and back")
-    if backends:
-        known[TRANSFERS] = transfers
-        named = [name for name in backends if name != EAGER.backend]
-        own = [known.get(name, BackendRung(name, Layer.BACK_END, f"the backend {name}")) for name in named]
-        return [EAGER, *own]
-    last = []
+    usual = [rung.backend for rung in _TORCH]
     if accelerator is not None:
-        last = [
-            transfers,
-            BackendRung(accelerator, Layer.BACK_END, f"the arithmetic of {accelerator}"),
-        ]
-    return [EAGER, *_TORCH, *last]
+        usual += [TRANSFERS, accelerator, *known.there]
+    names = dict.fromkeys([EAGER.backend, reference, *(named or usual)])
+    return [known.rung(name, accelerator) for name in names]
 
 
 _MISSING = re.compile(
