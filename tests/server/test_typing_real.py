@@ -51,14 +51,23 @@ class Typist:
         await self.done()
 
     def type(self, text: str) -> None:
-        place = {"line": HERE, "character": len(self._line)}
+        column = len(self._line)
         self._line += text
+        self.edit(HERE, column, column, text)
+
+    def edit(self, line: int, start: int, end: int, text: str) -> None:
+        """Puts `text` in place of what stands between two columns of a line."""
         self._version += 1
         self._client.notify(
             "textDocument/didChange",
             {
                 "textDocument": {"uri": self._path.as_uri(), "version": self._version},
-                "contentChanges": [{"range": {"start": place, "end": place}, "text": text}],
+                "contentChanges": [
+                    {
+                        "range": {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}},
+                        "text": text,
+                    }
+                ],
             },
         )
 
@@ -164,3 +173,12 @@ async def test_an_error_is_told_and_what_it_keeps_from_running_stays(typist: Typ
     await typist.done()
     assert "capture-error 13" in typist.problems()
     assert await typist.hints() == hints
+
+
+async def test_a_value_that_raises_has_no_hint_of_what_it_was(typist: Typist) -> None:
+    hints = await typist.hints()
+    declared = MODEL.splitlines()[8].index("64")
+    typist.edit(8, declared, declared + 2, "60")
+    await typist.done()
+    assert "capture-error 12" in typist.problems()
+    assert await typist.hints() == {line: labels for line, labels in hints.items() if line != 12}

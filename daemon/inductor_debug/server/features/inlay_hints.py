@@ -2,6 +2,7 @@
 
 Only where the value is known for sure, only in the range that is asked for, and never more than a message may carry.
 Between two analyses hints stay as they were, moved along with the edits, so that no line jumps while somebody types.
+A value that raised has none, whatever it was before.
 """
 
 from __future__ import annotations
@@ -52,9 +53,26 @@ def _current(server: Server, document: EditorDocument) -> dict[Position, Told]:
     current = _told(server, document)
     ended = update is not None and update.state is AnalysisState.DONE and update.version == document.version
     if not ended or outline_of(document.text) is None:
-        return {**_held(document), **current}
-    document.told = (document.text, current)
-    return current
+        current = {**_held(document), **current}
+    else:
+        document.told = (document.text, current)
+    raised = _raised(update, document) if update is not None else set()
+    return {place: told for place, told in current.items() if place not in raised}
+
+
+def _raised(update: AnalysisUpdate, document: EditorDocument) -> set[Position]:
+    """Where names stand whose values raised when the present text was run."""
+    errors = [
+        found.range.start
+        for found in update.report.findings
+        if found.rule == "capture-error" and found.path == document.path
+    ]
+    outline = outline_of(document.text) if errors and update.version == document.version else None
+    return {
+        binding.place.start
+        for binding in (outline.bindings if outline is not None else ())
+        if any(value.start <= error <= value.end for value in binding.values for error in errors)
+    }
 
 
 def _told(server: Server, document: EditorDocument) -> dict[Position, Told]:
