@@ -70,6 +70,12 @@ test("a capture that takes too long is cancelled, and can be asked for again", a
   await window.screenshot("graph-loading-high-contrast");
   await frame.locator(".state button", { hasText: "Cancel" }).click();
   await until("it says so", async () => (await frame.locator(".state.cancelled").innerText()).includes("Retry"));
+  const [text, ground] = await frame.locator(".state.cancelled button").evaluate((button) => {
+    const { color, backgroundColor } = getComputedStyle(button);
+    return [color, backgroundColor];
+  });
+  expect(ground, "high contrast has no ground behind buttons").toBe("rgba(0, 0, 0, 0)");
+  expect(text).toBe("rgb(255, 255, 255)");
   await until("there is nothing to cancel", async () => !(await frame.locator(".state.loading button").isVisible()));
   rmSync(hold);
   await frame.locator('[aria-label="Capture again"]').click();
