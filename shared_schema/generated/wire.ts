@@ -458,6 +458,17 @@ export interface ConstraintsDocument {
 }
 
 /**
+ * A tensor of which some core has to reach too much: its shape, its sizes on the device, and how many bytes.
+ *
+ * `least_span_bytes` is what it has to reach in the best division among the cores.
+ */
+export interface CoreSpan {
+  readonly spanned_shape: readonly (number | string)[];
+  readonly sizes_on_device: readonly number[];
+  readonly least_span_bytes: number;
+}
+
+/**
  * Operators that run on the host one after the other, and what crosses because of them in a run.
  *
  * `operators_on_device` counts the operations of the run that stay on the device.
@@ -978,7 +989,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;

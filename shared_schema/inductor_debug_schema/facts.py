@@ -381,6 +381,18 @@ class PaddedSticks:
     dtype: str
 
 
+@dataclass(frozen=True, slots=True)
+class CoreSpan:
+    """A tensor of which some core has to reach too much: its shape, its sizes on the device, and how many bytes.
+
+    `least_span_bytes` is what it has to reach in the best division among the cores.
+    """
+
+    spanned_shape: list[Union[int, str]]
+    sizes_on_device: list[int]
+    least_span_bytes: int
+
+
 Facts = Union[
     WrongCall,
     ShapeConflict,
@@ -398,5 +410,6 @@ Facts = Union[
     Restickified,
     PaddedSticks,
     CutSticks,
+    CoreSpan,
 ]
 """What a finding may know of itself."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug.accelerators.device_memory import allocated_layout, layout_in_sticks
 from inductor_debug.accelerators.profile import load_document, read_profile
-from inductor_debug.accelerators.sticks import device_layout, elements_per_stick, tile_dimension
+from inductor_debug.accelerators.sticks import device_layout, elements_per_stick, least_span, tile_dimension
 
 SPYRE = read_profile(load_document("spyre"))
 
@@ -128,3 +128,20 @@ def test_walking_the_device_meets_every_element_of_the_host_once(
     for length in size:
         elements *= length
     assert sorted(met) == list(range(elements))
+
+
+@pytest.mark.parametrize(
+    ("size", "cores", "span"),
+    [
+        ((8192, 64), 32, 8192 // 32 * 128),
+        ((8191, 64), 32, 8191 * 128),
+        ((1, 8195, 256, 64), 32, 8195 // 11 * 256 * 128),
+        ((64, 16, 300, 64), 32, 300 // 2 * 64 * 128),
+        ((16, 2, 64), 32, 128),
+        ((65, 64), 1, 65 * 128),
+        ((), 32, 128),
+    ],
+    ids=str,
+)
+def test_what_a_core_has_to_reach_in_the_best_division(size: tuple[int, ...], cores: int, span: int) -> None:
+    assert least_span(device_layout(size), cores) == span

@@ -51,7 +51,7 @@ CASES = {
     "rank": Case("rank", "x.view(2, 2, 8, 8, 1, 1).exp()", 1, (".view(", ".reshape(4, 64) #"),
                  accelerator=profile(rank={"maximum": 5})),
     "padding": Case("padding", "x[:, :63] * 2", 2, ("63", "64"), accelerator="spyre", inputs=HALF),
-    "cpu-fallback": Case("cpu-fallback", "x.sin()", 1, ("torch.sin(", "torch.exp("), accelerator="spyre", inputs=HALF),
+    "cpu-fallback": Case("cpu-fallback", "x.tril()", 1, (".tril(", ".triu("), accelerator="spyre", inputs=HALF),
     "infinite-constant": Case("infinite-constant", "x + torch.full((64, 64), float('-inf'), dtype=torch.float16)", 1,
                               ('float("-inf")', "-1e4"), accelerator="spyre", inputs=HALF),
     "unknown-operator": Case("unknown-operator", "torch.special.i0(x)", 1, ("torch.i0(", "torch.exp("), inputs=HALF,

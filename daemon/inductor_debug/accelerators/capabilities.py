@@ -189,7 +189,8 @@ class Profile:
     work, of which each reaches `span_bytes` of a tensor. `speed` is None where nobody says how fast it is. `execution`
     lists what is known to run, None where only `operators` is known, which says what does not; `allowed` are patterns
     of operators that are exempt from `operators`. `backends` are those of `torch.compile` that compile for the
-    accelerator, by name, with what each is made of. `read_in` says what the profile was learned from.
+    accelerator, by name, with what each is made of. `read_in` says what the profile was learned from, `differences` in
+    what the accelerator's own software, which was asked, says something else.
     """
 
     name: str
@@ -210,6 +211,7 @@ class Profile:
     execution: Execution | None = None
     backends: dict[str, CompilerStack] = field(default_factory=dict)
     read_in: dict[str, str] = field(default_factory=dict)
+    differences: tuple[str, ...] = ()
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()
 

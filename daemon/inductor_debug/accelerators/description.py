@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from inductor_debug_schema import AcceleratorEntry, AcceleratorKind, AdapterDescription, to_wire
@@ -57,15 +58,22 @@ def described(adapter: InstalledAdapter, *, report: bool = False) -> AdapterDesc
 
 def _sources(adapter: InstalledAdapter) -> list[str]:
     """The files of the adapter's package that were imported for it."""
-    package = adapter.value.partition(":")[0].partition(".")[0].strip()
+    package = adapter.package
     modules = [module for name, module in [*sys.modules.items()] if name == package or name.startswith(f"{package}.")]
     files = {getattr(module, "__file__", None) for module in modules} | {adapter.place() or None}
     return sorted(os.path.abspath(file) for file in files if file)
 
 
-def document_of(description: AdapterDescription) -> dict[str, Any]:
-    """The accelerator's document: no limits at all where its adapter cannot be used, and then `problem` says why."""
+def document_of(description: AdapterDescription, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The accelerator's document; where its adapter cannot be used `problem` says why.
+
+    Args:
+        description: what the adapter said.
+        known: what is known of the accelerator without it, which then holds; None for nothing, so without limits.
+    """
     entry = description.entry
+    if description.capabilities is None and known is not None:
+        return {**known, "source": {**known["source"], "problem": entry.problem}}
     source: dict[str, Any] = {"path": entry.place, "adapter": to_wire(entry), "problem": entry.problem}
     if description.capabilities is not None:
         source["capabilities"] = description.capabilities

@@ -19,17 +19,23 @@ from inductor_debug.system.own_files import trust
 
 ENTRY_POINTS = "inductor_debug.accelerators"
 """The group of entry points that packages offer their adapters in."""
+_SPOKEN_FOR = (("torch_spyre", "spyre", "inductor_debug.accelerators.torch_spyre:TorchSpyre"),)
+"""Packages of accelerators' makers that offer no adapter: whose they are, and the adapter of ours that reads them."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledAdapter:
-    """An adapter as the metadata of its package has it; `value` is its `package.module:attribute`."""
+    """An adapter as the metadata of its package has it; `value` is its `package.module:attribute`.
+
+    `speaks_for` is the package that decides on what it says, where that is not the adapter's own.
+    """
 
     name: str
     value: str
     distribution: str = ""
     version: str = ""
+    speaks_for: str = ""
 
     @property
     def shown(self) -> str:
@@ -37,13 +43,14 @@ class InstalledAdapter:
         package = f" of {self.distribution} {self.version}".rstrip() if self.distribution else ""
         return f"the adapter {self.name!r}{package}"
 
+    @property
+    def package(self) -> str:
+        """The package whose files decide on what the adapter says."""
+        return self.speaks_for or self.value.partition(":")[0].partition(".")[0].strip()
+
     def place(self) -> str:
-        """The file of the package that it lies in; "" where there is none. Nothing is imported."""
-        try:
-            found = importlib.util.find_spec(self.value.partition(":")[0].partition(".")[0].strip())
-        except (ImportError, ValueError):
-            return ""
-        return (found.origin or "") if found is not None else ""
+        """The file of its package; "" where there is none. Nothing is imported."""
+        return _origin(self.package)
 
 
 class AdapterError(Exception):
@@ -51,14 +58,35 @@ class AdapterError(Exception):
 
 
 def installed_adapters() -> list[InstalledAdapter]:
-    """All adapters that this interpreter's packages offer, each name once: the first on the path is the one."""
+    """All adapters that this interpreter's packages offer, each name once: the first on the path is the one.
+
+    A package for which we have an adapter is offered like those that bring their own.
+    """
     importlib.invalidate_caches()  # a package may have been installed since the interpreter started
     found: dict[str, InstalledAdapter] = {}
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         package = entry.dist
         distribution, version = (package.name, package.version) if package is not None else ("", "")
         found.setdefault(entry.name, InstalledAdapter(entry.name, entry.value, distribution, version))
+    for speaks_for, name, value in _SPOKEN_FOR:
+        if name not in found and _origin(speaks_for):
+            found[name] = InstalledAdapter(name, value, speaks_for, _version(speaks_for), speaks_for)
     return list(found.values())
+
+
+def _origin(package: str) -> str:
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return ""
+    return (found.origin or "") if found is not None else ""
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def installed_adapter(name: str) -> InstalledAdapter | None:

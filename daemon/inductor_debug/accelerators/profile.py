@@ -226,6 +226,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         execution=read_execution(table),
         backends=read_backends(table),
         read_in=read_texts(table, "read_in"),
+        differences=(),
         operators=tuple(read_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),
     )

@@ -84,6 +84,23 @@ def tile_dimension(layout: DeviceLayout) -> int:
     return max(len(layout.size) - 3, 0)
 
 
+def least_span(layout: DeviceLayout, cores: int) -> int:
+    """The bytes of the longest piece that one of `cores` has to reach, in the best division of a tensor among them.
+
+    A dimension is divided into equal parts, each a whole number of sticks, and there are at most as many pieces as
+    cores. A piece is as long as its share of the outermost dimension that it has more than one index of, so that
+    dividing an inner one helps only where the outer ones are divided into single indexes.
+    """
+    left, beyond = cores, layout.bytes
+    for size in layout.size[:-1]:
+        beyond //= size or 1
+        parts = max(part for part in range(1, max(min(left, size), 1) + 1) if size % part == 0)
+        if parts < size:
+            return size // parts * beyond
+        left //= parts
+    return beyond
+
+
 def _step(along: int, strides: Sequence[int], size: Sequence[int], capacity: int, stick: int | None) -> int:
     """The host's elements from one index of a device dimension to the next; of sticks no further than the last one."""
     if along != stick:

@@ -12,7 +12,6 @@ import sys
 
 from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.accelerators.profile import ProfileError, read_profile
-from inductor_debug.accelerators.torch_spyre import differences
 from inductor_debug.cli.support.output import Output, add_colour, styler
 from inductor_debug.engine.settings.accelerator_registry import Accelerators
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
@@ -53,8 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     pages = [] if arguments.rule is None else [_of_rule(arguments.rule.strip())]
     if arguments.accelerator is not None:
         registry, interpreter = _registry()
-        profile = read_profile(registry.document(arguments.accelerator, interpreter))
-        pages.append(profile_page(profile, differences(profile) if profile.name == "spyre" else ()))
+        pages.append(profile_page(read_profile(registry.document(arguments.accelerator, interpreter))))
     shown = "\n".join(_page(text, colours) for text in pages) if pages else _overview(colours)
     Output(None, utf8=False).write(shown)
     return 0

@@ -1,9 +1,10 @@
 """The one registry of accelerators: what comes with the tool, what is installed beside torch, and files of the user's.
 
 A name means an installed adapter before a built-in profile, so that the package of an accelerator's makers replaces
-what was known of it here. The adapters are those of the interpreter that runs the models, which need not be ours. Their
-names are metadata; what one can do is asked in a process of that interpreter. Both are kept until files say that they
-may have changed: the folders of packages, the sources of an adapter.
+what was known of it here, which holds again where that adapter fails. The adapters are those of the interpreter that
+runs the models, which need not be ours. Their names are metadata; what one can do is asked in a process of that
+interpreter. Both are kept until files say that they may have changed: the folders of packages, the sources of an
+adapter.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Accelerators:
             return load_document(name_or_path)
         installed = {entry.name: entry for entry in self._installed(interpreter)}
         if name_or_path in installed:
-            return document_of(self._description(installed[name_or_path], interpreter))
+            built_in = load_document(name_or_path) if name_or_path in built_in_names() else None
+            return document_of(self._description(installed[name_or_path], interpreter), built_in)
         if name_or_path in built_in_names():
             return load_document(name_or_path)
         known = sorted({*built_in_names(), *installed})

@@ -9,13 +9,8 @@ from inductor_debug.accelerators.execution import Execution
 from inductor_debug.rules.amounts import in_bytes
 
 
-def profile_page(profile: Profile, differences: Iterable[str] = ()) -> str:
-    """The page.
-
-    Args:
-        profile: what the accelerator can do.
-        differences: where its own software, installed here, says something else than the profile.
-    """
+def profile_page(profile: Profile) -> str:
+    """The page: what the accelerator can do, and where its own software, installed here, changed what was known."""
     sections = [f"# {profile.name}", profile.title]
     if profile.read_in:
         sections += ["## Read in", _items(f"{key}: {value}" for key, value in profile.read_in.items())]
@@ -26,9 +21,8 @@ def profile_page(profile: Profile, differences: Iterable[str] = ()) -> str:
         sections += _operators(profile.execution)
     if profile.operators:
         sections += ["## Conditions", _items(_conditions(profile))]
-    found = list(differences)
-    if found:
-        sections += ["## Where the installed software differs", _items(found)]
+    if profile.differences:
+        sections += ["## Where the installed software differs", _items(profile.differences)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 

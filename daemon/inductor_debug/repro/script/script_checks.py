@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from textwrap import dedent, indent
 
+from inductor_debug_schema import CoreSpan
+
 from inductor_debug.accelerators.capabilities import Dimensions
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.repro.program.constraint_cuts import Slice
@@ -182,9 +184,12 @@ def _padding(found: Slice, profile: Profile) -> Predicate:
 
 
 def _span(found: Slice, profile: Profile) -> Predicate:
-    limit = (profile.span_bytes or 0) * (profile.cores or 1)
-    condition = f"tensor.untyped_storage().nbytes() > {limit}"
-    return _tensors(condition, "{tensor.untyped_storage().nbytes()} bytes"), f"more than {limit} bytes for all cores"
+    facts = found.root.facts
+    assert isinstance(facts, CoreSpan)
+    shape = tuple(facts.spanned_shape)
+    reach = f"one of {profile.cores} cores has to reach {facts.least_span_bytes} bytes"
+    seeks = f"a tensor of shape {shape}, of which {reach}"
+    return _tensors(f"tuple(tensor.shape) == {shape}", "{tuple(tensor.shape)} of {tensor.dtype}"), seeks
 
 
 def _infinity(found: Slice, profile: Profile) -> Predicate:

@@ -170,7 +170,10 @@ def _varies(op: Op, name: str) -> bool:
     return not meta.shape or (meta.shape[-1] != 1 and meta.stride[-1] != 0)
 
 
-def _dimensions(value: Any, rank: int) -> list[int]:
+def _dimensions(value: Any, rank: int) -> Sequence[int]:
+    """The dimensions that an argument names; all of them where it names none, as reductions take it."""
+    if value is None or value == []:
+        return range(rank)
     dims = [value] if isinstance(value, int) else value
     if not isinstance(dims, Sequence) or not rank:
         return []
