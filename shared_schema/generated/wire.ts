@@ -2003,7 +2003,7 @@ export interface Restickified {
 /**
  * What became of a tensor's values on their way to the device and back.
  */
-export type RoundTrip = "same" | "changed" | "not-run";
+export type RoundTrip = "same" | "rounded" | "changed" | "not-run";
 
 /**
  * How many findings a rule has at a severity.
@@ -2529,7 +2529,7 @@ export interface TraceStep {
 }
 
 /**
- * An element that a round trip changes, with its values as text.
+ * An element before and after a round trip, as text.
  */
 export interface TransferExample {
   readonly index: readonly number[];
@@ -2541,7 +2541,9 @@ export interface TransferExample {
  * One tensor at a graph's border; a line of the log that is kept.
  *
  * `shape` and `stride` are in elements. `digest` is of the values in row-major order, "" where there are none.
- * `changed` counts elements that a round trip changes, of which `example` is the first. `line` counts from zero.
+ * `changed` counts elements that come back as something else, `rounded` those that come back as the nearest number of
+ * the device; `example` is the first of the former, else of the latter. `values` are, where they were asked for, the
+ * first and the last elements and the first that differ, in row-major order. `line` counts from zero.
  */
 export interface TransferRow {
   readonly graph: string;
@@ -2562,16 +2564,19 @@ export interface TransferRow {
   readonly path: string | null;
   readonly line: number | null;
   readonly note: string;
+  readonly rounded?: number;
+  readonly values?: readonly TransferExample[];
 }
 
 /**
- * All crossings together; `changed` counts tensors that do not come back as they were.
+ * All crossings together; `changed` and `rounded` count tensors whose round trip ended so.
  */
 export interface TransferSummary {
   readonly transfers: number;
   readonly host_bytes: number;
   readonly device_bytes: number;
   readonly changed: number;
+  readonly rounded?: number;
 }
 
 /**
@@ -2590,6 +2595,8 @@ export interface TransfersAnswer {
 
 /**
  * The transfers of one target. `problem` says why values are missing, `error` what the target raised.
+ *
+ * `values` is how many of a tensor's first and last elements, and of those that differ, were asked for.
  */
 export interface TransfersDocument {
   readonly schema: number;
@@ -2599,6 +2606,7 @@ export interface TransfersDocument {
   readonly summary: TransferSummary;
   readonly problem: string | null;
   readonly error: string | null;
+  readonly values?: number;
 }
 
 /**
@@ -2613,10 +2621,23 @@ export interface TransfersOverview {
 }
 
 /**
+ * Transfers, and how many of a tensor's first and last values, and of those that differ, come along.
+ */
+export interface TransfersRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly format?: PageFormat | null;
+  readonly values?: number;
+}
+
+/**
  * Log what crosses between host and accelerator: the request's, or that of the document `otherwise`.
+ *
+ * `values` is how many of a tensor's first and last elements, and of those that differ, are told.
  */
 export interface TransfersTask {
   readonly otherwise: Readonly<Record<string, unknown>>;
+  readonly values?: number;
 }
 
 /**
@@ -2723,7 +2744,7 @@ export interface Commands {
   readonly "inductorDebug.diff": { readonly request: DiffRequest; readonly answer: DiffAnswer };
   readonly "inductorDebug.repro": { readonly request: ReproRequest; readonly answer: ReproAnswer };
   readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };
-  readonly "inductorDebug.transfers": { readonly request: PageRequest; readonly answer: TransfersAnswer };
+  readonly "inductorDebug.transfers": { readonly request: TransfersRequest; readonly answer: TransfersAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };

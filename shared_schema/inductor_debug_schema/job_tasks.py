@@ -77,9 +77,13 @@ class ReproTask:
 
 @dataclass(frozen=True, slots=True)
 class TransfersTask:
-    """Log what crosses between host and accelerator: the request's, or that of the document `otherwise`."""
+    """Log what crosses between host and accelerator: the request's, or that of the document `otherwise`.
+
+    `values` is how many of a tensor's first and last elements, and of those that differ, are told.
+    """
 
     otherwise: dict[str, Any]
+    values: int = 0
 
 
 @dataclass(frozen=True, slots=True)

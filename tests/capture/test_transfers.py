@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inductor_debug.accelerators.device_memory import allocated_layout
 from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.script_backends.round_trips import to_device, to_host
 from inductor_debug.capture.script_backends.transfer_log import TransferLog
 from inductor_debug.capture.script_backends.transfers import (
     Border,
     RoundTrip,
     Transfer,
     digest_of,
-    to_device,
-    to_host,
     transfer_of,
 )
+from inductor_debug_schema import TransferExample
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytestmark = pytest.mark.torch
@@ -34,10 +34,10 @@ def sent(tensor: torch.Tensor) -> Transfer:
 
 
 def test_half_precision_lies_in_sticks_and_comes_back() -> None:
-    transfer = sent(torch.randn(512, 256, dtype=torch.float16))
+    transfer = sent(torch.ones(512, 256, dtype=torch.float16))
     assert transfer.layout is not None
     assert transfer.layout.size == [4, 512, 64]
-    assert (transfer.round_trip, transfer.changed) == (RoundTrip.SAME, 0)
+    assert (transfer.came_back.outcome, transfer.came_back.changed) == (RoundTrip.SAME, 0)
     assert transfer.host_bytes == transfer.device_bytes == 512 * 256 * 2
 
 
@@ -52,13 +52,54 @@ def test_padding_is_counted() -> None:
 def test_integers_beyond_int32_do_not_come_back() -> None:
     transfer = sent(torch.tensor([1, 2**40 + 5, -3]))
     assert transfer.device_dtype == "int32"
-    assert (transfer.round_trip, transfer.changed) == (RoundTrip.CHANGED, 1)
-    assert transfer.example == ([1], str(2**40 + 5), "5")
+    assert (transfer.came_back.outcome, transfer.came_back.changed) == (RoundTrip.CHANGED, 1)
+    assert transfer.came_back.example == TransferExample([1], str(2**40 + 5), "5")
     assert "cut off" in transfer.note
 
 
+def test_half_precision_is_rounded_to_the_numbers_of_the_device() -> None:
+    fine = 1 + 2**-10
+    transfer = sent(torch.tensor([[1.0, fine], [fine, 0.0]], dtype=torch.float16))
+    back = transfer.came_back
+    assert transfer.device_dtype == "sen169_fp16"
+    assert (back.outcome, back.rounded, back.changed) == (RoundTrip.ROUNDED, 2, 0)
+    assert back.example == TransferExample([0, 1], "1.001", "1.002"), "half way is rounded away from zero"
+    assert "2 rounded, first at [0, 1]: 1.001 -> 1.002" in transfer.line()
+
+
+def test_a_number_that_the_device_cannot_hold_is_no_rounding() -> None:
+    back = sent(torch.tensor([1.0, 2.0**70, 1e-20], dtype=torch.bfloat16)).came_back
+    assert (back.outcome, back.changed, back.rounded) == (RoundTrip.CHANGED, 1, 1)
+    assert back.example == TransferExample([1], "1.181e+21", "inf")
+
+
+def test_single_precision_stays_as_it_is() -> None:
+    transfer = sent(torch.tensor([1 + 2**-20]))
+    assert (transfer.device_dtype, transfer.came_back.outcome) == ("float32", RoundTrip.SAME)
+
+
+def test_values_are_the_first_the_last_and_those_that_differ() -> None:
+    values = torch.arange(20, dtype=torch.int64).reshape(2, 10)
+    values[1, 0] = 2**33
+    told = transfer_of(values.t(), SPYRE, graph="0", to_device=True, border=Border("input", "x"), values=2).came_back
+    assert [(one.index, one.before, one.after) for one in told.values] == [
+        ([0, 0], "0", "0"),
+        ([0, 1], str(2**33), "0"),
+        ([9, 0], "9", "9"),
+        ([9, 1], "19", "19"),
+    ]
+    assert sent(values).came_back.values == [], "unless they are asked for"
+
+
+@pytest.mark.parametrize("values", [torch.tensor(3), torch.zeros(0, 4), torch.ones(1).expand(3, 3), torch.ones(2) * 1j])
+def test_odd_tensors_have_values_too(values: torch.Tensor) -> None:
+    border = Border("input", "x")
+    back = transfer_of(values, SPYRE, graph="0", to_device=True, border=border, values=100).came_back
+    assert (back.outcome, len(back.values)) == (RoundTrip.SAME, values.numel())
+
+
 def test_not_a_number_comes_back_as_itself() -> None:
-    assert sent(torch.tensor([float("nan"), 1.0], dtype=torch.float16)).round_trip is RoundTrip.SAME
+    assert sent(torch.tensor([float("nan"), 1.0], dtype=torch.float16)).came_back.outcome is RoundTrip.SAME
 
 
 def test_a_dtype_that_the_device_has_not_is_said() -> None:
@@ -67,13 +108,13 @@ def test_a_dtype_that_the_device_has_not_is_said() -> None:
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3)], ids=str)
 def test_scalars_and_empty_tensors(shape: tuple[int, ...]) -> None:
-    assert sent(torch.zeros(shape, dtype=torch.float16)).round_trip is RoundTrip.SAME
+    assert sent(torch.zeros(shape, dtype=torch.float16)).came_back.outcome is RoundTrip.SAME
 
 
 def test_a_tensor_without_values_is_described_all_the_same() -> None:
     with FakeTensorMode():
         transfer = sent(torch.empty(4, 64, dtype=torch.float16))
-    assert (transfer.round_trip, transfer.digest) == (RoundTrip.NOT_RUN, "")
+    assert (transfer.came_back.outcome, transfer.digest) == (RoundTrip.NOT_RUN, "")
     assert transfer.layout is not None
 
 

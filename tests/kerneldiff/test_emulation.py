@@ -8,8 +8,8 @@ import pytest
 import torch
 from inductor_debug.accelerators.number_formats import BFLOAT16, FLOAT16, SEN169_FP16
 from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile
+from inductor_debug.capture.tensors.rounding import rounded
 from inductor_debug.kerneldiff.emulation.emulation import EmulatedArithmetic
-from inductor_debug.kerneldiff.metrics.rounding import rounded
 from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
 
 pytestmark = pytest.mark.torch

@@ -21,7 +21,7 @@ from inductor_debug.accelerators.number_formats import (
     Overflow,
     number_format,
 )
-from inductor_debug.kerneldiff.metrics.rounding import rounded
+from inductor_debug.capture.tensors.rounding import rounded
 
 pytestmark = pytest.mark.torch
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.accelerators.number_formats import number_format
-from inductor_debug.kerneldiff.metrics.rounding import rounded
+from inductor_debug.capture.tensors.rounding import rounded
 from inductor_debug.repro.backend.backend_oracle import Manner
 from inductor_debug.repro.backend.emulated_checks import Numbers, arithmetic_text
 from repro_jobs import reproduce

@@ -36,7 +36,7 @@ TRANSFERS = {
     "target": "Net",
     "accelerator": "spyre",
     "transfers": [row(TransferRow, {"name": "x"})],
-    "summary": {"transfers": 1, "host_bytes": 4, "device_bytes": 128, "changed": 0},
+    "summary": {"transfers": 1, "host_bytes": 4, "device_bytes": 128, "changed": 0, "rounded": 0},
     "problem": None,
     "error": None,
 }
@@ -110,12 +110,14 @@ async def test_options_that_make_no_sense_are_refused(
 async def test_transfers_answer_with_the_summary_and_name_the_log(start_editor: Make) -> None:
     editor = await start_editor()
     editor.engine.performed = answered(answer(TransfersDocument, TRANSFERS))
-    result = (await editor.answer(ask(editor, "transfers", target="Net")))["result"]
+    result = (await editor.answer(ask(editor, "transfers", target="Net", values=4)))["result"]
     assert result["transfers"] == [{name: TRANSFERS[name] for name in TRANSFERS if name != "transfers"}]
     assert [artifact["path"] for artifact in result["artifacts"]] == [LOG.path]
     order = editor.engine.calls[-1][2]
     assert isinstance(order.task, TransfersTask)
-    assert order.target == "Net"
+    assert (order.target, order.task.values) == ("Net", 4)
+    error = (await editor.answer(ask(editor, "transfers", target="Net", values=-1)))["error"]
+    assert "expected a number from 0 to 1000, got -1" in error["message"]
 
 
 @pytest.mark.parametrize("command", ["bisect", "transfers"])

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from inductor_debug.accelerators.number_formats import BFLOAT16, FLOAT8_E4M3FN, FLOAT16, SEN169_FP16
-from inductor_debug.kerneldiff.metrics.rounding import rounded
+from inductor_debug.capture.tensors.rounding import rounded
 from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
 
 _TURNS = 7

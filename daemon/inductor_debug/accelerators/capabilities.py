@@ -14,6 +14,7 @@ from typing import Any
 from inductor_debug_schema import DeviceLayout, Severity
 
 from inductor_debug.accelerators.execution import Execution, RunsOn
+from inductor_debug.accelerators.number_formats import NumberFormat, format_of, number_format
 
 ELEMENT_BYTES: dict[str, int] = {
     "bool": 1,
@@ -105,6 +106,23 @@ class ArithmeticFormats:
     flush_denormals: bool = False
     dtypes: frozenset[str] = frozenset()
     infinite_constants: bool = True
+
+    @property
+    def compute_format(self) -> NumberFormat:
+        """The format of inputs and results."""
+        return self._as_flushed(number_format(self.compute))
+
+    @property
+    def accumulate_format(self) -> NumberFormat:
+        """The format in which sums are added up."""
+        return self._as_flushed(number_format(self.accumulate))
+
+    def covers(self, dtype: str) -> bool:
+        """Whether floating-point tensors of `dtype` are of the compute format on the device."""
+        return not self.dtypes or dtype in self.dtypes
+
+    def _as_flushed(self, known: NumberFormat) -> NumberFormat:
+        return known.flushing() if self.flush_denormals else known
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +248,14 @@ class Profile:
     def elements_per_stick(self, dtype: str, element_bytes: int) -> int:
         """How many elements of `dtype`, which take `element_bytes` on the host, one stick holds; 1 without sticks."""
         return max((self.stick_bytes or 1) // self.device_bytes(dtype, element_bytes), 1)
+
+    def format_held(self, dtype: str) -> NumberFormat | None:
+        """The format that the numbers of floating-point tensors of `dtype` have on the device; None of integers."""
+        stored = self.stored_as.get(dtype)
+        own = format_of(dtype if stored is None else stored.dtype)
+        if own is None or self.arithmetic is None or not self.arithmetic.covers(dtype):
+            return own
+        return self.arithmetic.compute_format
 
     @property
     def has_layouts(self) -> bool:

@@ -1,6 +1,6 @@
 """The number formats that accelerators compute in, as plain data: how many bits, which patterns are special.
 
-`kerneldiff.metrics.rounding` rounds tensors to them. Nothing here needs torch, nor that it knows the format.
+`capture.tensors.rounding` rounds tensors to them. Nothing here needs torch, nor that it knows the format.
 """
 
 from __future__ import annotations
@@ -141,6 +141,11 @@ _GENERIC = re.compile(r"e(\d{1,2})m(\d{1,2})")
 def format_names() -> list[str]:
     """The names of all formats that have one; `e8m15` and the like are understood as well."""
     return [known.name for known in _ALL]
+
+
+def format_of(dtype: str) -> NumberFormat | None:
+    """The format of a dtype's numbers, by its name without the `torch.` prefix; None of integers and unknown ones."""
+    return next((known for known in _ALL if known.name == dtype), None)
 
 
 def number_format(name: str) -> NumberFormat:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
@@ -14,8 +14,10 @@ class RoundTrip(str, Enum):
 
     SAME = "same"
     """Every element came back as it was (NaN counts as itself)."""
+    ROUNDED = "rounded"
+    """Some came back as the nearest number that the device has."""
     CHANGED = "changed"
-    """Some did not: the device keeps another dtype."""
+    """Some came back as what no rounding explains: cut off, or beyond what the device can hold."""
     NOT_RUN = "not-run"
     """The tensor has no values (it is fake), or its kind cannot be laid out."""
 
@@ -29,7 +31,7 @@ class Crossing(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class TransferExample:
-    """An element that a round trip changes, with its values as text."""
+    """An element before and after a round trip, as text."""
 
     index: list[int]
     before: str
@@ -41,7 +43,9 @@ class TransferRow:
     """One tensor at a graph's border; a line of the log that is kept.
 
     `shape` and `stride` are in elements. `digest` is of the values in row-major order, "" where there are none.
-    `changed` counts elements that a round trip changes, of which `example` is the first. `line` counts from zero.
+    `changed` counts elements that come back as something else, `rounded` those that come back as the nearest number of
+    the device; `example` is the first of the former, else of the latter. `values` are, where they were asked for, the
+    first and the last elements and the first that differ, in row-major order. `line` counts from zero.
     """
 
     graph: str
@@ -62,21 +66,27 @@ class TransferRow:
     path: Union[str, None]
     line: Union[int, None]
     note: str
+    rounded: int = 0
+    values: list[TransferExample] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class TransferSummary:
-    """All crossings together; `changed` counts tensors that do not come back as they were."""
+    """All crossings together; `changed` and `rounded` count tensors whose round trip ended so."""
 
     transfers: int
     host_bytes: int
     device_bytes: int
     changed: int
+    rounded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransfersDocument:
-    """The transfers of one target. `problem` says why values are missing, `error` what the target raised."""
+    """The transfers of one target. `problem` says why values are missing, `error` what the target raised.
+
+    `values` is how many of a tensor's first and last elements, and of those that differ, were asked for.
+    """
 
     schema: int
     target: str
@@ -85,3 +95,4 @@ class TransfersDocument:
     summary: TransferSummary
     problem: Union[str, None]
     error: Union[str, None]
+    values: int = 0

@@ -61,6 +61,13 @@ class PageRequest(TargetRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TransfersRequest(PageRequest):
+    """Transfers, and how many of a tensor's first and last values, and of those that differ, come along."""
+
+    values: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkspaceRequest:
     """Folders by their URIs; all of the workspace where there are none."""
 

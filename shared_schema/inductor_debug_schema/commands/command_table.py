@@ -37,11 +37,11 @@ from inductor_debug_schema.commands.command_requests import (
     FileRequest,
     GraphRequest,
     OutlineRequest,
-    PageRequest,
     ReportRequest,
     ReproRequest,
     SetSizesRequest,
     TensorsRequest,
+    TransfersRequest,
     WorkspaceRequest,
     WriteBugReportRequest,
 )
@@ -78,7 +78,7 @@ GRAPH = Command[GraphRequest, GraphAnswer]("inductorDebug.graph")
 DIFF = Command[DiffRequest, DiffAnswer]("inductorDebug.diff")
 REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
 BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
-TRANSFERS = Command[PageRequest, TransfersAnswer]("inductorDebug.transfers")
+TRANSFERS = Command[TransfersRequest, TransfersAnswer]("inductorDebug.transfers")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")

@@ -12,6 +12,7 @@ import { revealPlace } from "../common/places.js";
 import type { Action } from "../common/notifications.js";
 import { type OrderPages, pageIn, type PagesContext } from "../pages/orderPages.js";
 import { targetOf } from "../orders/subjects.js";
+import type { Subject } from "../server/protocol.js";
 
 const { t } = vscode.l10n;
 
@@ -66,11 +67,15 @@ async function askForLadder(context: PagesContext): Promise<BisectOptions | unde
 
 async function transfers(context: PagesContext, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Show Transfers"), given, name);
-  if (!subject) return;
+  if (subject) await transfersOf(pages, subject);
+}
+
+async function transfersOf(pages: OrderPages, subject: Subject, values = 0): Promise<void> {
   await pages.carryOut({
     key: `${subject.uri}\n${t("Transfers of {0}", subject.target)}`,
     title: t("Transfers of {0}", subject.target),
-    order: { title: t("Logging transfers of {0}", subject.target), command: "inductorDebug.transfers", request: { ...subject, format: "html" } },
+    order: { title: t("Logging transfers of {0}", subject.target), command: "inductorDebug.transfers", request: { ...subject, values, format: "html" } },
     content: pageIn,
+    withValues: (count) => transfersOf(pages, subject, count),
   });
 }

@@ -41,6 +41,8 @@ export interface PageOrder<C extends PagedCommand> {
   readonly content: (answer: AnswerOf<C>) => Content | Promise<Content>;
   /** Whether pieces of the page come while the order goes on; what has come stays where that does not come to its end. */
   readonly grows?: boolean;
+  /** Carries the order out again with so many values of each tensor, where its page lets one choose that. */
+  readonly withValues?: (count: number) => unknown;
 }
 
 /** What features get that have such pages. */
@@ -84,6 +86,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
   private replaced = false;
   private running: vscode.CancellationTokenSource | undefined;
   private again: () => unknown = () => undefined;
+  private withValues: (count: number) => unknown = () => undefined;
   private about: About | undefined;
 
   constructor(context: Context, panel: vscode.WebviewPanel, closed: () => void) {
@@ -101,6 +104,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     this.again = () => this.carryOut(wanted);
+    this.withValues = wanted.withValues ?? (() => undefined);
     const { uri, target }: About = order.request;
     this.about = { uri, ...(target === undefined ? {} : { target }) };
     this.begin();
@@ -131,6 +135,7 @@ class OrderPage extends PageTab<Heard, ToPage> {
   protected override async hear(message: Heard): Promise<void> {
     if (message.type === "cancel") this.running?.cancel();
     else if (message.type === "copy") await vscode.env.clipboard.writeText(message.text);
+    else if (message.type === "values") await this.withValues(message.count);
     else await this.again();
   }
 

@@ -31,8 +31,9 @@ const TRANSFER: TransferRow = {
   graph: "0", direction: "to-device", role: "input", name: "positions", shape: [8, 512, 768], dtype: "int64", device_dtype: "int32", host_bytes: 25_165_824,
   device_bytes: 12_582_912, layout: { size: [8, 512, 768], stride_map: [393_216, 768, 1], bytes: 16_777_216, padding_bytes: 4_194_304 }, digest: "0123456789abcdef", round_trip: "changed", changed: 1,
   example: { index: [1], before: "1099511627776", after: "0" }, path: PLACE.path, line: 3, note: "",
+  values: [{ index: [0, 0, 0], before: "1", after: "1" }, { index: [0, 0, 1], before: "1099511627776", after: "0" }, { index: [7, 511, 767], before: "7", after: "7" }],
 };
-const CROSSED: TransfersDocument = { schema: 1, target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER) };
+const CROSSED: TransfersDocument = { schema: 1, target: "Attention", accelerator: "spyre", summary: { transfers: 6, host_bytes: 32, device_bytes: 256, changed: 1 }, problem: null, error: null, transfers: Array(6).fill(TRANSFER), values: 1 };
 
 /** The pages as the daemon writes them. */
 const RENDERING = `
@@ -77,7 +78,7 @@ async function open(theme: keyof typeof THEMES, width: number, html: string, sta
     "button-background": button, "button-foreground": "#ffffff", "textCodeBlock-background": block, "progressBar-background": link, ...(theme === "contrast" ? { "button-border": "#6fc3df" } : {}), "contrastBorder": theme === "contrast" ? "#6fc3df" : "transparent",
   }).map(([name, value]) => `--vscode-${name}:${value}`).join(";");
   await page.setContent(`<!DOCTYPE html><html style="${variables}"><head><style>body{background:${background};color:${foreground};font-family:sans-serif;font-size:13px}a{color:${link}}</style><style>${readFileSync(join(OUT, "order.css"), "utf8")}</style></head><body class="${kind}"></body></html>`);
-  await page.evaluate("globalThis.acquireVsCodeApi = () => ({ postMessage: () => {}, setState: () => {} });");
+  await page.evaluate("globalThis.acquireVsCodeApi = () => ({ postMessage: (message) => { (globalThis.told ??= []).push(message); }, setState: () => {} });");
   await page.addScriptTag({ content: readFileSync(join(OUT, "order.js"), "utf8") });
   const said = state.kind === "loading" ? { ...state, since: Date.now() - 12_000 } : state;
   await page.evaluate(([content, now]) => {
@@ -105,3 +106,15 @@ test.each(STATES.flatMap(([name, html, state, buttons]) => LOOKS.map(([theme, wi
     if (state.kind !== "shown") expect(await page.locator("body").innerText()).toContain("Bisecting Attention");
   },
 );
+
+test("transfers show values beside each other, and one chooses how many", async () => {
+  const { page } = await open("dark", 900, TRANSFERRED, SHOWN);
+  const choice = page.getByLabel("Of each tensor:");
+  expect(await choice.inputValue()).toBe("1");
+  await page.locator("summary").first().click();
+  const cells = await page.locator("details[open] tbody td").allInnerTexts();
+  expect(cells).toEqual(["[0, 0, 0]", "1", "1", "", "[0, 0, 1]", "1099511627776", "0", "differs", "…", "", "", "", "[7, 511, 767]", "7", "7", ""]);
+  await page.screenshot({ path: join(SCREENSHOTS, "order-values.png"), animations: "disabled" });
+  await choice.selectOption("16");
+  expect(await page.evaluate("globalThis.told.at(-1)")).toEqual({ type: "values", count: 16 });
+});

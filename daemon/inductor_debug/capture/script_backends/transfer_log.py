@@ -26,10 +26,13 @@ VARIABLE = "INDUCTOR_DEBUG_TRANSFERS"
 
 
 class TransferLog:
-    """Tells `listener` of each transfer as it happens; graphs are numbered in the order in which they were captured."""
+    """Tells `listener` of each transfer as it happens; graphs are numbered in the order in which they were captured.
 
-    def __init__(self, profile: Profile, listener: Callable[[Transfer], None]) -> None:
-        self._profile = profile
+    `values` is how many of a tensor's first and last elements, and of those that differ, are told.
+    """
+
+    def __init__(self, profile: Profile, listener: Callable[[Transfer], None], values: int = 0) -> None:
+        self._profile, self._values = profile, values
         self._listener = listener
         self._graphs = 0
 
@@ -63,7 +66,10 @@ class TransferLog:
 
     def _note(self, graph: str, to_device: bool, border: Border, value: Any) -> None:
         if isinstance(value, torch.Tensor):
-            self._listener(transfer_of(value, self._profile, graph=graph, to_device=to_device, border=border))
+            transfer = transfer_of(
+                value, self._profile, graph=graph, to_device=to_device, border=border, values=self._values
+            )
+            self._listener(transfer)
 
 
 def logged(graph_module: GraphModule, profile: Profile, environment: Mapping[str, str] = os.environ) -> Any:

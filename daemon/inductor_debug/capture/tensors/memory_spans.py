@@ -1,4 +1,4 @@
-"""How much memory a tensor reaches over: from the first element that it shows to the last, gaps included.
+"""How much memory a tensor reaches over, gaps included, and in which order its dimensions lie there.
 
 Sizes and strides are all it takes, so it holds for fake tensors and for tensors that are not there. Nothing is read.
 """
@@ -21,3 +21,11 @@ def extent(tensor: torch.Tensor) -> tuple[int, int]:
     """The first byte of its memory that a strided tensor uses, and the one after the last."""
     first = int(tensor.storage_offset())
     return first * tensor.itemsize, (first + span(tensor.shape, tensor.stride())) * tensor.itemsize
+
+
+def memory_order(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost; those of size 1 stay where they are written."""
+    if tensor.is_contiguous():
+        return tuple(range(tensor.dim()))
+    strides = tensor.stride()
+    return tuple(sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension]))

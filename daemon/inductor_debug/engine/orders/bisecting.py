@@ -10,6 +10,8 @@ from inductor_debug.engine.settings.settings import Settings
 
 BISECT_SECONDS = 900.0
 """How long a bisection may take; Inductor builds a kernel for each thing that it is asked to leave out."""
+MOST_VALUES = 1000
+"""Of one tensor; a document has those of every tensor that crosses."""
 _SPARE_SECONDS = 30.0
 """Kept back from that for the answer, so that a long search ends with one."""
 
@@ -53,6 +55,16 @@ def bisect_order(options: BisectOptions, settings: Settings, *, timeout: float |
     return Order(task, seed=options.seed or 0, timeout=seconds)
 
 
-def transfers_order(*, timeout: float | None = None) -> Order:
-    """The order for a log of what crosses to the accelerator and back: to `mock` where the settings choose none."""
-    return Order(TransfersTask(load_document("mock")), timeout=timeout)
+def transfers_order(*, values: int = 0, timeout: float | None = None) -> Order:
+    """The order for a log of what crosses to the accelerator and back: to `mock` where the settings choose none.
+
+    Args:
+        values: how many of a tensor's first and last elements, and of those that differ, are told.
+        timeout: seconds for the whole order.
+
+    Raises:
+        ValueError: `values` is no number from 0 to `MOST_VALUES`.
+    """
+    if not 0 <= values <= MOST_VALUES:
+        raise ValueError(f"values: expected a number from 0 to {MOST_VALUES}, got {values}")
+    return Order(TransfersTask(load_document("mock"), values), timeout=timeout)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from inductor_debug.accelerators.number_formats import NumberFormat
-from inductor_debug.kerneldiff.metrics.rounding import rounded
+from inductor_debug.capture.tensors.rounding import rounded
 
 _aten = torch.ops.aten
 

@@ -19,13 +19,13 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from inductor_debug.accelerators.capabilities import Profile
-from inductor_debug.accelerators.number_formats import FLOAT32, NumberFormat, number_format
+from inductor_debug.accelerators.number_formats import FLOAT32, NumberFormat
 from inductor_debug.accelerators.sticks import STICK_BYTES, elements_per_stick
+from inductor_debug.capture.tensors.rounding import rounded
 from inductor_debug.kerneldiff.emulation.accumulation import Accumulator
 from inductor_debug.kerneldiff.emulation.rounded_constants import Constants
 from inductor_debug.kerneldiff.execution.higher_order import Mode
 from inductor_debug.kerneldiff.execution.node_graphs import plainly
-from inductor_debug.kerneldiff.metrics.rounding import rounded
 
 _NARROW = frozenset({torch.float16, torch.bfloat16})
 
@@ -73,9 +73,7 @@ class EmulatedArithmetic:
                 "profile says it (spyre), or a profile of your own with a table [arithmetic] and the key compute, such "
                 "as compute = 'bfloat16'"
             )
-        compute, accumulate = number_format(formats.compute), number_format(formats.accumulate)
-        if formats.flush_denormals:
-            compute, accumulate = compute.flushing(), accumulate.flushing()
+        compute, accumulate = formats.compute_format, formats.accumulate_format
         width = max((1 + compute.exponent_bits + compute.mantissa_bits) // 8, 1)
         stored = profile.stored_as.get("int64")
         return cls(

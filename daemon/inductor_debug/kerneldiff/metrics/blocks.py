@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from inductor_debug.capture.tensors.memory_spans import memory_order
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -93,11 +95,3 @@ def _places(shape: torch.Size, elements: int) -> Iterator[tuple[int, tuple[int |
     for number, outer in enumerate(itertools.product(*(range(size) for size in shape[:split]))):
         for row in range(0, shape[split], rows):
             yield (number * shape[split] + row) * width, (*outer, slice(row, row + rows))
-
-
-def memory_order(tensor: Tensor) -> tuple[int, ...]:
-    """The dimensions from the outermost in memory to the innermost; those of size 1 stay where they are written."""
-    if tensor.is_contiguous():
-        return tuple(range(tensor.dim()))
-    strides = tensor.stride()
-    return tuple(sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension]))

@@ -67,6 +67,11 @@ def chooses_accelerator(html: str, accelerator: str) -> str:
     return f'<span data-accelerator="{text(accelerator)}">{html}</span>'
 
 
+def chooses_values(html: str, chosen: int) -> str:
+    """What an editor turns into a choice of how many values of each tensor are shown; `chosen` are shown now."""
+    return f'<span data-values="{chosen}">{html}</span>'
+
+
 def bullets(items: Iterable[str]) -> str:
     """A list of items that are HTML already."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import Crossing, Position, Range, RoundTrip, TransferRow, TransfersDocument
 
 from inductor_debug.report.file_names import FileNames
-from inductor_debug.report.html.markup import Links, bullets, code, page, table, text
+from inductor_debug.report.html.markup import Links, bullets, chooses_values, code, page, table, text, texts
 from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.transfer_words import kind_of, rounded_told, values_told
 from inductor_debug.rules.amounts import counted, in_bytes
 
 MOST_ROWS = 1000
@@ -21,6 +22,7 @@ _COLUMNS = ("Graph", "Direction", "Tensor", "Type", "On the device", "Padding", 
 _DIRECTIONS = {Crossing.TO_DEVICE: "to device", Crossing.TO_HOST: "to host"}
 _ROUND_TRIPS = {
     RoundTrip.SAME: "same",
+    RoundTrip.ROUNDED: "rounded",
     RoundTrip.CHANGED: "<strong>changed</strong>",
     RoundTrip.NOT_RUN: "not run",
 }
@@ -63,6 +65,7 @@ def _body(document: TransfersDocument, links: Links, most_rows: int) -> Iterator
     yield f"<h1>{text(_title(document))}</h1>"
     yield f"<p>{text(f'{amount}, {host} on the host, {device}.')}</p>"
     yield from (f"<p><strong>{text(said)}</strong></p>" for said in (document.problem, document.error) if said)
+    yield from (f"<p>{text(words)}</p>" for words in rounded_told(document))
     if changed:
         yield "<h2>What does not come back as it was</h2>"
         yield bullets(_change(transfer, links) for transfer in changed)
@@ -72,6 +75,11 @@ def _body(document: TransfersDocument, links: Links, most_rows: int) -> Iterator
     if len(transfers) > len(shown):
         all_of_them = counted(len(transfers), "transfer")
         yield f"<p>{text(f'The log has more: {all_of_them}.')}</p>"
+    if shown:
+        yield "<h2>Values</h2>"
+        said = f"{code('--values N')} shows the first and the last N of each tensor, and the first N that differ."
+        yield f"<p>{chooses_values(said, document.values)}</p>"
+    yield from (_values(transfer) for transfer in shown if transfer.values)
 
 
 def _row(transfer: TransferRow, links: Links) -> tuple[str, ...]:
@@ -87,6 +95,13 @@ def _row(transfer: TransferRow, links: Links) -> tuple[str, ...]:
         text(transfer.digest[:8]),
         _ROUND_TRIPS[transfer.round_trip],
     )
+
+
+def _values(transfer: TransferRow) -> str:
+    """What the host has and what the device would hold."""
+    rows = [texts(row) for row in values_told(transfer)]
+    head = f"{text(transfer.role)} {code(transfer.name)}, {text(kind_of(transfer))}"
+    return f"<details><summary>{head}</summary>{table(('Index', 'Host', 'Device', ''), rows)}</details>"
 
 
 def _change(transfer: TransferRow, links: Links) -> str:

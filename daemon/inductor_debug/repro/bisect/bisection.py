@@ -137,14 +137,17 @@ class Bisector:
         state.finish()
         if error:
             return TriedRung(rung, State.FAILED, error, 0.0)
-        changed = [transfer for transfer in transfers if transfer.round_trip is RoundTrip.CHANGED]
+        changed = [transfer for transfer in transfers if transfer.came_back.outcome is RoundTrip.CHANGED]
         if not changed:
-            return TriedRung(rung, State.OK, f"All {len(transfers)} tensors come back as they were.", 0.0)
+            near = sum(transfer.came_back.outcome is RoundTrip.ROUNDED for transfer in transfers)
+            but = f", {near} of them rounded to the numbers that {self._profile.name} has" if near else ""
+            return TriedRung(rung, State.OK, f"All {len(transfers)} tensors come back as they were{but}.", 0.0)
         first = changed[0]
-        index, before, after = first.example or ([], "", "")
+        example = first.came_back.example
+        which = f" ({example.before} at {example.index} becomes {example.after})" if example is not None else ""
         why = (
             f"{first.role} {first.name} does not come back as it was: {first.dtype} is kept as {first.device_dtype}, "
-            f"and {counted(first.changed, 'element')} of it changed ({before} at {index} becomes {after})."
+            f"and {counted(first.came_back.changed, 'element')} of it changed{which}."
         )
         return TriedRung(rung, State.WRONG, why, 0.0, place=first.place, subject=first.name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -52,8 +53,11 @@ def _log(opened: OpenFile, candidate: Candidate) -> list[Finding]:
     subject = opened.fake(candidate) if isinstance(target, str) else target
     opened.emit(Progressed(f"running {candidate.name}"))
     profile = _accelerator(opened)
-    error = run_logged(subject, profile, transfers.append)
-    opened.emit(Answered(candidate.name, document_of(candidate.name, profile.name, transfers, problem, error)))
+    task = opened.request.task
+    assert isinstance(task, TransfersTask)
+    error = run_logged(subject, profile, transfers.append, task.values)
+    document = document_of(candidate.name, profile.name, transfers, problem, error)
+    opened.emit(Answered(candidate.name, replace(document, values=task.values)))
     lines = "".join(json.dumps(to_wire(transfer.on_wire())) + "\n" for transfer in transfers)
     opened.emit(
         ArtifactMade(
@@ -72,9 +76,9 @@ def _accelerator(opened: OpenFile) -> Profile:
     return read_profile(task.otherwise)
 
 
-def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transfer], None]) -> str:
+def run_logged(target: BuiltTarget, profile: Profile, listener: Callable[[Transfer], None], values: int = 0) -> str:
     """Compiles and runs a target with its transfers told; returns what it raised, in one line, or ""."""
-    log = TransferLog(profile, listener)
+    log = TransferLog(profile, listener, values)
 
     def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         return log.wrap(graph_module, lambda argument: _declared(target, argument))
@@ -110,7 +114,8 @@ def document_of(
             transfers=len(transfers),
             host_bytes=sum(transfer.host_bytes for transfer in transfers),
             device_bytes=sum(transfer.device_bytes for transfer in transfers),
-            changed=sum(transfer.round_trip is RoundTrip.CHANGED for transfer in transfers),
+            changed=sum(transfer.came_back.outcome is RoundTrip.CHANGED for transfer in transfers),
+            rounded=sum(transfer.came_back.outcome is RoundTrip.ROUNDED for transfer in transfers),
         ),
         problem=problem or None,
         error=error or None,

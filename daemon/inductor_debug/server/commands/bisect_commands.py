@@ -12,7 +12,7 @@ from inductor_debug_schema import (
     TransfersDocument,
     TransfersOverview,
 )
-from inductor_debug_schema.commands.command_requests import BisectRequest, PageRequest
+from inductor_debug_schema.commands.command_requests import BisectRequest, TransfersRequest
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.engine.orders.bisecting import bisect_order, transfers_order
@@ -54,10 +54,13 @@ async def bisect(call: Call[BisectRequest]) -> BisectAnswer:
     return with_page(server, answer, performed.report.path, performed.text, partial(bisect_page, documents))
 
 
-async def transfers(call: Call[PageRequest]) -> TransfersAnswer:
+async def transfers(call: Call[TransfersRequest]) -> TransfersAnswer:
     """Logs transfers; answers with an overview of each target, and with a page where the request has a `format`."""
     request = call.request
-    order = replace(transfers_order(), target=request.target)
+    try:
+        order = replace(transfers_order(values=request.values), target=request.target)
+    except ValueError as error:
+        raise RequestError(str(error), INVALID_PARAMS) from error
     performed = await perform(call, order, title="Logging transfers")
     documents = performed.documents(TransfersDocument)
     overviews = [

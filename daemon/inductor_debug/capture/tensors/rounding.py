@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from inductor_debug.accelerators.number_formats import NumberFormat, Overflow, Ties
-from inductor_debug.kerneldiff.metrics.blocks import memory_order
+from inductor_debug.capture.tensors.memory_spans import memory_order
 
 _BLOCK = 32_000
 """Elements rounded together: their buffers fit the second-level cache, and torch starts no threads for so few."""
