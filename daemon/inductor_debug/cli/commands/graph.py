@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 
 from inductor_debug_schema import GraphDocument, Stage
 
@@ -11,6 +12,7 @@ from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
 from inductor_debug.cli.support.captured import documents_of, is_artifact, read_graph, statistics_of
 from inductor_debug.cli.support.console import CommandError, say
+from inductor_debug.cli.support.imported import read_imported
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
@@ -35,6 +37,8 @@ examples:
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
   inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
   inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg
+  inductor-debug graph --artifacts torch_compile_debug/      what a compile of yours has written, tied to your source
+  inductor-debug graph --artifacts trace/::0/0 --format json
 
 stages:
   mock       what Dynamo captures, before autograd
@@ -43,6 +47,10 @@ stages:
 
 A page (`html`) has all stages down to the one named, with their findings; other formats have that stage alone. A kept
 graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.
+
+without a Python file, `--artifacts DIR` reads what a compiler has written, and runs nothing:
+  a folder of TORCH_COMPILE_DEBUG=1, a folder or log of TORCH_TRACE, kernel files and a spyre_provenance.json of
+  torch-spyre. Each compile is a document; DIR::NAME chooses one. Files that were not understood are named.
 
 exit codes: 0, or 2 where nothing was captured
 """
@@ -53,7 +61,7 @@ FAILURES = (ConfigurationError, ArtifactError, PageError)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
-    add_subject(parser)
+    add_subject(parser, optional=True)
     parser.add_argument("--stage", choices=STAGES, help="how far down to go (default: mock; for html: inductor)")
     add_output(parser, FORMATS, "readable")
     add_run_arguments(parser)
@@ -81,6 +89,8 @@ def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
 
 def _shown(arguments: argparse.Namespace) -> str:
     words = arguments.subject
+    if words is None:
+        return _imported(arguments)
     if is_artifact(words, SUFFIX):
         return _rendered(arguments, FileTarget(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
@@ -97,6 +107,28 @@ def _shown(arguments: argparse.Namespace) -> str:
         names = ", ".join(f"{subject.shown}::{target}" for target in targets)
         raise CommandError(f"there are several targets; name one of {names}")
     return _rendered(arguments, subject, documents, done)
+
+
+def _imported(arguments: argparse.Namespace) -> str:
+    """What a compiler has written, in place of what we capture."""
+    if not arguments.artifacts:
+        raise CommandError("name a Python file, or with --artifacts what a compiler has written")
+    if arguments.stage:
+        raise CommandError(
+            "--stage says how far to go with a Python file; what a compiler has written is as deep as it is"
+        )
+    imported = read_imported(arguments.artifacts)
+    if arguments.format != "json" and not arguments.quiet:
+        for note in imported.unread:
+            say(note)
+    documents = imported.documents
+    if arguments.format != "readable":
+        if len(documents) > 1:
+            names = ", ".join(f"{imported.path}::{document.target}" for document in documents)
+            raise CommandError(f"there are several compiles; name one of {names}")
+        documents = [replace(documents[0], notes=[*documents[0].notes, *imported.unread])]
+    subject = FileTarget(imported.path, os.path.abspath(imported.path))
+    return _rendered(arguments, subject, [(document, b"") for document in documents], None)
 
 
 def _reason(done: Done) -> str:

@@ -13,9 +13,14 @@ from inductor_debug.engine.orders.file_targets import FileTarget, FileTargetErro
 ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"
 
 
-def add_subject(parser: argparse.ArgumentParser) -> None:
-    """Adds the argument `subject`."""
-    parser.add_argument("subject", metavar="FILE[::TARGET]", help="a Python file, and a target that it offers")
+def add_subject(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Adds the argument `subject`; None where it is `optional` and left out."""
+    parser.add_argument(
+        "subject",
+        metavar="FILE[::TARGET]",
+        nargs="?" if optional else None,
+        help="a Python file, and a target that it offers",
+    )
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
