@@ -2383,7 +2383,7 @@ export interface TensorRow {
  *
  * `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
  * operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `symbols` are the numbers
- * of sizes that were not fixed.
+ * of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`, from its own code.
  */
 export interface TensorTimeline {
   readonly operations: number;
@@ -2396,6 +2396,8 @@ export interface TensorTimeline {
   readonly statements?: readonly TimelineStatement[];
   readonly names?: readonly TimelineName[];
   readonly symbols?: Readonly<Record<string, number>>;
+  readonly accelerator?: string;
+  readonly layouts?: readonly DeviceLayout[];
 }
 
 /**
@@ -2490,7 +2492,9 @@ export interface TimelineStorage {
  * last Python reference to it went away, `reads` the operations that were given it. `base` is the tensor of which it
  * is a view, `declared` the place that declares it, each -1 where there is none. `dims` are names of its dimensions,
  * empty where nothing names one; `sizes` is empty where a size is not known at all. `order` says how its elements lie:
- * "contiguous", "channels last", "broadcast" or "strided". `storage` and `base` are indexes into the timeline's lists.
+ * "contiguous", "channels last", "broadcast" or "strided". `stick` is the dimension that lies in sticks where an
+ * accelerator has them, -1 where none does; `layout` is how the accelerator's own code lays it out, -1 where that was
+ * not asked. `storage`, `base` and `layout` are indexes into the timeline's lists.
  */
 export interface TimelineTensor {
   readonly storage: number;
@@ -2510,6 +2514,8 @@ export interface TimelineTensor {
   readonly base: number;
   readonly declared: number;
   readonly reads: readonly number[];
+  readonly stick?: number;
+  readonly layout?: number;
 }
 
 /**

@@ -37,7 +37,9 @@ class TimelineTensor:
     last Python reference to it went away, `reads` the operations that were given it. `base` is the tensor of which it
     is a view, `declared` the place that declares it, each -1 where there is none. `dims` are names of its dimensions,
     empty where nothing names one; `sizes` is empty where a size is not known at all. `order` says how its elements lie:
-    "contiguous", "channels last", "broadcast" or "strided". `storage` and `base` are indexes into the timeline's lists.
+    "contiguous", "channels last", "broadcast" or "strided". `stick` is the dimension that lies in sticks where an
+    accelerator has them, -1 where none does; `layout` is how the accelerator's own code lays it out, -1 where that was
+    not asked. `storage`, `base` and `layout` are indexes into the timeline's lists.
     """
 
     storage: int
@@ -57,6 +59,8 @@ class TimelineTensor:
     base: int
     declared: int
     reads: list[int]
+    stick: int = -1
+    layout: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class TensorTimeline:
 
     `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
     operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `symbols` are the numbers
-    of sizes that were not fixed.
+    of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`, from its own code.
     """
 
     operations: int
@@ -121,6 +125,8 @@ class TensorTimeline:
     statements: list[TimelineStatement] = field(default_factory=list)
     names: list[TimelineName] = field(default_factory=list)
     symbols: dict[str, int] = field(default_factory=dict)
+    accelerator: str = ""
+    layouts: list[DeviceLayout] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

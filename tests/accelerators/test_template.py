@@ -115,6 +115,17 @@ def test_transfers_lay_tensors_out_as_it_says(interpreter: str, project: Path) -
     assert rows["x"]["size"][-1] == 16, "a burst of 64 bytes"
 
 
+def test_the_tensors_at_a_line_lie_as_it_says(interpreter: str, project: Path) -> None:
+    line = next(
+        number for number, text in enumerate((project / "model.py").read_text().split("\n"), 1) if "gelu(" in text
+    )
+    document = answered(interpreter, project, "tensors", f"model.py:{line}", "--accelerator", "tinychip")
+    rows = {row["label"]: row["layout"] for row in document["rows"]}
+    assert rows["wide.bias"] is None, "vectors lie as on the host"
+    assert (rows["hidden"]["size"][-1], rows["wide.weight"]["size"][-1]) == (16, 16), "a burst of 64 bytes"
+    assert document["memory"]["device_bytes"] > 0
+
+
 def test_a_bug_report_has_its_versions_and_logs(interpreter: str, project: Path) -> None:
     words = ("bug-report", "model.py", "--accelerator", "tinychip", "--no-bisect", "--yes", "-o", "report.zip")
     run(interpreter, project, *words)

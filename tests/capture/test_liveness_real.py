@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from capture_targets import build
+from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.stages.preview import run_preview
@@ -135,7 +136,7 @@ def told(folder: Path, source: str, *, gradients: bool, training: bool) -> tuple
     target, sources = build(folder, source, training=training)
     with torch.set_grad_enabled(gradients):
         recording = run_preview(target, sources).recording
-    timeline = timeline_of(recording, Codes(sources.text))
+    timeline = timeline_of(recording, Codes(sources.text), read_profile(load_document("none")))
     assert timeline is not None
     return [op.overload for op in recording.ops], timeline
 

@@ -50,7 +50,8 @@ MODEL = """
             # done
             for n in range(2):
                 hidden = scaled(hidden, n)
-            return hidden + self.shift
+            means = hidden.mean(-1)
+            return hidden + self.shift + means[..., None]
 
 
     class Unused:
@@ -220,6 +221,16 @@ def test_an_accelerator_adds_the_layout_with_its_padding(job: Job) -> None:
     assert document.memory is not None
     assert document.memory.device_bytes is not None
     assert document.memory.device_bytes > 0
+
+
+def test_a_result_of_a_reduction_over_the_sticks_has_one_element_a_stick_there(job: Job) -> None:
+    document = told(job, "means = ", accelerator="spyre")
+    layout = row(document, "means", "made").layout
+    assert layout is not None
+    assert (layout.size, layout.sparse) == ([6, 1, 2, 32], True)
+    assert document.memory is not None
+    assert document.memory.device_bytes is not None
+    assert document.memory.device_bytes >= 6 * 2 * 128
 
 
 def test_edits_above_move_the_line_and_its_places(job: Job) -> None:

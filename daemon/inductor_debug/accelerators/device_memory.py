@@ -5,12 +5,40 @@ Arithmetic on sizes and strides only; moving values is `capture.script_backends.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from inductor_debug_schema import DeviceLayout
 
 from inductor_debug.accelerators.capabilities import Profile
 from inductor_debug.accelerators.sticks import device_layout
+
+
+def placed_layout(
+    profile: Profile,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    dtype: str,
+    element_bytes: int,
+    *,
+    from_host: bool,
+    stick: int | None,
+) -> DeviceLayout | None:
+    """The layout of a tensor of a run.
+
+    Args:
+        profile: the accelerator.
+        sizes: sizes of the tensor.
+        strides: its strides in the host's memory, in elements.
+        dtype: its dtype, without the `torch.` prefix.
+        element_bytes: bytes of one of its elements on the host.
+        from_host: whether no operation of the run made it.
+        stick: the dimension that lies in sticks; None where each element has a stick of its own.
+    """
+    if from_host:
+        return allocated_layout(profile, sizes, strides, dtype, element_bytes)
+    sparse = stick is None and math.prod(sizes) > 1
+    return layout_in_sticks(profile, sizes, strides, dtype, element_bytes, stick=stick, sparse=sparse)
 
 
 def allocated_layout(

@@ -260,9 +260,10 @@ class _Session:
         if self._request.keep_captures:
             place = (item.valued or item.target).location
             self._emit(Capture(item.candidate.name, stage, place, list(self._runs), list(self._others)).on_wire())
-        timeline = timeline_of(self._recordings[-1], self._codes) if self._request.trace_tensors else None
-        if timeline is not None:
-            self._emit(TensorsSeen(item.candidate.name, timeline))
+        if self._request.trace_tensors:
+            timeline = timeline_of(self._recordings[-1], self._codes, self._profile)
+            if timeline is not None:
+                self._emit(TensorsSeen(item.candidate.name, timeline))
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):

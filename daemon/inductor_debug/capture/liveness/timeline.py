@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inductor_debug_schema import (
+    DeviceLayout,
     Location,
     TensorTimeline,
     TimelineCall,
@@ -18,30 +19,36 @@ from inductor_debug_schema import (
     TimelineTensor,
 )
 
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.liveness.activations import Activations, FunctionRun, StatementRun, innermost_runs
 from inductor_debug.capture.liveness.bindings import Bindings, TensorBinding
 from inductor_debug.capture.liveness.code import FunctionCode
 from inductor_debug.capture.liveness.dim_names import DimensionNames
+from inductor_debug.rules.recording.operators import attention_calls
 from inductor_debug.rules.recording.ops import Lifetimes, Op, Origin, Recording, Size, SymbolicSize, TensorMeta
+from inductor_debug.rules.recording.stick_flow import StickFlow
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 _OUTSIDE = ("parameter", "buffer", "input")
 """Kinds of tensors that live throughout, whatever the code drops."""
 
 
-def timeline_of(recording: Recording, code_of: Callable[[str], FunctionCode | None]) -> TensorTimeline | None:
+def timeline_of(
+    recording: Recording, code_of: Callable[[str], FunctionCode | None], profile: Profile
+) -> TensorTimeline | None:
     """The timeline of a recording that knows lifetimes; None of any other, and of one without ops.
 
     Args:
         recording: what ran.
         code_of: what stands in the file at a path.
+        profile: the accelerator, whose own code may lay tensors out.
     """
     if recording.lifetimes is None or not recording.ops:
         return None
     activations = Activations(recording, code_of)
     bindings = Bindings(recording, recording.lifetimes, activations).found
     names = DimensionNames(recording, activations, bindings)
-    return _Writer(recording, recording.lifetimes, activations, bindings, names).timeline()
+    return _Writer(recording, recording.lifetimes, activations, bindings, names, profile).timeline()
 
 
 class _Writer:
@@ -52,12 +59,17 @@ class _Writer:
         activations: Activations,
         bindings: list[TensorBinding],
         names: DimensionNames,
+        profile: Profile,
     ) -> None:
         self._recording = recording
         self._lifetimes = lifetimes
         self._activations = activations
         self._bindings = bindings
         self._dimensions = names
+        self._profile = profile
+        self._sticks = StickFlow(recording, profile, attention_calls(recording.ops))
+        self._layouts: dict[int, DeviceLayout] = {}
+        self._layout_numbers: dict[object, int] = {}
         self._places: dict[Location, int] = {}
         self._tensors: dict[int, TimelineTensor] = {}
         self._numbers: dict[int, int] = {}
@@ -86,6 +98,8 @@ class _Writer:
             statements=[_statement(run) for run in self._activations.runs],
             names=[self._name(binding) for binding in self._bindings if binding.value in self._numbers],
             symbols=self._symbols,
+            accelerator=self._profile.name if self._layouts else "",
+            layouts=list(self._layouts.values()),
         )
 
     def _meet(self, meta: TensorMeta, op: Op, *, made: bool) -> None:
@@ -100,6 +114,7 @@ class _Writer:
         base = self._first_in.setdefault(meta.storage, number)
         ends = self._lifetimes.values
         sizes = [_number(size) for size in meta.shape]
+        stick = self._sticks.stick_of(meta)
         self._note_symbols(meta.shape)
         self._tensors[meta.value] = TimelineTensor(
             storage=storage,
@@ -119,7 +134,24 @@ class _Writer:
             base=-1 if base == number else base,
             declared=self._declared(origin),
             reads=[],
+            stick=-1 if stick is None else stick,
+            layout=self._own_layout(meta),
         )
+
+    def _own_layout(self, meta: TensorMeta) -> int:
+        """The number of the layout that the accelerator's own code gives it; -1 where it has none."""
+        sizes = [size for size in map(_number, meta.shape) if size is not None]
+        strides = [step for step in map(_number, meta.stride) if step is not None]
+        if len(sizes) != len(meta.shape) or len(strides) != len(meta.stride):
+            return -1
+        key = (*sizes, None, *strides, meta.dtype)
+        known = self._layout_numbers.get(key)
+        if known is None:
+            layout = self._profile.own_layout(sizes, strides, meta.dtype, meta.element_bytes)
+            known = self._layout_numbers[key] = -1 if layout is None else len(self._layouts)
+            if layout is not None:
+                self._layouts[known] = layout
+        return known
 
     def _origin(self, meta: TensorMeta) -> Origin:
         return self._recording.origins.get(meta.value) or Origin("constant", "", (), meta)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from inductor_debug_schema import DeviceLayout, TensorRow, TensorTimeline, TimelineTensor
 
-from inductor_debug.accelerators.device_memory import layout_in_sticks
+from inductor_debug.accelerators.device_memory import placed_layout
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.live_tensors.lookup import Visit, active_calls
 from inductor_debug.engine.live_tensors.moment import Moment, storage_alive, tensor_alive
@@ -54,8 +54,8 @@ class Describer:
         return _counted(rows, self._timeline.tensors)
 
     def device_bytes(self, rows: Iterable[TensorRow]) -> int | None:
-        """What the memory of these rows takes on the accelerator; None where it does not pad."""
-        if self._profile is None or self._profile.stick_bytes is None:
+        """What the memory of these rows takes on the accelerator; None where it lies there as on the host."""
+        if self._profile is None or (self._profile.stick_bytes is None and not self._own_layouts()):
             return None
         total = 0
         for row in rows:
@@ -170,16 +170,27 @@ class Describer:
         saved = idle and self._learns and tensor.kind == "activation" and number not in self._called
         return [*roles, "saved"] if saved else roles
 
+    def _own_layouts(self) -> bool:
+        """Whether the run has layouts that the accelerator's own code made."""
+        return self._profile is not None and self._timeline.accelerator == self._profile.name
+
     def _layout(self, tensor: TimelineTensor) -> DeviceLayout | None:
-        if self._profile is None or len(tensor.sizes) != len(tensor.shape):
+        strides = [stride for stride in tensor.stride if isinstance(stride, int)]
+        if self._profile is None or len(tensor.sizes) != len(tensor.shape) or len(strides) != len(tensor.stride):
             return None
-        key = (tuple(tensor.sizes), tuple(tensor.stride), tensor.dtype)
+        if tensor.layout >= 0 and self._own_layouts():
+            return self._timeline.layouts[tensor.layout]
+        from_host, stick = tensor.made < 0, None if tensor.stick < 0 else tensor.stick
+        key = (tuple(tensor.sizes), tuple(strides), tensor.dtype, from_host, stick)
         if key not in self._layouts:
-            strides = [stride for stride in tensor.stride if isinstance(stride, int)]
-            self._layouts[key] = (
-                layout_in_sticks(self._profile, tensor.sizes, strides, tensor.dtype, tensor.element_bytes)
-                if len(strides) == len(tensor.stride)
-                else None
+            self._layouts[key] = placed_layout(
+                self._profile,
+                tensor.sizes,
+                strides,
+                tensor.dtype,
+                tensor.element_bytes,
+                from_host=from_host,
+                stick=stick,
             )
         return self._layouts[key]
 

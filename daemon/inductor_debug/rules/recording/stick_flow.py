@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import DeviceLayout
 
-from inductor_debug.accelerators.device_memory import allocated_layout, layout_in_sticks
+from inductor_debug.accelerators.device_memory import placed_layout
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
@@ -77,17 +77,9 @@ class StickFlow:
         strides = [stride for stride in meta.stride if isinstance(stride, int)]
         if len(sizes) != len(meta.shape) or len(strides) != len(meta.stride):
             return None
-        if meta.value in self._recording.origins:
-            return allocated_layout(self._profile, sizes, strides, meta.dtype, meta.element_bytes)
-        stick = self.stick_of(meta)
-        return layout_in_sticks(
-            self._profile,
-            sizes,
-            strides,
-            meta.dtype,
-            meta.element_bytes,
-            stick=stick,
-            sparse=stick is None and math.prod(sizes) > 1,
+        from_host, stick = self.placed(meta)
+        return placed_layout(
+            self._profile, sizes, strides, meta.dtype, meta.element_bytes, from_host=from_host, stick=stick
         )
 
     def _put(self, meta: TensorMeta, stick: int | None) -> None:
