@@ -296,6 +296,14 @@ ASKED = {
 }
 
 
+CLASSES = {
+    "(Plain, [2, 2, 2])": "block(planes, planes, stride=2); block.expansion",
+    "(Bottleneck, [2, 2, 2])": "block(planes, planes // 4, down=None)",
+    "(torch.nn.ReLU, [2, 2, 2])": "block()",
+}
+"""The class of the file that fits how the class makes its parts, in a method that is handed it."""
+
+
 def first(tmp_path: Path, text: str) -> str:
     from inductor_debug.capture.inference.construction.construction import constructions
     from inductor_debug.capture.inference.specs.rendering import arguments_of
@@ -324,6 +332,26 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"
+
+
+@pytest.mark.parametrize("given", CLASSES)
+def test_a_class_is_given_that_takes_what_its_instances_are_made_of(given: str, tmp_path: Path) -> None:
+    made, _, read = CLASSES[given].partition("; ")
+    name = "act" if "ReLU" in given else "block"
+    text = f"""
+        class Plain(nn.Module):
+            expansion = 1
+            def __init__(self, inputs, planes, stride=1): super().__init__()
+        class Bottleneck(nn.Module):
+            def __init__(self, inputs, planes, stride=1, down=None): super().__init__()
+        class Model(nn.Module):
+            def __init__(self, {name}, layers):
+                super().__init__()
+                self.layer = self.make({name}, 64, layers[2])
+            def make(self, block, planes, blocks):
+                return [{made} for _ in range(1, blocks)], {read or None}
+    """
+    assert first(tmp_path, text) == given
 
 
 @pytest.mark.parametrize("annotation", ANNOTATED)

@@ -19,6 +19,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated, signatures
 from inductor_debug.capture.inference.construction.call_sites import CallSites, calls_in, calls_in_project
+from inductor_debug.capture.inference.construction.class_arguments import class_for
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
 from inductor_debug.capture.inference.construction.demands import Demand, demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
@@ -195,12 +196,14 @@ class _Builder:
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
         """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
         name, said = parameter.name, annotated.said_by(parameter.annotation, vars(self.module))
+        demand = self._demand(name)
         if said.is_class and annotated.is_of_project(said.kind):
             return self._constant(said.kind)
+        if "factory" in demand.roles and (part := class_for(self.kind, name, demand, self.module)) is not None:
+            return self._constant(part)
         if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
             return self._several(said, name, known)
         kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
-        demand = self._demand(name)
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration

@@ -38,6 +38,14 @@ _TAKE_INTEGERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """How many arguments a call gives by position, and which by name."""
+
+    positional: int
+    named: tuple[str, ...]
+
+
 @dataclass
 class Demand:
     """What is done with one argument, or with a field of it.
@@ -46,7 +54,8 @@ class Demand:
     constructor), "callable" (by other methods) and "repetitions" (how often something is made); `count` is the least
     length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only asked whether it is true.
     `item` is what is done with each item of a sequence, which is `unpacked` where it is one of a sequence itself. What
-    is called takes `arguments` beside its first, and its result is unpacked into so many `results`.
+    is called takes `arguments` beside its first, and its result is unpacked into so many `results`; `calls` are those
+    whose arguments can be counted.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -58,6 +67,7 @@ class Demand:
     unpacked: bool = False
     arguments: bool = False
     results: int = 0
+    calls: list[CallForm] = field(default_factory=list)
 
     def takes_on(self, role: str) -> None:
         """Takes down a role."""
@@ -83,7 +93,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     every = (*tree.args.args[1:], *tree.args.kwonlyargs)
     found = {item.arg: Demand() for item in every}
     globals_of = foreign.globals_of(foreign.plain_function(constructor))
-    reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth)
+    reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth, kind=kind)
     reader.read(tree)
     for name, function in vars(kind).items():
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
@@ -93,7 +103,10 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
 
 
 class _Reader:
-    """Reads one method. `names` are the arguments, `attributes` those that the instance keeps under a name."""
+    """Reads one method. `names` are the arguments, `attributes` those that the instance keeps under a name.
+
+    Arguments that are handed on to other methods of `kind` are followed there.
+    """
 
     def __init__(
         self,
@@ -102,8 +115,9 @@ class _Reader:
         namespace: Mapping[str, Any],
         depth: int,
         attributes: dict[str, Demand] | None = None,
+        kind: Any = None,
     ) -> None:
-        self.names, self.itself, self.namespace, self.depth = names, itself, namespace, depth
+        self.names, self.itself, self.namespace, self.depth, self.kind = names, itself, namespace, depth, kind
         self.attributes = attributes if attributes is not None else {}
         self.items: set[str] = set()
         """Names of items of sequences: what is called under such a name is no factory."""
@@ -291,9 +305,11 @@ class _Reader:
         own = isinstance(node.func, ast.Attribute) or (isinstance(node.func, ast.Name) and node.func.id in self.items)
         self.claim(node.func, "callable" if own else "factory")
         if (called := self.demand(node.func)) is not None:
-            called.arguments |= (
-                len(node.args) > 1 or bool(node.keywords) or any(isinstance(item, ast.Starred) for item in node.args)
-            )
+            unpacked = any(isinstance(item, ast.Starred) for item in node.args)
+            called.arguments |= len(node.args) > 1 or bool(node.keywords) or unpacked
+            named = tuple(item.arg for item in node.keywords if item.arg)
+            if not unpacked and len(named) == len(node.keywords):
+                called.calls.append(CallForm(len(node.args), named))
         if name == "range" and node.args:
             self.repeated(node.args[-1] if len(node.args) < 3 else node.args[1])
         for position, argument in enumerate(node.args):
@@ -307,15 +323,28 @@ class _Reader:
             owner, key = self.demand(node.func.value), node.args[0]
             if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 owner.of(key.value)
-        kind = self.namespace.get(name) if isinstance(node.func, ast.Name) else None
-        if (
-            not foreign.is_a(kind, type)
-            or not issubclass(kind, nn.Module)
-            or foreign.module_name(kind).startswith("torch.")
-        ):
-            return
-        if self.depth < _DEEPEST:
-            self.handed_on(demands(kind, self.depth + 1), node)
+        given = (*node.args, *(item.value for item in node.keywords))
+        if self.depth < _DEEPEST and any(self.given(item) is not None for item in given):
+            self.handed_on(self.asked_by(node.func), node)
+
+    def asked_by(self, called: ast.expr) -> dict[str, Demand]:
+        """What another class of the project, or another method of this one, asks of what it is given."""
+        if isinstance(called, ast.Attribute):
+            own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
+            return self.asked_by_method(called.attr) if own else {}
+        kind = self.namespace.get(called.id) if isinstance(called, ast.Name) else None
+        known = foreign.is_a(kind, type) and issubclass(kind, nn.Module)  # type: ignore[arg-type]
+        return demands(kind, self.depth + 1) if known and not foreign.module_name(kind).startswith("torch.") else {}
+
+    def asked_by_method(self, name: str) -> dict[str, Demand]:
+        """What another method asks of its arguments; empty where it is no plain one."""
+        tree = function_tree(inspect.getattr_static(self.kind, name, None))
+        if tree is None or not tree.args.args or tree.decorator_list:
+            return {}
+        found = {item.arg: Demand() for item in (*tree.args.args[1:], *tree.args.kwonlyargs)}
+        itself = tree.args.args[0].arg
+        _Reader(dict(found), itself, self.namespace, self.depth + 1, self.attributes, self.kind).read(tree)
+        return found
 
     def repeated(self, node: ast.expr) -> None:
         """`range(depth)`, `range(1, depths[0] + 1)`: so often something is made."""
@@ -333,9 +362,16 @@ class _Reader:
         given = dict(zip(asked, node.args, strict=False))
         given.update({item.arg: item.value for item in node.keywords if item.arg in asked})
         for name, argument in given.items():
-            demand = self.demand(argument)
+            demand = self.given(argument)
             if demand is not None:
                 _merge(demand, asked[name])
+
+    def given(self, argument: ast.expr) -> Demand | None:
+        """The demand that what is handed on is under: of `sizes[0]` that on each item."""
+        if isinstance(argument, ast.Subscript) and read.integer(argument.slice) is not None:
+            several = self.demand(argument.value)
+            return several.each() if several is not None else None
+        return self.demand(argument)
 
 
 def _merge(into: Demand, other: Demand) -> None:
@@ -346,6 +382,7 @@ def _merge(into: Demand, other: Demand) -> None:
     if other.item is not None:
         _merge(into.each(), other.item)
     into.texts += other.texts
+    into.calls += other.calls
     into.numbers += other.numbers
     for name, inner in other.fields.items():
         _merge(into.of(name), inner)

@@ -1,7 +1,7 @@
 """Puts all evidence of one callable together: for each argument the values it may have, likeliest first.
 
 Evidence, strongest first: shapes in annotations, how the code uses the argument (`usage`), shapes in docstrings and
-comments, names. Nothing is run here.
+comments, names. Nothing is run here but methods that make states (`made_states`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import nn
 from inductor_debug.capture.inference.guessing import object_arguments
 from inductor_debug.capture.inference.guessing.constant_arguments import constants
 from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.guessing.made_states import made_by
 from inductor_debug.capture.inference.guessing.shaping import fits, ordered, tidy
 from inductor_debug.capture.inference.guessing.written_shapes import (
     WrittenShape,
@@ -79,7 +80,9 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> CallPlan:
                 parameters += reader.variadic(item)
             continue
         keyword = item.kind is _KINDS.KEYWORD_ONLY or skipped
-        parameters.append(Parameter(item.name, reader.candidates(item), keyword, required))
+        made = tuple(made_by(owner, item.name)) if owner is not None else ()
+        candidates = list(dict.fromkeys([*made, *reader.candidates(item)]))
+        parameters.append(Parameter(item.name, candidates, keyword, required, made))
         skipped = skipped or not required
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)

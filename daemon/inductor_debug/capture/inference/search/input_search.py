@@ -26,6 +26,8 @@ MOST_RUNS = 400
 MOST_SECONDS = 1.0
 _BRANCHES = 48
 _STANDSTILL = 6
+_DEPARTURE = 24
+"""How much later a guess is tried for each argument that is other than the class itself makes it."""
 _RUNS_WHERE_STUCK = 40
 _RUNS_WHERE_EVIDENT = 24
 
@@ -99,7 +101,8 @@ def search(
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
         for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen, precision), _BRANCHES)):
-            heapq.heappush(waiting, (rank, cost + order, next(numbers), following))
+            apart = _DEPARTURE * plan().departures(following)
+            heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following))
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     spent = time.process_time() - started

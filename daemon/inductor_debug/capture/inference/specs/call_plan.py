@@ -23,12 +23,13 @@ GENERIC: dict[int, tuple[Dimension, ...]] = {
 
 @dataclass
 class Parameter:
-    """One argument of the call and its candidates."""
+    """One argument of the call and its candidates, of which the class itself makes those that are `made`."""
 
     name: str
     candidates: list[Spec]
     keyword: bool
     required: bool
+    made: tuple[Spec, ...] = ()
 
 
 @dataclass
@@ -54,6 +55,11 @@ class CallPlan:
     def allows(self, guess: Guess) -> bool:
         """Whether a call has no tensor of a rank that the model excludes."""
         return all(len(spec.dims) in self.ranks.get(name, {len(spec.dims)}) for name, spec in guess.tensors())
+
+    def departures(self, guess: Guess) -> int:
+        """How many arguments are other than the class itself makes them."""
+        made = {item.name: item.made for item in self.parameters if item.made}
+        return sum(item.name in made and item.spec not in made[item.name] for item in guess.arguments)
 
     def candidates_of(self, name: str) -> list[Spec]:
         """The candidates of one argument."""
