@@ -115,3 +115,33 @@ def test_a_mixture_of_experts_too_large_for_memory_is_checked_with_a_made_up_rou
         (Stage.MOCK, StageState.DONE),
     ]
     assert all("were made up from a seed" in " ".join(stage.report.notes) for stage in job.stages)
+
+
+def test_so_is_one_that_the_file_itself_builds(tmp_path: Path) -> None:
+    job = analyze(tmp_path / "built.py", f"{MIXTURE}\n\nmodel = torch.compile(Mixture())\n")
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE]
+
+
+MEMOISING = """\
+import functools
+import torch
+
+
+@functools.lru_cache
+def positions(length):
+    return torch.arange(length, dtype=torch.float32)
+"""
+
+
+def test_what_a_library_remembers_of_weightless_tensors_meets_no_real_ones(tmp_path: Path) -> None:
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "tables.py").write_text(MEMOISING)
+    text = (
+        f"import sys\nsys.path.insert(0, {str(tmp_path / 'site-packages')!r})\n"
+        "from tables import positions\nfrom torch import nn\n\n\n"
+        "class Looks(nn.Module):\n    def forward(self, x):\n        x = nn.functional.linear(x, positions(4)[None])\n"
+        "        return x if x.mean().item() > 0 else -x\n"
+    )
+    job = analyze(tmp_path / "looks.py", text)
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE]
+    assert [finding.message for finding in job.findings] == []

@@ -52,6 +52,7 @@ def warm_up() -> dict[str, Any]:
     except Exception as error:
         fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. Repair its installation.")
     importlib.import_module("inductor_debug.capture.session")
+    importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
     importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
     for model in (_BROAD, _SMALL):
         _analyze(model, lambda _event: None)

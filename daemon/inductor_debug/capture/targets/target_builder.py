@@ -27,6 +27,7 @@ from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.containment import RefusableDeed
 from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.runtime.interception import PATIENCE, Interceptor, LoadStopped
+from inductor_debug.capture.runtime.memoised import forget_memoised
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.runtime.registered_backends import RegisteredBackends
 from inductor_debug.capture.runtime.seeding import seed_host
@@ -152,6 +153,8 @@ class TargetBuilder:
             current = load if mode is load.mode else self._load_on(mode, len(load.interceptor.calls))
             found = _same(candidate, current)
             if found is None:
+                if current.error is not None and is_too_large(current.error):
+                    continue  # a model that the file itself builds
                 break
             try:
                 target = self._build_on(found, current)
@@ -250,6 +253,8 @@ class TargetBuilder:
         for earlier in self._loads.values():
             loading.unload(earlier.modules)
             self._backends.forget_later(earlier.modules.own.values())
+        if self._loads:
+            forget_memoised()
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         real = mode is BuildMode.REAL

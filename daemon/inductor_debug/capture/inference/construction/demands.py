@@ -333,7 +333,7 @@ class _Reader:
             own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
             return self.asked_by_method(called.attr) if own else {}
         kind = self.namespace.get(called.id) if isinstance(called, ast.Name) else None
-        known = foreign.is_a(kind, type) and issubclass(kind, nn.Module)  # type: ignore[arg-type]
+        known = foreign.is_a(kind, type) and issubclass(kind, nn.Module)
         return demands(kind, self.depth + 1) if known and not foreign.module_name(kind).startswith("torch.") else {}
 
     def asked_by_method(self, name: str) -> dict[str, Demand]:

@@ -16,6 +16,8 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, TensorSpec
 
 _CHANNELS = ("num_channels", "in_channels", "in_chans", "num_input_channels")
+_USUAL_IMAGE = 224
+"""How high and wide images are where the model takes any: detectors want more pixels than they have queries."""
 _MELS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "num_mels")
 
 
@@ -48,7 +50,7 @@ def likeliest(subject: nn.Module, hints: tuple[int, ...]) -> Guess | None:
         return None
     # As in the plan, in the order of the signature.
     given = [Parameter(name, specs[name], True, True) for name in signature.parameters if name in wanted]
-    return sized_plan(given, subject, hints).first()
+    return _with_usual_images(sized_plan(given, subject, hints)).first()
 
 
 def _wanted(subject: nn.Module, known: Container[str]) -> list[str]:
@@ -60,8 +62,14 @@ def _wanted(subject: nn.Module, known: Container[str]) -> list[str]:
     return wanted
 
 
+def _with_usual_images(plan: CallPlan) -> CallPlan:
+    plan.image_sizes = plan.image_sizes or (_USUAL_IMAGE,)
+    return plan
+
+
 def refine(plan: CallPlan, subject: nn.Module) -> None:
     """Puts what the model says of itself in front of the candidates, and asks for the inputs that it names."""
+    _with_usual_images(plan)
     known = {item.name: item for item in plan.parameters}
     for name, specs in _specs(subject.config).items():
         if name in known:

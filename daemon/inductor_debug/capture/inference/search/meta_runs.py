@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.runtime.memoised import memoised_apart
 from inductor_debug.capture.tensors.fake_mode import is_fake, without_modes
 
 
@@ -26,7 +27,7 @@ def call_on_meta(model: nn.Module, guess: Guess) -> None:
         Exception: what the model raises; `TypeError` where a tensor of it is not fake.
     """
     known: dict[int, torch.Tensor] = {}
-    with without_modes(), torch.no_grad(), torch.device("meta"), _without_values():
+    with memoised_apart(), without_modes(), torch.no_grad(), torch.device("meta"), _without_values():
         for part in model.modules():
             _move(part, known)
         args, kwargs = make_call(guess)
