@@ -450,6 +450,10 @@ def f(x):
         [],
     ),
     "whole": ("def f(x):\n    return x.sin().cos()\n", []),
+    "given an array of NumPy": (
+        "import numpy\nOFFSETS = numpy.arange(4)\n\ndef f(x):\n    return x + x.new_tensor(OFFSETS)\n",
+        [],
+    ),
 }
 
 

@@ -90,7 +90,7 @@ async def test_a_deed_is_refused_at_its_expression(
     deed, expression = expected
     text = at_load(code)
     (finding,) = await findings_of(pool, tmp_path, text)
-    assert finding.rule == "environment"
+    assert (finding.rule, finding.cause) == ("environment", deed)
     assert f'`allow = ["{deed}"]`' in finding.message
     line = text.splitlines()[finding.range.start.line]
     assert line[finding.range.start.character : finding.range.end.character] == expression

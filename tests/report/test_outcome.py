@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from inductor_debug.report.run_report import CheckedFile, ExitCode
 from inductor_debug_schema import FileStatus, Finding, Severity, StageState
@@ -38,6 +40,16 @@ def said(severity: Severity, rule: str = "dtype", target_name: str = "Model") ->
             checked(PATH, said(Severity.ERROR, "environment"), status=FileStatus.FAILED, targets=[]),
             Severity.WARNING,
             ExitCode.TROUBLE,
+        ),
+        (
+            checked(
+                PATH,
+                replace(said(Severity.ERROR, "environment"), cause="write"),
+                status=FileStatus.FAILED,
+                targets=[],
+            ),
+            Severity.WARNING,
+            ExitCode.FINDINGS,
         ),
         (
             checked(PATH, said(Severity.ERROR, "import-error"), status=FileStatus.FAILED, targets=[], explicit=True),

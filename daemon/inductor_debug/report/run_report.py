@@ -93,7 +93,7 @@ class CheckedFile:
         A file of a folder that its own code keeps from being loaded is none that anybody asked for: the finding tells.
         """
         told = bool(self.report.findings) and all(
-            finding.rule in _FAULTS_OF_THE_CODE for finding in self.report.findings if is_about_the_run(finding)
+            _is_what_code_met(finding) for finding in self.report.findings if is_about_the_run(finding)
         )
         by_itself = not self.explicit and self.problem is None and self.report.status is FileStatus.FAILED
         if by_itself and told and not self.report.targets:
@@ -194,6 +194,11 @@ _FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"
 _FAULTS_OF_THE_RUN = frozenset(
     {"configuration", "crash", "environment", "internal-error", "out-of-memory", "timeout", "unreadable"}
 )
+
+
+def _is_what_code_met(finding: Finding) -> bool:
+    """Whether it is the file's own code that failed, wanted what is refused, or imported what is broken."""
+    return finding.rule in _FAULTS_OF_THE_CODE or (finding.rule == "environment" and finding.cause != "")
 
 
 def is_about_the_run(finding: Finding) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.inference.classes import outline
+from inductor_debug.capture.inference.construction.reconciling import Changes
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.specs.specs import (
     ConstantSpec,
@@ -94,13 +95,14 @@ class KeptInputs:
     """An answer of an earlier job.
 
     `way` numbers the way in which the model was built, `init` are the constructor's arguments on that way, as shown to
-    users; `since` is when the inputs were inferred, in ISO 8601.
+    users, of which `changes` are other ones than usual; `since` is when the inputs were inferred, in ISO 8601.
     """
 
     way: int
     init: str
     found: Found
     since: str
+    changes: Changes = ()
 
 
 def written(kept: KeptInputs) -> str:
@@ -112,6 +114,7 @@ def written(kept: KeptInputs) -> str:
         return ""
     sizes, traced = found.guess.size_of(), found.traced.size_of()
     content = {"way": kept.way, "init": kept.init, "arguments": arguments, "free": sorted(found.free)}
+    content["changes"] = kept.changes
     return json.dumps({**content, "sizes": sizes, "traced": traced, "since": kept.since})
 
 
@@ -122,7 +125,8 @@ def read(text: str) -> KeptInputs | None:
         arguments = tuple(SpecArgument(name, _unpacked(spec), keyword) for name, spec, keyword in content["arguments"])
         guess, traced = (Guess(arguments, tuple(sorted(content[key].items()))) for key in ("sizes", "traced"))
         found = Found(guess, frozenset(content["free"]), traced)
-        return KeptInputs(int(content["way"]), str(content["init"]), found, str(content["since"]))
+        changes = tuple((str(name), value) for name, value in content["changes"])
+        return KeptInputs(int(content["way"]), str(content["init"]), found, str(content["since"]), changes)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

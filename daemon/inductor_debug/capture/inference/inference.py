@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,7 +19,6 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
-from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.blame import headless, is_evident
@@ -46,27 +42,20 @@ from inductor_debug.capture.inference.specs.size_names import names_of
 from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
+from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Ways, built_within, trials_on
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
 
-CONSTRUCTION_SECONDS = 3.0
-"""How long all attempts to build one class may take."""
 _LONGEST_SEARCH = 5.0
 """Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
+_MOST_RECONCILED = 3
+"""How often invented numbers are changed because two sizes differ."""
 _RUNS_FOR_OTHERS = 60
 """How often other inputs are tried for a class that does not run with those which it last ran with."""
 _OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
 """What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
-
-
-@dataclass
-class _Way:
-    """One way to get the thing that is called."""
-
-    build: Callable[[], Any]
-    construction: Construction
 
 
 def inference_of(target: BuiltTarget) -> Inference | None:
@@ -79,6 +68,7 @@ class Inference:
 
     def __init__(self, subject: InferenceSubject, around: Surroundings) -> None:
         self._subject, self._around = subject, around
+        self._ways = Ways(subject, around)
         self.name = subject.name
         self.result: Inferred | None = None
         self.invented = False
@@ -188,7 +178,8 @@ class Inference:
         name, around = self._subject.name, self._around
         key = hints.key_of(name, around.tree, around.text)
         since = self._answer.since or datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-        answer = hints.written(hints.KeptInputs(self._answer.way, self.result.init, self._answer.found, since))
+        kept = hints.KeptInputs(self._answer.way, self.result.init, self._answer.found, since, self._answer.changes)
+        answer = hints.written(kept)
         evidence = hints.evidence_of(name, around.tree, around.text)
         return InferenceHint(name, key, answer, evidence) if key and answer and evidence else None
 
@@ -208,11 +199,11 @@ class Inference:
         """
         hint = self._around.kept(self._subject.name)
         kept = hints.read(hint.answer) if hint is not None else None
-        way = next(itertools.islice(self._ways(), kept.way, None), None) if kept is not None else None
+        way = self._ways.numbered(kept.way, kept.changes) if kept is not None else None
         if kept is None or way is None or arguments_of(way.construction.arguments) != kept.init:
             return None
         try:
-            trials = _trials(way)
+            trials = trials_on(way)
         except NotInferableError as error:
             if error.__cause__ is None or is_limitation(error.__cause__):
                 return None
@@ -227,7 +218,7 @@ class Inference:
             return trials.fresh()
         return None
 
-    def _judged_by(self, kept: hints.KeptInputs, way: _Way, trials: Trials) -> InferredCall | None:
+    def _judged_by(self, kept: hints.KeptInputs, way: Way, trials: Trials) -> InferredCall | None:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         outcome = trials.run(kept.found.traced)
         if outcome.error is None:
@@ -241,28 +232,28 @@ class Inference:
         if isinstance(others, Found) and kept.found.free <= others.free:
             instead = signature_of(others.guess, self._names(others))
         blame = Blame(proven=not instead, instead=instead)
-        return InferredCall(kept.way, Found(guess, frozenset(), guess), blame, kept.since)
+        return InferredCall(kept.way, Found(guess, frozenset(), guess), blame, kept.since, changes=kept.changes)
 
     def _repeat(self, known: InferredCall) -> Any:
-        for number, way in enumerate(self._ways()):
-            if number == known.way:
-                model = _built(way.build, CONSTRUCTION_SECONDS)
-                self._take(known, way)
-                return model
-        raise NotInferableError("the file has changed while it was analysed")
+        way = self._ways.numbered(known.way, known.changes)
+        if way is None:
+            raise NotInferableError("the file has changed while it was analysed")
+        model = built_within(way.build, CONSTRUCTION_SECONDS)
+        self._take(known, way)
+        return model
 
     def _infer(self, started: float) -> Any:
         failure: NotInferableError | None = None
         searched, lasting = 0, True
         blamed: list[TrialOutcome] = []
-        for number, way in enumerate(self._ways()):
+        for number, way in enumerate(self._ways):
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
             if number and time.perf_counter() - started > CONSTRUCTION_SECONDS:
                 lasting = False
                 break
             try:
-                trials = _trials(way)
+                trials = trials_on(way)
             except NotInferableError as error:
                 cause = error.__cause__
                 if cause is not None and is_limitation(cause):
@@ -271,16 +262,18 @@ class Inference:
                     raise NotInferableError(error.reason, blames=True) from cause
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
-            searched += 1
+            searched, taken = searched + 1, way
             built = time.perf_counter()
             found = self._search(trials, way)
-            answer = self._answer_of(found, number, way, trials, blamed)
+            if isinstance(found, NotFound):
+                found, trials, taken = self._reconciled(found, trials, way)
+            answer = self._answer_of(found, number, taken, trials, blamed)
             started += time.perf_counter() - built  # what is run has limits of its own
             if answer is not None:
-                self._take(answer, way)
+                self._take(answer, taken)
                 return trials.fresh()
             assert isinstance(found, NotFound)
-            reason = _reason(found, way)
+            reason = _reason(found, taken)
             if found.error is not None and is_limitation(found.error):
                 raise reason from found.error
             failure, lasting = reason, lasting and found.lasting
@@ -288,8 +281,26 @@ class Inference:
         failure.lasting = lasting
         raise failure
 
+    def _reconciled(self, found: NotFound, trials: Trials, way: Way) -> tuple[Found | NotFound, Trials, Way]:
+        """The search on the same way with other invented numbers, where the failure is that two sizes differ.
+
+        Others are taken only where the call that came furthest comes further with them.
+        """
+        for _ in range(_MOST_RECONCILED):
+            if found.best is None or found.evident or not way.construction.invented:
+                break
+            better = self._ways.better(found.best, trials, way)
+            if better is None:
+                break
+            trials, way = better
+            again = self._search(trials, way, start=found.best.guess)
+            if isinstance(again, Found):
+                return again, trials, way
+            found = again
+        return found, trials, way
+
     def _answer_of(
-        self, found: Found | NotFound, number: int, way: _Way, trials: Trials, blamed: list[TrialOutcome]
+        self, found: Found | NotFound, number: int, way: Way, trials: Trials, blamed: list[TrialOutcome]
     ) -> InferredCall | None:
         """What a search came to: a call that runs, or one for which the class is to blame; None where nobody knows.
 
@@ -302,7 +313,8 @@ class Inference:
                     return None
                 guess = judgement.blamed.guess
                 proven = not way.construction.invented and not judgement.because
-                return InferredCall(number, Found(guess, frozenset(), guess), Blame(proven, because=judgement.because))
+                blame = Blame(proven, because=judgement.because)
+                return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
         return self._answered(number, way, found, trials)
 
@@ -312,12 +324,12 @@ class Inference:
             return found
         return settled(trials, found.guess, time.process_time() + MOST_SECONDS)
 
-    def _answered(self, number: int, way: _Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
+    def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)
         remarks = [*coincidences(trials, found), *unusable_defaults(trials, found.guess, plan)]
-        return InferredCall(number, found, since=since, remarks=remarks)
+        return InferredCall(number, found, since=since, remarks=remarks, changes=way.changes)
 
-    def _judgement(self, trials: Trials, way: _Way, found: NotFound) -> Judgement:
+    def _judgement(self, trials: Trials, way: Way, found: NotFound) -> Judgement:
         """Whose fault it is that no call ran."""
         if found.best is None or found.error is None or is_limitation(found.error):
             return Judgement()
@@ -332,7 +344,7 @@ class Inference:
         except (TooLongError, NoSignatureError):
             return Judgement()
 
-    def _is_sure(self, judgement: Judgement, way: _Way, blamed: list[TrialOutcome]) -> bool:
+    def _is_sure(self, judgement: Judgement, way: Way, blamed: list[TrialOutcome]) -> bool:
         """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same.
 
         What is refused for its kind may be of the wrong kind in all of them.
@@ -344,13 +356,13 @@ class Inference:
         blamed.append(judgement.blamed)
         return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
 
-    def _plan(self, subject: Any, way: _Way) -> CallPlan:
+    def _plan(self, subject: Any, way: Way) -> CallPlan:
         made = plan_for(subject, way.construction.numbers)
         if pretrained.is_pretrained(subject):
             pretrained.refine(made, subject)
         return made
 
-    def _proves_fault(self, error: BaseException, way: _Way) -> bool:
+    def _proves_fault(self, error: BaseException, way: Way) -> bool:
         """Whether what the constructor raised is the fault of the code: it asked for no arguments, or names nothing."""
         made = way.construction
         if isinstance(error, TypeError) and any(signatures.takes_more(self._subject.value)):
@@ -360,7 +372,7 @@ class Inference:
         plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
         return plain and not made.arguments and _asks_for_nothing(self._subject.value) and bool(user_frames(error))
 
-    def _search(self, trials: Trials, way: _Way, start: Guess | None = None, runs: int = MOST_RUNS) -> Found | NotFound:
+    def _search(self, trials: Trials, way: Way, start: Guess | None = None, runs: int = MOST_RUNS) -> Found | NotFound:
         subject, numbers = trials.subject, way.construction.numbers
         known = pretrained.is_pretrained(subject)
         plan = functools.cache(functools.partial(self._plan, subject, way))
@@ -383,7 +395,7 @@ class Inference:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)
             return NotFound(TimeoutError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
 
-    def _take(self, answer: InferredCall, way: _Way) -> None:
+    def _take(self, answer: InferredCall, way: Way) -> None:
         self._answer = answer
         self._around.answers[self._subject.name] = answer
         found = answer.found
@@ -400,20 +412,6 @@ class Inference:
             instead=answer.blame.instead if answer.blame is not None else "",
         )
 
-    def _ways(self) -> Iterator[_Way]:
-        value = self._subject.value
-        if self._subject.build is not None:
-            yield _Way(self._subject.build, Construction(source="a directive"))
-        elif not isinstance(value, type):
-            yield _Way(lambda: value, Construction(source="an instance"))
-        else:
-            around = self._around
-            instances = [item for item in vars(around.module).values() if type(item) is value]
-            if instances:
-                yield _Way(lambda: instances[0], Construction(source="an instance"))
-            for made in constructions(value, around.module, around.tree, around.path, around.project_root):
-                yield _Way(functools.partial(made.call, value), made)
-
 
 def _asks_for_nothing(kind: Any) -> bool:
     """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
@@ -421,26 +419,7 @@ def _asks_for_nothing(kind: Any) -> bool:
     return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)
 
 
-def _trials(way: _Way) -> Trials:
-    trials: Trials = _built(lambda: Trials(way.build), CONSTRUCTION_SECONDS)
-    return trials
-
-
-def _built(build: Callable[[], Any], seconds: float) -> Any:
-    try:
-        with at_most(seconds):
-            return build()
-    except TooLongError as error:
-        raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from None
-    except SideEffectError as error:
-        raise NotInferableError(f"its constructor touches the world: {error}") from None
-    except (Exception, SystemExit) as error:
-        frames = user_frames(error)
-        where = f" in line {frames[-1][1]}" if frames else ""
-        raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error
-
-
-def _reason(found: NotFound, way: _Way) -> NotInferableError:
+def _reason(found: NotFound, way: Way) -> NotInferableError:
     """Why no inputs were found, in words for users, with the call that came furthest."""
     if found.best is None:
         why = f"{describe(found.error).rstrip('.')}" if found.error is not None else "nothing could be tried"

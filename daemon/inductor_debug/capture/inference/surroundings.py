@@ -12,6 +12,7 @@ from typing import Any
 from inductor_debug_schema import Blame, InferenceHint
 
 from inductor_debug.capture.inference import hints
+from inductor_debug.capture.inference.construction.reconciling import Changes
 from inductor_debug.capture.inference.judging.blame import KnownNames
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import Place
@@ -22,7 +23,8 @@ from inductor_debug.capture.inference.search.dynamic_dims import Found
 class InferredCall:
     """What was inferred for one target, so that it need not be inferred again on another rung of the ladder.
 
-    `blame` is there where the call does not run and the class is at fault; `since` where the call was kept.
+    `way` numbers the way in which the model is built, `changes` are what its constructor is given otherwise. `blame` is
+    there where the call does not run and the class is at fault; `since` where the call was kept.
     """
 
     way: int
@@ -30,6 +32,7 @@ class InferredCall:
     blame: Blame | None = None
     since: str = ""
     remarks: list[Remark] = field(default_factory=list)
+    changes: Changes = ()
 
 
 @dataclass

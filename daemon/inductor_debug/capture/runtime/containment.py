@@ -69,6 +69,10 @@ _FOLDER_DESCRIPTOR = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 2, "os.chmod": 
 """Events with a path relative to an open folder, and which of their arguments is its descriptor."""
 
 
+_TEMPORARY = ("TMPDIR", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
+"""Variables that say where temporary files go, and those of libraries that cannot be imported where they write none."""
+
+
 class RefusedError(PermissionError):
     """User code wanted to do what it may not. An `OSError`, so that libraries go on as on a system that forbids it."""
 
@@ -87,7 +91,8 @@ def contain(scratch: str, allowed: Collection[str]) -> None:
     """
     # Python's own cache of modules: not beside the user's sources, and those of libraries were written when installed.
     sys.dont_write_bytecode = True
-    tempfile.tempdir = os.environ["TMPDIR"] = scratch
+    tempfile.tempdir = scratch
+    os.environ.update(dict.fromkeys(_TEMPORARY, scratch))
     refused = [event for event, deed in _EVENTS.items() if deed.value not in allowed]
     audit.listen(refused, partial(_judge, writable=(os.path.realpath(scratch) + os.sep, *_DEVICES)))
 

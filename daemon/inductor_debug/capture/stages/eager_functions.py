@@ -25,6 +25,9 @@ _MOST_RELATED = 8
 _READ = frozenset({"aten._local_scalar_dense", "aten.is_nonzero", "aten.item"})
 """Operations that read a value out of a tensor: what breaks a graph at a branch, and nothing that is compiled."""
 
+_TAKEN_IN = "aten.lift_fresh"
+"""What numbers and NumPy arrays become tensors by: Dynamo does it outside of the graph that is given them."""
+
 
 class WatchedRunner:
     """Runs the graphs as they are, and notes which of the recorded operations were in one."""
@@ -58,7 +61,7 @@ class WatchedRunner:
         broken = [Location(found.path, found.range) for found in self._run.breaks.findings]
         found: dict[tuple[str, str], list[Frame]] = {}
         for op in self._run.recorder.recording.ops:
-            frame = None if op.index in inside else _frame(op)
+            frame = None if op.index in inside or op.packet == _TAKEN_IN else _frame(op)
             # What broke the graph is told as such.
             if frame is not None and not any(_tells(place, op, frame.location) for place in broken):
                 found.setdefault((frame.location.path, frame.function), []).append(frame)

@@ -80,10 +80,10 @@ def raised_finding(
     related = list(dict.fromkeys(related))  # a recursion is told once
     refusal = refusal_of(error)
     if refusal is not None:
-        return _finding("environment", str(refusal), location, target, related)
+        return replace(_finding("environment", str(refusal), location, target, related), cause=refusal.deed.value)
     broken = broken_library(error)
     if broken is not None:
-        return _finding("environment", broken, location, target, related)
+        return replace(_finding("environment", broken, location, target, related), cause="library")
     if isinstance(error, ImportError):
         library = error.name if isinstance(error, ModuleNotFoundError) else None
         return replace(_finding("import-error", _import_words(error), location, target, related), cause=library or "")

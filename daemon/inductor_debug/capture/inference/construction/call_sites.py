@@ -208,9 +208,29 @@ def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
                 tree = ast.parse(text)
                 if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
                     continue  # it has something of its own that is called so
+                if any(other != path and _defines(other, name) for other in _imported_from(tree, name, file, root)):
+                    continue  # it calls another file's
                 yield from CallSites(tree, _names_of(tree)).of(name)
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
+
+
+def _imported_from(tree: ast.Module, name: str, file: str, root: str) -> Iterator[str]:
+    """The files of the project that a file at `file` may import `name` from, the nearest each time."""
+    folder = os.path.dirname(file)
+    around = [folder]
+    while folder != root and (folder := os.path.dirname(folder)).startswith(root):
+        around.append(folder)
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and any(item.name in (name, "*") for item in node.names):
+            bases = around[node.level - 1 : node.level] if node.level else around
+            places = (os.path.join(base, *node.module.split(".")) + ".py" for base in bases)
+            yield from itertools.islice(filter(os.path.isfile, places), 1)
+
+
+def _defines(file: str, name: str) -> bool:
+    with open(file, encoding="utf-8", errors="replace") as stream:
+        return f"class {name}(" in stream.read(_LARGEST)
 
 
 def _files(root: str) -> Iterator[str]:

@@ -40,9 +40,7 @@ from inductor_debug.capture.runtime import foreign
 _DEEPEST = 6
 _SHORTEST = 4
 """Letters of a name that tells something."""
-_LEAST_WIDTH = 16
-_LARGER = 4
-"""How much wider the stages of residual networks are than what they compute with, mostly."""
+_ALTERNATIVES = 3
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
 
@@ -67,6 +65,12 @@ class Construction:
         """Builds the class."""
         args, kwargs = self.given()
         return kind(*args, **kwargs)
+
+    def changed(self, values: dict[str, Any]) -> Construction:
+        """The same with other plain values for some arguments."""
+        specs = {name: ConstantSpec(repr(value), value) for name, value in values.items()}
+        arguments = [replace(item, spec=specs.get(item.name, item.spec)) for item in self.arguments]
+        return replace(self, arguments=tuple(arguments))
 
     def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, made anew."""
@@ -109,31 +113,9 @@ def constructions(
         yield builder.bound(parameters, args, kwargs, "a call in this file")
     for args, kwargs in calls_in_project(project_root, path, kind.__name__):
         yield builder.bound(parameters, args, kwargs, "a call in the project")
-    first = builder.bound(parameters, [], {}, "names and annotations")
-    yield first
-    if (unequal := _with_unequal_widths(first)) is not None:
-        yield unequal
-    for alternative in (1, 2):
+    for alternative in range(_ALTERNATIVES):
         builder.alternative = alternative
         yield builder.bound(parameters, [], {}, "names and annotations")
-
-
-def _with_unequal_widths(construction: Construction) -> Construction | None:
-    """The same with the first of several equal widths made larger; None where no two that nobody wrote down are equal.
-
-    What adds its input to what it makes of it may want them equal, or the one a multiple of the other.
-    """
-    widths = [
-        (index, item.spec.value)
-        for index, item in enumerate(construction.arguments)
-        if item.name in construction.invented and isinstance(item.spec, ConstantSpec) and type(item.spec.value) is int
-    ]
-    for place, (index, width) in enumerate(widths):
-        if width > _LEAST_WIDTH and any(other == width for _, other in widths[place + 1 :]):
-            arguments = list(construction.arguments)
-            arguments[index] = replace(arguments[index], spec=ConstantSpec(str(width * _LARGER), width * _LARGER))
-            return replace(construction, arguments=tuple(arguments))
-    return None
 
 
 class _Builder:

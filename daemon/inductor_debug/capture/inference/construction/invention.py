@@ -33,6 +33,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
             (2, 1),
         ),
         (r".*(kernel(_?size)?|ks)", (3, 1)),
+        (r".*(idx|index|axis)", (0, 1)),
         (r".*stride", (1, 2)),
         (r".*(padding|pad)", (1, 0)),
         (r".*dilation", (1,)),

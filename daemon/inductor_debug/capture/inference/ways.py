@@ -1,0 +1,114 @@
+"""The ways to build what inputs are inferred for: from an instance, a directive, or by construction.
+
+Each has a number, by which it is found again on another rung and by the next job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference.construction.construction import Construction, constructions
+from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
+from inductor_debug.capture.inference.judging.contradiction import is_further
+from inductor_debug.capture.inference.judging.refusing_call import refused_call
+from inductor_debug.capture.inference.negative_cache import NotInferableError
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
+from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
+from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+
+CONSTRUCTION_SECONDS = 3.0
+"""How long all attempts to build one class may take."""
+_MOST_CHANGES = 16
+"""How many changes of invented numbers are tried where two sizes differ."""
+
+
+@dataclass
+class Way:
+    """One way to get the thing that is called; `changes` are what its constructor is given otherwise than usual."""
+
+    build: Callable[[], Any]
+    construction: Construction
+    changes: Changes = ()
+
+
+class Ways:
+    """All of them, most trustworthy first."""
+
+    def __init__(self, subject: InferenceSubject, around: Surroundings) -> None:
+        self._subject, self._around = subject, around
+
+    def __iter__(self) -> Iterator[Way]:
+        """Each way; none is tried."""
+        value = self._subject.value
+        if self._subject.build is not None:
+            yield Way(self._subject.build, Construction(source="a directive"))
+        elif not isinstance(value, type):
+            yield Way(lambda: value, Construction(source="an instance"))
+        else:
+            around = self._around
+            instances = [item for item in vars(around.module).values() if type(item) is value]
+            if instances:
+                yield Way(lambda: instances[0], Construction(source="an instance"))
+            for made in constructions(value, around.module, around.tree, around.path, around.project_root):
+                yield Way(functools.partial(made.call, value), made)
+
+    def numbered(self, number: int, changes: Changes) -> Way | None:
+        """One of the ways, with other values for some arguments; None where there are fewer."""
+        way = next(itertools.islice(self, number, None), None)
+        return self.changed(way, changes) if way is not None and changes else way
+
+    def changed(self, way: Way, changes: Changes) -> Way:
+        """A way with other values for some arguments."""
+        made = way.construction.changed(dict(changes))
+        return Way(functools.partial(made.call, self._subject.value), made, changes)
+
+    def better(self, best: TrialOutcome, trials: Trials, way: Way) -> tuple[Trials, Way] | None:
+        """The same way with other invented numbers, where two sizes differ and a call comes further with them."""
+        with contextlib.suppress(TooLongError), at_most(CONSTRUCTION_SECONDS):
+            refused = refused_call(trials, best.guess)
+            left, right = (refused.pair if refused is not None and refused.is_about_sizes else None) or ("", "")
+            if not (isinstance(left, int) and isinstance(right, int) and left > 0 < right):
+                return None
+            for changes in itertools.islice(reconciled(way.construction, left, right), _MOST_CHANGES):
+                other = self.changed(way, (*way.changes, *changes))
+                with contextlib.suppress(NotInferableError):
+                    tried = trials_on(other)
+                    outcome = tried.run(best.guess)
+                    if outcome.error is None or is_further(outcome, best):
+                        return tried, other
+        return None
+
+
+def trials_on(way: Way) -> Trials:
+    """Builds the model to run guesses on.
+
+    Raises:
+        NotInferableError: its constructor raised, or did not end.
+    """
+    trials: Trials = built_within(lambda: Trials(way.build), CONSTRUCTION_SECONDS)
+    return trials
+
+
+def built_within(build: Callable[[], Any], seconds: float) -> Any:
+    """What `build` makes.
+
+    Raises:
+        NotInferableError: it raised, or took longer.
+    """
+    try:
+        with at_most(seconds):
+            return build()
+    except TooLongError as error:
+        raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from None
+    except SideEffectError as error:
+        raise NotInferableError(f"its constructor touches the world: {error}") from None
+    except (Exception, SystemExit) as error:
+        frames = user_frames(error)
+        where = f" in line {frames[-1][1]}" if frames else ""
+        raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error

@@ -1,0 +1,84 @@
+"""Arguments of constructors that nobody wrote down, and that must agree: no contradiction between them is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import analyze
+from inductor_debug.capture.inference.construction.call_sites import calls_in_project
+from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.construction.reconciling import reconciled
+from inductor_debug.capture.inference.hints import KeptInputs, read, written
+from inductor_debug.capture.inference.search.dynamic_dims import Found
+from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, SpecArgument, TensorSpec
+from inductor_debug_schema import StageFinished, StageState
+
+pytestmark = pytest.mark.torch
+
+TIED = """
+    import torch
+    from torch import nn
+
+    class Tied(nn.Module):
+        def __init__(self, words, width, channels):
+            super().__init__()
+            self.table, self.head = nn.Embedding(words, width), nn.Linear(width, words)
+            self.head.weight = self.table.weight
+            sizes = [width, *channels]
+            self.mix = nn.Sequential(*(nn.Conv1d(a, b, 1) for a, b in zip(sizes, sizes[1:])))
+
+        def forward(self, ids):
+            return self.head(self.mix(self.table(ids).transpose(1, 2)).transpose(1, 2))
+"""
+GATED = """
+    import torch
+    from torch import nn
+
+    class Gated(nn.Module):
+        def __init__(self, in_channels, hidden):
+            super().__init__()
+            self.gates, self.first = nn.Conv2d(in_channels, 2 * hidden, 1), nn.Conv2d(in_channels, hidden, 1)
+
+        def forward(self, x):
+            return x * self.first(x) + self.gates(x).chunk(2, 1)[0]
+"""
+
+
+@pytest.mark.parametrize("text", [TIED, GATED], ids=["a list and a number", "a residual"])
+def test_invented_widths_that_must_be_equal_are(text: str, tmp_path: Path) -> None:
+    job = analyze(tmp_path / "model.py", dedent(text))
+    assert "capture-error" not in {finding.rule for finding in job.findings}
+    assert [event.report.state for event in job.events if isinstance(event, StageFinished)] == [StageState.DONE]
+
+
+def test_likeliest_changes_come_first_and_what_was_written_stays() -> None:
+    values = {"width": 64, "channels": [32, 128], "words": 64}
+    arguments = tuple(SpecArgument(name, ConstantSpec(repr(value), value)) for name, value in values.items())
+    made = Construction(arguments, invented=("width", "channels"))
+    assert list(reconciled(made, 64, 128)) == [
+        (("width", 128),),
+        (("channels", [32, 64]),),
+        (("channels", [32, 256]),),
+        (("channels", [64, 128]),),
+        (("width", 32),),
+        (("channels", [16, 128]),),
+        (("channels", [32, 192]),),
+        (("channels", [96, 128]),),
+    ]
+
+
+def test_changes_are_kept_with_the_inputs() -> None:
+    guess = Guess((SpecArgument("x", TensorSpec(("B", 8))),), (("B", 2),))
+    kept = KeptInputs(1, "(128,)", Found(guess, frozenset("B"), guess), "2026-01-01T00:00:00", (("width", 128),))
+    assert read(written(kept)) == kept
+
+
+def test_calls_of_another_files_class_of_the_same_name_tell_nothing(tmp_path: Path) -> None:
+    for name, width in (("first", 8), ("second", 16)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.py").write_text("class Net(Module):\n    pass\n")
+        (tmp_path / name / "train.py").write_text(f"from {name}.model import Net\nnet = Net({width})\n")
+    (tmp_path / "second" / "again.py").write_text("from model import *\nnet = Net(32)\n")
+    assert list(calls_in_project(str(tmp_path), str(tmp_path / "first" / "model.py"), "Net")) == [([8], {})]
