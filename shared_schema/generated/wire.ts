@@ -1280,6 +1280,27 @@ export interface IdleIgnore {
 }
 
 /**
+ * `inductorDebug.importArtifacts`: the compiles that were read, and in sentences which files were not understood.
+ *
+ * `reason` says why there are none.
+ */
+export interface ImportAnswer {
+  readonly uri: string;
+  readonly compiles: readonly ImportedCompile[];
+  readonly unread: readonly string[];
+  readonly reason?: string | null;
+}
+
+/**
+ * One compile that was imported, by its `name`; `artifacts` are its graphs, `notes` what to know of them.
+ */
+export interface ImportedCompile {
+  readonly name: string;
+  readonly artifacts: readonly ArtifactReference[];
+  readonly notes: readonly string[];
+}
+
+/**
  * What was inferred for a target, for the next job on the same file. Workers send it and are given it back.
  *
  * `key` is a digest of the text that the inference rests on, `answer` the worker's own notes; neither means anything
@@ -2747,6 +2768,7 @@ export interface Commands {
   readonly "inductorDebug.check": { readonly request: FileRequest; readonly answer: CheckAnswer };
   readonly "inductorDebug.checkWorkspace": { readonly request: WorkspaceRequest; readonly answer: WorkspaceAnswer };
   readonly "inductorDebug.graph": { readonly request: GraphRequest; readonly answer: GraphAnswer };
+  readonly "inductorDebug.importArtifacts": { readonly request: FileRequest; readonly answer: ImportAnswer };
   readonly "inductorDebug.diff": { readonly request: DiffRequest; readonly answer: DiffAnswer };
   readonly "inductorDebug.repro": { readonly request: ReproRequest; readonly answer: ReproAnswer };
   readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };

@@ -186,6 +186,7 @@ class FakeEngine:
         self.performed: Performed | None = None
         self.holds: Performed | None = None
         self.kept = KeptArtifact(notes=["artifacts are switched off"])
+        self.given: list[ArtifactMade] = []
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
@@ -301,6 +302,7 @@ class FakeEngine:
         return [Answered(target, SameResults(self.same, "", 1, ran))]
 
     def keep(self, path: str, artifacts: Sequence[ArtifactMade]) -> KeptArtifact:
+        self.given += artifacts
         return self.kept
 
     async def restart(self) -> None:

@@ -46,6 +46,28 @@ class WorkspaceAnswer:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedCompile:
+    """One compile that was imported, by its `name`; `artifacts` are its graphs, `notes` what to know of them."""
+
+    name: str
+    artifacts: list[ArtifactReference]
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportAnswer:
+    """`inductorDebug.importArtifacts`: the compiles that were read, and in sentences which files were not understood.
+
+    `reason` says why there are none.
+    """
+
+    uri: str
+    compiles: list[ImportedCompile]
+    unread: list[str]
+    reason: Union[str, None] = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class RulePage:
     """`inductorDebug.explain`: the page of a rule."""

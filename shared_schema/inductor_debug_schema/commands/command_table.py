@@ -21,6 +21,7 @@ from inductor_debug_schema.answers.order_answers import (
 from inductor_debug_schema.commands.command_answers import (
     CheckAnswer,
     GatheredBugReport,
+    ImportAnswer,
     RulePage,
     WorkspaceAnswer,
     WrittenBugReport,
@@ -75,6 +76,7 @@ class Command(Generic[Request, Answer]):
 CHECK = Command[FileRequest, CheckAnswer]("inductorDebug.check")
 CHECK_WORKSPACE = Command[WorkspaceRequest, WorkspaceAnswer]("inductorDebug.checkWorkspace")
 GRAPH = Command[GraphRequest, GraphAnswer]("inductorDebug.graph")
+IMPORT_ARTIFACTS = Command[FileRequest, ImportAnswer]("inductorDebug.importArtifacts")
 DIFF = Command[DiffRequest, DiffAnswer]("inductorDebug.diff")
 REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
 BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
@@ -100,6 +102,7 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     CHECK,
     CHECK_WORKSPACE,
     GRAPH,
+    IMPORT_ARTIFACTS,
     DIFF,
     REPRO,
     BISECT,

@@ -8,12 +8,13 @@ import * as vscode from "vscode";
 
 import type { Stage } from "../../../shared_schema/generated/wire.js";
 import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
+import type { Subject } from "../server/protocol.js";
 import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
 /** What is captured for each depth, and for those before it. */
 const STAGES: readonly Stage[] = ["mock", "aot", "inductor"];
-const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
+export const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
 
 /** The files of one capture. */
 export interface Capture {
@@ -24,6 +25,28 @@ export interface Capture {
   readonly notes: readonly string[];
 }
 
+/** Where the graphs of a tab come from. */
+export interface GraphSource {
+  /** What is being done while they come. */
+  readonly what: string;
+  /** How deep the first capture goes. */
+  readonly depth: Depth;
+  /** Whether a link can lead to a node: whoever opens it sees the graphs of the file as it is then. */
+  readonly linked: boolean;
+  /** @throws CaptureError, or `vscode.CancellationError` where the user has had enough. */
+  readonly capture: (depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void) => Promise<Capture>;
+}
+
+/** Graphs of a target, captured by the daemon. */
+export function captured(context: Context, { uri, target }: Subject): GraphSource {
+  return {
+    what: t("Capturing the graphs of {0}", target),
+    depth: "check",
+    linked: true,
+    capture: (depth, fresh, token, report) => capture(context, vscode.Uri.parse(uri), target, depth, fresh, token, report),
+  };
+}
+
 /** Nothing came of it; the message says why. */
 export class CaptureError extends Error {}
 
@@ -32,7 +55,7 @@ export class CaptureError extends Error {}
  *
  * @throws CaptureError, or `vscode.CancellationError` where the user has had enough.
  */
-export async function capture(
+async function capture(
   context: Context, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;

@@ -15,7 +15,7 @@ import { messageOf } from "../orders/orders.js";
 import { PageTab } from "../pages/pageTab.js";
 import type { Subject } from "../server/protocol.js";
 import { SessionState } from "../server/state.js";
-import { type Capture, capture, CaptureError, contentsOf } from "./captures.js";
+import { type Capture, CaptureError, contentsOf, type GraphSource } from "./captures.js";
 import { findingsFor } from "./nodeFindings.js";
 import { linkText } from "./graphLinks.js";
 import type { Texts } from "./graphTexts.js";
@@ -30,7 +30,7 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
   private running: vscode.CancellationTokenSource | undefined;
   private wanted = false;
   /** How deep captures go: as deep as somebody has asked for. */
-  private wish: Depth = "check";
+  private wish: Depth;
   private state: PageState = { kind: "shown", note: "" };
   private awaited: { readonly graph: string; readonly node: string } | undefined;
   private readonly uri: vscode.Uri;
@@ -39,11 +39,13 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     context: Context,
     panel: vscode.WebviewPanel,
     readonly subject: Subject,
+    private readonly source: GraphSource,
     private readonly texts: Texts,
     closed: () => void,
   ) {
-    super(context, panel, "graph", subject, closed, () => subject);
+    super(context, panel, "graph", subject, closed, () => (source.linked ? subject : undefined));
     this.uri = vscode.Uri.parse(subject.uri);
+    this.wish = source.depth;
     this.disposables.push(
       panel.onDidChangeViewState(() => { this.refreshIfWanted(); }),
       context.analyses.onDidChange((changed) => { if (changed?.toString() === this.uri.toString()) this.analysed(); }),
@@ -74,11 +76,11 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     this.wanted = false;
-    const what = t("Capturing the graphs of {0}", this.subject.target);
+    const { what } = this.source;
     const since = Date.now();
     this.tell({ kind: "loading", what, since });
     try {
-      const made = await capture(this.context, this.uri, this.subject.target, depth, fresh, running.token, (step, percentage) => {
+      const made = await this.source.capture(depth, fresh, running.token, (step, percentage) => {
         if (this.running === running) this.tell({ kind: "loading", what, step, percentage, since });
       });
       if (this.running !== running) return;
@@ -131,6 +133,10 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
         this.context.overlays.set(this, message.metric && { target: this.subject.target, metric: message.metric, lines: message.lines });
         return;
       case "copyLink": {
+        if (!this.source.linked) {
+          this.say(t("There are links to nodes of captured graphs only."));
+          return;
+        }
         const { uriScheme, clipboard } = vscode.env;
         await clipboard.writeText(linkText(uriScheme, this.context.extension.extension.id, { file: this.uri.fsPath, target: this.subject.target, graph: message.graph, node: message.node }));
         this.say(t("Copied a link to {0}", message.node));

@@ -23,6 +23,7 @@ from inductor_debug.server.commands.check_commands import cancel, check, infer_a
 from inductor_debug.server.commands.diff_commands import diff
 from inductor_debug.server.commands.explain_command import explain
 from inductor_debug.server.commands.graph_commands import graph
+from inductor_debug.server.commands.import_command import import_artifacts
 from inductor_debug.server.commands.outline_commands import directive, outline
 from inductor_debug.server.commands.report_commands import report
 from inductor_debug.server.commands.repro_commands import repro
@@ -60,6 +61,7 @@ _SERVED = (
     ServerCommand(table.CHECK, check),
     ServerCommand(table.CHECK_WORKSPACE, check_workspace),
     ServerCommand(table.GRAPH, graph),
+    ServerCommand(table.IMPORT_ARTIFACTS, import_artifacts),
     ServerCommand(table.DIFF, diff),
     ServerCommand(table.REPRO, repro),
     ServerCommand(table.BISECT, bisect),
