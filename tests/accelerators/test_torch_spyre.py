@@ -84,12 +84,12 @@ MODULES = {
         spyre_lowerings = {torch.ops.aten.mm: None, torch.ops.aten.clamp.default: None, "spyre.gelu": None}
     """,
     "_inductor/dtype_ops": """
-        from torch import bfloat16, bool, float16, float32, float8_e4m3fn, int32, int64
+        from torch import bfloat16, bool, float16, float32, float8_e4m3fn, int32
 
         HALF = (float16, bfloat16)
         PAIRS = {(one, other) for one in (*HALF, float32) for other in (*HALF, float32, bool) if one is not other}
-        PAIRS |= {(bool, other) for other in (*HALF, float32)} | {(float8_e4m3fn, float16)}
-        PAIRS |= {(float32, int32), (float32, int64), (int32, float32), (int64, float32)}
+        PAIRS |= {(bool, other) for other in (*HALF, float32, int32)} | {(float8_e4m3fn, float16)}
+        PAIRS |= {(float32, int32), (int32, float32)}
 
         class DtypeOpTable:
             @classmethod

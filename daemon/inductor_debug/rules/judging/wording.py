@@ -31,6 +31,11 @@ def listing(names: Iterable[str]) -> str:
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"
 
 
+def of_number(found: Sequence[Root], one: str, several: str) -> str:
+    """The word that agrees with `listing` of the roots' subjects."""
+    return one if len({root.subject for root in found}) == 1 else several
+
+
 def whereabouts(found: Sequence[Root], pronoun: str = "it") -> str:
     """How far the trouble reaches: who introduces it and how many ops carry it on."""
     covered = set[int]().union(*(root.covers for root in found))

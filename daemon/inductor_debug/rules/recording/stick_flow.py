@@ -134,7 +134,8 @@ class StickFlow:
             operands = [(operand, self._along(operand, meta)) for operand in op.inputs]
             told = [(operand, along) for operand, along in operands if along is not None]
             if not told:
-                fits = any(_broadcasts_to(operand, meta) for operand in op.inputs)
+                repeats = not operators.joins(op.packet)  # A part of one element fills one place, and is not repeated.
+                fits = repeats and any(_broadcasts_to(operand, meta) for operand in op.inputs)
                 self._put(meta, None if fits else len(meta.shape) - 1)
                 continue
             weights: dict[int, int] = {}

@@ -23,11 +23,11 @@ class CpuFallbackRule(Constraint):
 
     id = "cpu-fallback"
     order = 6
-    summary = "An operator runs on the CPU, with one transfer to the host and one back."
+    summary = "An operator needs the CPU, with one transfer to the host and one back."
     what = """
         The accelerator's software runs some operators on the host: it waits for what they read, copies it to the host's
         memory, computes there, and copies the result back. Nothing fails, and numbers are right. Conversions between
-        dtypes that the device cannot do are among them.
+        dtypes that the device cannot do are among them, also where an operator needs them that the device computes.
 
         An operator that reads what another one has just computed on the host is told with that one. The finding counts
         the bytes that cross in a run of the model, and the operators that stay on the device."""
@@ -38,7 +38,7 @@ class CpuFallbackRule(Constraint):
         ```python
         positions = torch.arange(x.shape[1])         # made on the host, copied to the device
         angles = positions[:, None] * self.rates
-        return angles.cos(), angles.sin()            # each: to the host, computed there, and back
+        return angles.cumsum(0).argmax(0)            # to the host, both computed there, and back
         ```"""
     fix = """
         Compute what does not depend on the input once, outside of the compiled function, and keep it as a buffer:
@@ -85,12 +85,12 @@ class CpuFallbackRule(Constraint):
         """What runs on the host, what crosses, and what stays."""
         facts = self.facts(found, profile)
         names = wording.listing(facts.cpu_operators)
-        verb = "runs" if len(facts.cpu_operators) == 1 else "run"
+        verb = "needs" if len(facts.cpu_operators) == 1 else "need"
         there = f"{in_bytes(facts.bytes_to_host)} go to the host and " if facts.bytes_to_host else ""
         crossing = f"{there}{in_bytes(facts.bytes_to_device)} come back, in {counted(facts.transfers, 'transfer')}"
         stays = f"{counted(facts.operators_on_device, 'operation')} of this run stay on the device"
         detail = found[0].detail
-        return f"{names} {verb} on the CPU with accelerator '{profile.name}'{detail}: {crossing}; {stays}."
+        return f"{names} {verb} the CPU with accelerator '{profile.name}'{detail}: {crossing}; {stays}."
 
 
 def _add(root: Root, op: Op, found: Executed, staying: int) -> None:

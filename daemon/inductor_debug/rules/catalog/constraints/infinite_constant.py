@@ -55,8 +55,9 @@ class InfiniteConstantRule(Constraint):
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What is given the infinity, and what becomes of it."""
         names = wording.listing(root.subject for root in found)
+        are = wording.of_number(found, "is", "are")
         return (
-            f"{names} is given the constant {found[0].detail}, which accelerator '{profile.name}' encodes as NaN; "
+            f"{names} {are} given the constant {found[0].detail}, which accelerator '{profile.name}' encodes as NaN; "
             "use a large finite number (torch.finfo(dtype).min)."
         )
 

@@ -68,7 +68,8 @@ class PaddingRule(StickConstraint):
             f"{in_bytes(facts.padding_bytes)} of the {in_bytes(facts.bytes_on_device)} that {shape} takes are padding"
         )
         sizes = wording.listing(root.subject for root in found)
-        return f"size {sizes} does not fill the sticks of accelerator '{profile.name}' ({unit}): {cost}."
+        size, does = wording.of_number(found, "size", "sizes"), wording.of_number(found, "does", "do")
+        return f"{size} {sizes} {does} not fill the sticks of accelerator '{profile.name}' ({unit}): {cost}."
 
 
 def _trouble(meta: TensorMeta, flow: StickFlow) -> Trouble | None:

@@ -86,10 +86,11 @@ class RestickifyRule(StickConstraint):
         else:
             names = wording.listing(root.subject for root in found)
             own = all(root.detail for root in found)
+            leave = wording.of_number(found, "leaves", "leave")
             what = (
                 f"an operand of {names} lies in sticks along another dimension than it wants"
                 if own
-                else f"{names} leaves the sticks along another dimension than the op that uses it wants"
+                else f"{names} {leave} the sticks along another dimension than the op that uses it wants"
             )
         return f"{what}, so accelerator '{profile.name}' lays it out anew (restickify): {copies}."
 
