@@ -13,7 +13,7 @@ import pytest
 from inductor_debug_schema import AcceleratorComparison, from_wire
 from server_harness import PATIENCE, Process
 
-from tests.accelerators.packages import TEMPLATE, environment_with
+from tests.accelerators.packages import HEAD, TEMPLATE, environment_with, install
 
 pytestmark = pytest.mark.torch
 
@@ -106,3 +106,42 @@ async def test_installed_adapters_are_offered_and_hovers_know_their_layouts(
     said = str(hover["result"]["contents"])
     assert "on tinychip: [16, 3, 16]" in said
     assert "tinychip/even-rows" in said
+
+
+SLOW = f"""{HEAD}
+    import os, time
+    while not os.path.exists({{gate!r}}):
+        time.sleep(0.05)
+    class Slow(AcceleratorAdapter):
+        capabilities = AcceleratorCapabilities("slow", dtypes=frozenset({{{{"float16"}}}}))
+"""
+
+
+async def test_the_server_answers_while_an_adapter_is_loaded_and_then_judges_by_it(
+    serve: Callable[..., Awaitable[Process]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    install(tmp_path / "site", monkeypatch, {"slow": "chips:Slow"}, {"chips": SLOW.format(gate=str(gate))})
+    path = tmp_path / "project" / "net.py"
+    path.parent.mkdir()
+    text = MODEL.format(lines="        x = x + 1")
+    path.write_text(text)
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    chosen = {"accelerator": "slow", "stages": ["preview"]}
+    await client.initialize(processId=os.getpid(), initializationOptions=chosen)
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    params = {"command": "inductorDebug.accelerators", "arguments": [{"uri": path.as_uri()}]}
+    listing = asyncio.ensure_future(client.request("workspace/executeCommand", params))
+    outline = {"command": "inductorDebug.outline", "arguments": [{"uri": path.as_uri()}]}
+    answered = await client.request("workspace/executeCommand", outline)
+    assert "Net" in json.dumps(answered["result"])
+    assert not listing.done(), "the adapter is still being loaded"
+    gate.touch()
+    listed = (await listing)["result"]["accelerators"]
+    assert {entry["name"]: entry["problem"] for entry in listed}["slow"] == ""
+    done = client.messages.first(lambda message: (message.get("params") or {}).get("state") == "done")
+    finished = (await asyncio.wait_for(done, 6 * PATIENCE))["params"]
+    assert finished["accelerator"] == "slow"
+    published = client.messages.of("textDocument/publishDiagnostics")[-1]["diagnostics"]
+    assert {finding["code"] for finding in published} == {"dtype"}

@@ -64,6 +64,11 @@ def _sources(adapter: InstalledAdapter) -> list[str]:
     return sorted(os.path.abspath(file) for file in files if file)
 
 
+def awaited_document(name: str) -> dict[str, Any]:
+    """In place of the document of an accelerator of which nobody knows yet what it can do."""
+    return {"schema": 1, "name": name, "source": {"awaited": True}}
+
+
 def document_of(description: AdapterDescription, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The accelerator's document; where its adapter cannot be used `problem` says why.
 

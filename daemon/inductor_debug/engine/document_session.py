@@ -313,6 +313,9 @@ class DocumentSession:
             results = failed(document.path, document.text, finding, broken=True)
             self._answer(self._begin(cause), results, Settings(os.path.dirname(document.path)))
             return None
+        if self._settings.awaits_accelerator:
+            self._settings = None  # they change, which is said, once the accelerator is known
+            return None
         if document.path and self._settings.excludes(document.path):
             report = FileReport(document.path, FileStatus.NO_TARGET)
             self.gate.show(self._begin("excluded"), AnalysisState.DONE, report, document.text)

@@ -50,7 +50,12 @@ Ask = Callable[[str, "str | None"], AdaptersFound]
 
 Raises:
     DescribingError: the interpreter, or the adapter in it, ended without an answer.
+    StillAskingError: the answer has not come yet.
 """
+
+
+class StillAskingError(Exception):
+    """What is installed, or what an adapter can do, is being asked for; whoever asks says when it is known."""
 
 
 @dataclass
@@ -87,6 +92,7 @@ class Accelerators:
 
         Raises:
             ProfileError: there is none of that name, or its file is not one.
+            StillAskingError: nobody knows yet.
         """
         if name_or_path == NO_ACCELERATOR or is_path(name_or_path):
             return load_document(name_or_path)
@@ -107,7 +113,11 @@ class Accelerators:
         return sorted({*built_in_names(), *(entry.name for entry in self._installed(interpreter))})
 
     def listed(self, interpreter: str) -> AcceleratorList:
-        """All of them with what each says of itself; an adapter that fails to is there with its problem."""
+        """All of them with what each says of itself; an adapter that fails to is there with its problem.
+
+        Raises:
+            StillAskingError: nobody knows yet.
+        """
         installed = [self._description(entry, interpreter).entry for entry in self._installed(interpreter)]
         replaced = {entry.name for entry in installed}
         built_in = [_built_in(name) for name in built_in_names() if name not in replaced]
@@ -138,6 +148,10 @@ class Accelerators:
             try:
                 found = self._ask(interpreter, None)
                 folders, entries = found.folders, [description.entry for description in found.adapters]
+            except StillAskingError:
+                if known is None:
+                    raise
+                return known.entries
             except DescribingError:  # what is wrong with an interpreter is said when it is to run something
                 folders, entries = [interpreter], []
         self._names[interpreter] = _Names(entries, folders, written(folders))
@@ -150,6 +164,10 @@ class Accelerators:
         try:
             answers = self._ask(interpreter, entry.name).adapters
             problem = "" if answers else f"The adapter {entry.name!r} is no longer installed."
+        except StillAskingError:
+            if known is None:
+                raise
+            return known.description
         except DescribingError as error:
             answers, problem = [], f"The adapter {entry.name!r} cannot be used: {error}."
         if answers:

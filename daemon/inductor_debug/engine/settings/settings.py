@@ -114,6 +114,11 @@ class Settings:
         """The name of the accelerator that findings are about; None where nobody chose one."""
         return chosen_name(self.profile)
 
+    @property
+    def awaits_accelerator(self) -> bool:
+        """Whether it is still being asked what the accelerator can do: nothing can be judged until that is known."""
+        return "awaited" in self.profile.get("source", {})
+
     def run_digest(self) -> str:
         """A short digest of what a worker's answer depends on; severity, trigger and limits of time are not in it."""
         parts = [

@@ -31,9 +31,10 @@ from inductor_debug_schema import (
     TargetSetting,
 )
 
+from inductor_debug.accelerators.description import awaited_document
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, ProfileError, read_profile, with_environment
 from inductor_debug.accelerators.suggestions import nearest
-from inductor_debug.engine.settings.accelerator_registry import Accelerators, is_path
+from inductor_debug.engine.settings.accelerator_registry import Accelerators, StillAskingError, is_path
 from inductor_debug.engine.settings.pyproject import Pyprojects, project_root
 from inductor_debug.engine.settings.setting_values import COMMAND_LINE_KEYS, SettingsRung
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings, Trigger
@@ -173,6 +174,8 @@ class SettingsResolver:
         try:
             document = with_environment(self.accelerators.document(name, interpreter), variables)
             read_profile(document)
+        except StillAskingError:
+            return awaited_document(name)
         except ProfileError as error:
             raise _configuration_error(error, rung) from None
         self._profiles[key] = (now, document)

@@ -6,7 +6,6 @@ them all.
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 
 from inductor_debug_schema import AcceleratorComparison, AcceleratorList, AcceleratorsAnswer, FileReport, Location
@@ -29,8 +28,7 @@ async def accelerators(call: Call[AnyFileRequest]) -> AcceleratorList:
         registry, interpreter = call.server.configuration.accelerators_for(path)
     except ConfigurationError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
-    # Adapters are asked what they can do in processes of their own, each of which may import torch.
-    return await asyncio.to_thread(registry.listed, interpreter)
+    return await call.server.configuration.known(lambda: registry.listed(interpreter))
 
 
 async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsAnswer:
@@ -44,9 +42,12 @@ async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsA
     bar = Bar(call, "Comparing accelerators")
     try:
         registry, interpreter = server.configuration.accelerators_for(path)
-        usual = usual_accelerators(server.configuration.settings_for(path), registry.names(interpreter))
+        settings = server.configuration.settings_for(path)
+        usual = await server.configuration.known(lambda: usual_accelerators(settings, registry.names(interpreter)))
         names = dict.fromkeys(request.accelerators or usual)
-        alternatives = [server.configuration.for_accelerator(path, name) for name in names]
+        alternatives = await server.configuration.known(
+            lambda: [server.configuration.for_accelerator(path, name) for name in names]
+        )
         compared = await server.engine.compare_accelerators(path, request.target, alternatives, bar.hear)
     except ConfigurationError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error

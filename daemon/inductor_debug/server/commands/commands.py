@@ -6,6 +6,7 @@ analysis it asked for.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -15,6 +16,7 @@ from inductor_debug_schema.commands import command_table as table
 from inductor_debug_schema.commands.command_table import Command
 from lsprotocol import types
 
+from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.accelerator_commands import accelerators, compare_accelerators
 from inductor_debug.server.commands.bisect_commands import bisect, transfers
 from inductor_debug.server.commands.bug_report_commands import bug_report
@@ -31,6 +33,7 @@ from inductor_debug.server.commands.size_commands import set_sizes, sizes
 from inductor_debug.server.commands.tensor_commands import tensors
 from inductor_debug.server.commands.workspace_command import check_workspace
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
+from inductor_debug.server.state.synchronisation import path_of
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
@@ -45,6 +48,8 @@ class ServerCommand(Generic[Request, Answer]):
 
     declared: Command[Request, Answer]
     run: Callable[[Call[Request]], Awaitable[Answer]]
+    waits: bool = True
+    """Whether it needs to know what the accelerator of its file can do, which may be being asked for."""
 
     async def answer(self, server: Server, arguments: Sequence[Any], work_done: Token | None) -> Any:
         """The answer as it goes over the wire.
@@ -54,6 +59,10 @@ class ServerCommand(Generic[Request, Answer]):
         """
         call = call_of(self.declared, server, arguments, work_done)
         await server.ready.wait()
+        if self.waits:
+            with contextlib.suppress(ConfigurationError):  # the command tells of that
+                path = path_of(getattr(call.request, "uri", None) or "")
+                await server.configuration.known(lambda: server.configuration.settings_for(path))
         return to_wire(await self.run(call))
 
 
@@ -70,13 +79,13 @@ _SERVED = (
     ServerCommand(table.COMPARE_ACCELERATORS, compare_accelerators),
     ServerCommand(table.SIZES, sizes),
     ServerCommand(table.SET_SIZES, set_sizes),
-    ServerCommand(table.OUTLINE, outline),
-    ServerCommand(table.DIRECTIVE, directive),
+    ServerCommand(table.OUTLINE, outline, waits=False),
+    ServerCommand(table.DIRECTIVE, directive, waits=False),
     ServerCommand(table.TENSORS, tensors),
     ServerCommand(table.BUG_REPORT, bug_report),
     ServerCommand(table.REPORT, report),
-    ServerCommand(table.CANCEL, cancel),
-    ServerCommand(table.RESTART, restart),
+    ServerCommand(table.CANCEL, cancel, waits=False),
+    ServerCommand(table.RESTART, restart, waits=False),
     ServerCommand(table.INFER_ANEW, infer_anew),
     ServerCommand(table.EXPLAIN, explain),
 )

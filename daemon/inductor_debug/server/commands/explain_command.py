@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from inductor_debug_schema.commands.command_answers import RulePage
 from inductor_debug_schema.commands.command_requests import ExplainRequest
 from lsprotocol import types
@@ -21,7 +19,8 @@ async def explain(call: Call[ExplainRequest]) -> RulePage:
     rule = call.request.rule
     registry, interpreter = call.server.configuration.accelerators_for("")
     try:
-        own = await asyncio.to_thread(registry.rule_page, rule, interpreter) if RULE_MARK in rule else None
+        known = call.server.configuration.known
+        own = await known(lambda: registry.rule_page(rule, interpreter)) if RULE_MARK in rule else None
         markdown = page(rule) if own is None else own
     except UnknownRuleError as error:
         raise RequestError(f"{error}.", INVALID_PARAMS) from error

@@ -7,6 +7,7 @@ shown as soon as it is through, whether or not it is open. Cancelling keeps what
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -105,6 +106,8 @@ async def _chosen(server: Server, folders: Sequence[str], bar: Bar) -> tuple[lis
 async def _check(server: Server, path: str, gate: asyncio.Semaphore, bar: Bar, tally: _Tally) -> None:
     async with gate:
         bar.hear(tally.told(os.path.basename(path)))
+        with contextlib.suppress(ConfigurationError):  # the check tells of that
+            await server.configuration.known(lambda: server.configuration.settings_for(path))
         tally.reports.append(await _open_document(server, path) or await _on_disk(server, path))
         bar.hear(tally.told(os.path.basename(path)))
 

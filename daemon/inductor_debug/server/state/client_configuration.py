@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from inductor_debug_schema.settings import SETTINGS
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
+from inductor_debug.server.state.background_asking import BackgroundAsking
 from inductor_debug.server.state.notices import Notices
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ KNOWN = tuple(setting for setting in SETTINGS if setting.scope and setting.daemo
 _NO_STAND_IN = "accelerator"
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def section_of(value: object) -> dict[str, Any]:
@@ -76,6 +78,9 @@ class Configuration:
         self._asked: dict[str, dict[str, Any]] = {}
         self._resolvers: dict[str, SettingsResolver] = {}
         self._editor: dict[str, dict[str, Any]] = {}
+        self._asking: BackgroundAsking | None = None
+        self._accelerators: Accelerators | None = None
+        self.accelerator_listeners: list[Callable[[], None]] = []
         self.folders: dict[str, str] = {}
 
     def start(self, options: object, folders: Sequence[types.WorkspaceFolder]) -> None:
@@ -144,10 +149,28 @@ class Configuration:
     def accelerators_for(self, path: str) -> tuple[Accelerators, str]:
         """The registry of accelerators, and the interpreter that runs the file at the absolute `path`.
 
+        What that does not know yet it raises `StillAskingError` for: see `known`.
+
         Raises:
             ConfigurationError: the configuration cannot be used.
         """
         return self._resolver(self._folder_of(path)).accelerators, self.settings_for(path).interpreter
+
+    async def known(self, ask: Callable[[], T]) -> T:
+        """What `ask` returns once nothing that it rests on is still to be said by an accelerator.
+
+        Args:
+            ask: asks this configuration, or its registry; called anew after each answer.
+        """
+        from inductor_debug.engine.settings.accelerator_registry import StillAskingError
+
+        while True:
+            try:
+                found = ask()
+            except StillAskingError:
+                found = None
+            if self._asking is None or not await self._asking.answer():
+                return cast("T", found)
 
     def for_accelerator(self, path: str, accelerator: str) -> Settings:
         """The settings of a file as they were if `accelerator` had been chosen.
@@ -180,14 +203,30 @@ class Configuration:
 
         resolver = self._resolvers.get(folder)
         if resolver is None:
+            if self._accelerators is None:
+                self._accelerators = self._registry()
             editor = self._editor.setdefault(folder, self._said(folder))
             resolver = self._resolvers[folder] = SettingsResolver(
                 command_line=self._command_line,
                 editor=editor,
                 environ=self._environ,
                 workspace_folders=list(self.folders.values()),
+                accelerators=self._accelerators,
             )
         return resolver
+
+    def _registry(self) -> Accelerators:
+        """One for as long as the server runs: what adapters said outlives a change of settings."""
+        from inductor_debug.engine.pool.asking_interpreters import ask_interpreter
+        from inductor_debug.engine.settings.accelerator_registry import Accelerators
+
+        self._asking = BackgroundAsking(ask_interpreter, self._told)
+        return Accelerators(self._asking)
+
+    def _told(self) -> None:
+        self._resolvers.clear()  # they keep documents for a while
+        for listener in self.accelerator_listeners:
+            listener()
 
     def _forget(self) -> None:
         self._resolvers.clear()
@@ -201,14 +240,19 @@ class Configuration:
 
 
 def register(server: Server) -> None:
-    """Listens for changed settings and folders."""
+    """Listens for changed settings and folders, and for what accelerators say."""
+
+    def tell() -> None:
+        server.engine.settings_changed()
+        for listener in server.settings_listeners:
+            listener()
 
     async def reload(pushed: bool) -> None:
         asked = server.client.configuration and await server.configuration.ask(server)
         if pushed or asked:
-            server.engine.settings_changed()
-            for listener in server.settings_listeners:
-                listener()
+            tell()
+
+    server.configuration.accelerator_listeners.append(tell)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: types.DidChangeConfigurationParams) -> None:
