@@ -80,7 +80,7 @@ def _specs() -> list[KernelSpec]:
             True,
             [KernelLoop("d0", 50, 50), KernelLoop("d1", "s0", "64*ceil(s0/64)"), KernelLoop("d2", 65, None, True, 4)],
             [weight, KernelArgument("mm", True, [50, 65], "float16", "sen169_fp16", layout, "d1")],
-            [KernelInsertion(InsertedKind.RESTICKIFY, 0, 1, 12800), KernelInsertion(InsertedKind.PADDING, 0)],
+            [KernelInsertion(InsertedKind.RESTICKIFY, 0, 1, layout), KernelInsertion(InsertedKind.PADDING, 0)],
             _CALL,
         ),
         KernelSpec("", "é", "0.forward", [], remarks=["nobody knows"], step="op0", file="sdsc_0.json"),

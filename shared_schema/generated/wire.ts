@@ -1429,14 +1429,14 @@ export interface KernelArgument {
 /**
  * A copy of the argument at index `argument` that has to be made before the operation.
  *
- * `dimension` is the host dimension along which its sticks have to run or which is padded, `bytes` what the copy takes
- * on the device; each None where that is not known.
+ * `dimension` is the host dimension along which its sticks have to run or which is padded, `layout` how the copy lies;
+ * each None where that is not known.
  */
 export interface KernelInsertion {
   readonly kind: InsertedKind;
   readonly argument: number;
   readonly dimension?: number | null;
-  readonly bytes?: number | null;
+  readonly layout?: DeviceLayout | null;
 }
 
 /**

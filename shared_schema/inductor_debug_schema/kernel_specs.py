@@ -72,14 +72,14 @@ class KernelArgument:
 class KernelInsertion:
     """A copy of the argument at index `argument` that has to be made before the operation.
 
-    `dimension` is the host dimension along which its sticks have to run or which is padded, `bytes` what the copy takes
-    on the device; each None where that is not known.
+    `dimension` is the host dimension along which its sticks have to run or which is padded, `layout` how the copy lies;
+    each None where that is not known.
     """
 
     kind: InsertedKind
     argument: int
     dimension: Union[int, None] = None
-    bytes: Union[int, None] = None
+    layout: Union[DeviceLayout, None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,18 @@ def test_text_has_every_graph_node_and_kernel() -> None:
     assert "  cpp_fused_relu_0 (cpp, 1 line, graph 0.forward): %relu" in said
 
 
+def test_text_has_what_kernels_ask_of_the_accelerator() -> None:
+    said = GraphText(PLACES, ShownTexts(), Styler(False)).text(golden())
+    assert "kernel specs, derived from Inductor's IR and the profile of mock, whose compiler was not asked" in said
+    assert "not known without that compiler: how work is divided over cores" in said
+    assert "kernel extern_kernels.mm, graph 0.forward\n  aten.mm.default  # %mm, reduction  modèle.py:12\n" in said
+    assert "d1 = s0 (padded to 64*ceil(s0/64)), d2 = 65 (padding not known, reduced, over 4 cores)" in said
+    assert "input     <b>w</b>: float16[65, s0] -> sen169_fp16, device size not known, coordinates [d1//64]" in said
+    assert "output    mm: float16[50, 65] -> sen169_fp16[2, 50, 64], stride map [64, 65, 1], sticks" in said
+    assert "inserted  restickify of <b>w</b>, sticks along dimension 1: [2, 50, 64], 12.5 KiB" in said
+    assert "  é  # op0, sdsc_0.json\n    remark    nobody knows" in said
+
+
 def test_names_with_escape_sequences_reach_no_terminal() -> None:
     said = GraphText(PLACES, ShownTexts(), Styler(False)).text(document([GraphNode("\x1b[2J", "op\x07")]))
     assert "\x1b" not in said
@@ -90,6 +102,9 @@ def test_json_names_paths_as_reports_do() -> None:
     assert said["graphs"][0]["nodes"][0]["shape"] == ["s0", 64]
     assert (said["statistics"], said["kernels"][0]["nodes"]) == (to_wire(statistics), ["relu"])
     json.dumps(said)
+    spec = said["specs"]["specs"][0]
+    assert (said["specs"]["origin"], spec["path"], spec["range"]["start"]["line"]) == ("derived", "modèle.py", 11)
+    assert (spec["kernel"], spec["arguments"][1]["layout"]["size"]) == ("extern_kernels.mm", [2, 50, 64])
 
 
 def test_dot_quotes_everything() -> None:

@@ -245,6 +245,13 @@ class Profile:
         stored = self.stored_as.get(dtype)
         return element_bytes if stored is None else ELEMENT_BYTES.get(stored.dtype, element_bytes)
 
+    def device_format(self, dtype: str) -> str:
+        """The number format in which elements of `dtype` are kept there: `sen169_fp16` for float16, or the dtype's."""
+        if self.arithmetic is not None and dtype in self.arithmetic.dtypes:
+            return self.arithmetic.compute
+        stored = self.stored_as.get(dtype)
+        return dtype if stored is None else stored.dtype
+
     def elements_per_stick(self, dtype: str, element_bytes: int) -> int:
         """How many elements of `dtype`, which take `element_bytes` on the host, one stick holds; 1 without sticks."""
         return max((self.stick_bytes or 1) // self.device_bytes(dtype, element_bytes), 1)

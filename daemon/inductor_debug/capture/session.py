@@ -267,7 +267,7 @@ class _Session:
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
-            self._keep(outcome.graphs(self._causes))
+            self._keep(outcome.document(self._causes, self._profile))
         if outcome.graphs is not None and self._request.keep_graphs:
             measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
             if measured.recording.ops:

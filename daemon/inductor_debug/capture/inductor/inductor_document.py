@@ -125,7 +125,7 @@ def _ir_graph(lowered: LoweredGraph, post_grad: Graph, places: Mapping[str, Loca
                 shape=first.shape if first is not None else None,
                 dtype=first.dtype if first is not None else None,
                 bytes=_total(step.writes),
-                detail=", ".join(step.parts) if len(step.parts) > 1 else "",
+                detail=_detail(step),
                 place=_most(places.get(name) for name in step.origins),
                 module=modules.most_common(1)[0][0] if modules else "",
                 origins=[row.name for row in known],
@@ -135,6 +135,13 @@ def _ir_graph(lowered: LoweredGraph, post_grad: Graph, places: Mapping[str, Loca
         )
         makers.update((buffer.name, step.name) for buffer in step.writes)
     return Graph(f"{lowered.aot.name}.ir", GraphKind.IR, [*inputs.values(), *nodes], post_grad.name)
+
+
+def _detail(step: IrStep) -> str:
+    """What a scheduler node was fused of, and its loops."""
+    if len(step.parts) == 1:
+        return f"loops {step.parts[0].loops}" if step.parts[0].loops else ""
+    return ", ".join(f"{part.name} {part.loops}".rstrip() for part in step.parts)
 
 
 def _ir_input(name: str, row: GraphNode | None) -> GraphNode:
@@ -156,23 +163,28 @@ def _total(buffers: tuple[IrBuffer, ...]) -> int | None:
 def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
     """Which kernel computes which scheduler node: both come in the order of the code, and share FX nodes.
 
-    An external kernel names only the node that it computes, not the views before it. A scheduler node that no kernel is
-    called for (a constant) has none.
+    A kernel of a library names only the node that it computes, and such a scheduler node all that led to it as well. A
+    scheduler node that no kernel is called for (a constant, a join) has none.
     """
     found: dict[str, list[str]] = {}
-    calls = [set(names) for _, names in lowered.calls]
+    defined = {match["name"] for match in _DEFINITION.finditer(lowered.wrapper)}
+    calls = [(_name_of(call), set(names)) for call, names in lowered.calls]
     computing: dict[str, list[int]] = {}
-    for index, (_, names) in enumerate(lowered.calls):
+    for index, (_, names) in enumerate(calls):
         for name in names:
             computing.setdefault(name, []).append(index)
     at = 0
     for step in lowered.steps:
         origins = set(step.origins)
+        values = {part.value for part in step.parts} & origins
+        loops = any(part.ranges is not None for part in step.parts)
         near = sorted({index for name in step.origins for index in computing.get(name, ()) if index >= at})
-        here = next((index for index in near if origins <= calls[index] or calls[index] <= origins), None)
-        if here is not None:
-            at = here
-            found[step.name] = [_name_of(lowered.calls[here][0])]
+        for index in near:
+            kernel, names = calls[index]
+            if (kernel in defined) == loops and (values <= names if values else origins <= names or names <= origins):
+                at = index
+                found[step.name] = [kernel]
+                break
     return found
 
 

@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+_INNER_RANGES = ("reduction_ranges", "scan_ranges", "sort_ranges")
+"""What `Reduction`, `Scan` and `Sort` call the loops beside those of their result."""
+
 
 @dataclass(frozen=True, slots=True)
 class IrBlock:
@@ -33,6 +36,28 @@ class IrBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class IrPart:
+    """One operation of a scheduler node. `kind` is what it is (`Reduction`, `extern_kernels.mm`).
+
+    `value` is the FX node whose value it computes, "" where Inductor does not say. `ranges` are the loops of its
+    result, strings where they are symbolic, None where a library's kernel has them; `reduced` are all other loops.
+    """
+
+    name: str
+    kind: str
+    value: str
+    ranges: tuple[int | str, ...] | None = None
+    reduced: tuple[int | str, ...] = ()
+
+    @property
+    def loops(self) -> str:
+        """`[50, 65 reduced]`; "" where a library's kernel has them."""
+        if self.ranges is None:
+            return ""
+        return f"[{', '.join([*map(str, self.ranges), *(f'{extent} reduced' for extent in self.reduced)])}]"
+
+
+@dataclass(frozen=True, slots=True)
 class IrStep:
     """One scheduler node after fusion, in the order in which code is generated.
 
@@ -42,7 +67,7 @@ class IrStep:
 
     name: str
     kind: str
-    parts: tuple[str, ...]
+    parts: tuple[IrPart, ...]
     reads: tuple[str, ...]
     writes: tuple[IrBuffer, ...]
     origins: tuple[str, ...] = field(default=())
@@ -53,7 +78,9 @@ class IrStep:
 def block_of(node: Any) -> IrBlock:
     """The text of a scheduler node."""
     try:
-        text = str(node.debug_str())
+        first, *others = str(node.debug_str()).split("\n")
+        parts = [part for part in map(_part, node.get_nodes()) if part.ranges is not None]
+        text = "\n".join([first, *(f"{part.name}.loops = {part.loops}" for part in parts), *others])
     except Exception as error:
         # A text for people is not worth the lowering.
         text = f"{node.get_name()}: {type(node).__name__} ({type(error).__name__} while it was printed)"
@@ -62,15 +89,14 @@ def block_of(node: Any) -> IrBlock:
 
 def step_of(node: Any) -> IrStep:
     """What a scheduler node does."""
-    parts = list(node.get_nodes())
-    written = {part.get_name(): part for part in parts}
+    parts = tuple(map(_part, node.get_nodes()))
     writes = [_buffer(output) for output in node.get_outputs()]
     own = {buffer.name for buffer in writes}
     reads = [dependency.name for dependency in node.read_writes.reads if dependency.name not in own]
     return IrStep(
         name=node.get_name(),
-        kind=" + ".join(dict.fromkeys(_kind(part) for part in parts)),
-        parts=tuple(written),
+        kind=" + ".join(dict.fromkeys(part.kind for part in parts)),
+        parts=parts,
         reads=tuple(dict.fromkeys(reads)),
         writes=tuple(writes),
         origins=_origins(node),
@@ -99,8 +125,7 @@ def _names(origins: Iterable[Any]) -> list[str]:
     return [str(origin.name) for origin in origins]
 
 
-def _kind(part: Any) -> str:
-    operation = part.node
+def _kind(operation: Any) -> str:
     data = getattr(operation, "data", None)
     if data is not None:
         return type(data).__name__
@@ -108,10 +133,29 @@ def _kind(part: Any) -> str:
     return str(name) if name else type(operation).__name__
 
 
+def _part(node: Any) -> IrPart:
+    """Its loops are those that were lowered, before the scheduler joins what walks along the same memory."""
+    operation = node.node
+    data = getattr(operation, "data", None)
+    origin = getattr(operation, "get_origin_node", lambda: None)()
+    name, kind, value = node.get_name(), _kind(operation), str(origin.name) if origin is not None else ""
+    ranges = getattr(data, "ranges", None)
+    if ranges is None:
+        return IrPart(name, kind, value)
+    inner = next((found for each in _INNER_RANGES if (found := getattr(data, each, None)) is not None), ())
+    if hasattr(data, "reduction_ranges"):
+        return IrPart(name, kind, value, tuple(map(_size, ranges)), tuple(map(_size, inner)))
+    return IrPart(name, kind, value, tuple(map(_size, (*ranges, *inner))))
+
+
+def _size(size: Any) -> int | str:
+    return int(size) if getattr(size, "is_number", True) else str(size)
+
+
 def _buffer(output: Any) -> IrBuffer:
     buffer = output.node
     try:
-        sizes = [int(size) if getattr(size, "is_number", True) else str(size) for size in buffer.get_size()]
+        sizes = list(map(_size, buffer.get_size()))
         dtype = buffer.get_dtype()
     except (AttributeError, NotImplementedError, TypeError):
         # Buffers that stand for several, or for an effect.

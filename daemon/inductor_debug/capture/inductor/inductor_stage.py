@@ -10,7 +10,7 @@ cannot lower.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ import torch
 from inductor_debug_schema import Finding, Graph, GraphDocument, GraphKind, Stage, StageReport, StageState
 from torch.fx import GraphModule
 
+from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.expressions.spans import SourceMap
@@ -42,6 +43,7 @@ from inductor_debug.capture.inductor.inductor_recording import (
     examples_of,
     names_of_results,
 )
+from inductor_debug.capture.inductor.inductor_specs import LoweredOperations, with_specs
 from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
@@ -51,6 +53,8 @@ from inductor_debug.capture.stages.aot_lowering import problem_of
 from inductor_debug.capture.stages.dynamo_run import Callers, DynamoRun
 from inductor_debug.capture.tensors.fake_mode import is_limitation, without_modes
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
+from inductor_debug.rules.derived_specs import specs_of
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.recording.ops import Recording
 
 _EMPTY_NOTE = "Graph {} computes nothing, so there is no kernel."
@@ -91,6 +95,7 @@ def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         ending.retry_real,
         graphs=lowering.document,
         measured=lowering.measured,
+        specs=lowering.specs,
     )
 
 
@@ -251,17 +256,30 @@ class _Lowering:
         tables = self._tables
         _, notes = self.explain()
         record = NodeRecord(self._recorder.recording, self._recorder.nodes)
-        modules = {
-            lowered.post_grad.name: made.graph_module
-            for capture in self.captures
-            for lowered, made in zip(capture.lowered, capture.post_grad, strict=False)
-        }
+        modules = {lowered.post_grad.name: made for lowered, made in self._post_grad()}
         graphs = [
             record.measured(graph, modules[graph.name]) if graph.name in modules else graph for graph in tables.graphs
         ]
         document = document_of(self._run.target, Stage.INDUCTOR, graphs, notes)
         document = replace(document, kernels=tables.kernels, listings=tables.listings)
         return with_facts(document, record.marks(causes))
+
+    def specs(self, document: GraphDocument, profile: Profile) -> GraphDocument:
+        """Adds what the kernels ask of an accelerator, as far as that can be told without its compiler."""
+        operations = LoweredOperations()
+        graphs = {graph.name: graph for graph in self._tables.graphs}
+        ir = {graph.made_from: graph for graph in self._tables.graphs if graph.kind is GraphKind.IR}
+        for lowered, made in self._post_grad():
+            name = lowered.post_grad.name
+            operations.add(graphs[name], ir.get(name), made, lowered.steps)
+        recording = self._recorder.recording
+        known = operations.of(recording.ops, self._recorder.nodes)
+        return with_specs(document, specs_of(JudgedRun(recording, profile), known))
+
+    def _post_grad(self) -> Iterator[tuple[LoweredGraph, GraphModule]]:
+        for capture in self.captures:
+            for lowered, made in zip(capture.lowered, capture.post_grad, strict=False):
+                yield lowered, made.graph_module
 
     def explain(self) -> tuple[list[Finding], list[str]]:
         """What Inductor refused, and notes."""

@@ -35,6 +35,7 @@ examples:
   inductor-debug graph model.py                          the graphs that Dynamo captures, under the lines they come from
   inductor-debug graph model.py::Net --stage aot         forward and backward
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
+  inductor-debug graph model.py --stage inductor --accelerator spyre     and what each kernel asks of its memory
   inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
   inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg
   inductor-debug graph --artifacts torch_compile_debug/      what a compile of yours has written, tied to your source
@@ -43,7 +44,11 @@ examples:
 stages:
   mock       what Dynamo captures, before autograd
   aot        joint, forward and backward graphs
-  inductor   graphs after Inductor's passes, IR, kernels
+  inductor   graphs after Inductor's passes, IR with its loops, kernels
+
+For an accelerator that lays tensors out in its own way (Spyre: in sticks) the kernels come with their specs: loops in
+padded sizes, device sizes and stride maps of arguments, and what has to be laid out anew. They are derived from
+Inductor's IR; what only the accelerator's compiler knows is left out and named.
 
 A page (`html`) has all stages down to the one named, with their findings; other formats have that stage alone. A kept
 graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.

@@ -1,8 +1,8 @@
 """The `graph` document of CONTRACT, made of a captured one, plus a few additions.
 
 Additions: `path`, `accelerator`, `torch`, `notes`, `modules`, `listings`, `statistics` (`rules.recording.statistics`,
-null where there is none); `made_from` of a graph; `role`, `detail`, `origins` and `forward` of a node; `graph` of a
-kernel.
+null where there is none), `specs` (what the kernels ask of the accelerator, `DeviceSpecs`); `made_from` of a graph;
+`role`, `detail`, `origins` and `forward` of a node; `graph` of a kernel.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import json
 from typing import Any
 
 from inductor_debug_schema import (
+    DeviceSpecs,
     Graph,
     GraphDocument,
     GraphNode,
     Kernel,
+    KernelSpec,
     Listing,
+    Location,
     to_wire,
 )
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
@@ -45,6 +48,7 @@ def graph_document(document: GraphDocument, statistics: StatisticsDocument | Non
         "modules": document.modules,
         "notes": document.notes,
         "statistics": to_wire(statistics),
+        "specs": _specs(document.specs, places) if document.specs is not None else None,
     }
 
 
@@ -63,8 +67,7 @@ def _node(node: GraphNode, places: FileNames) -> dict[str, Any]:
         "dtype": node.dtype,
         "bytes": node.bytes,
         "detail": node.detail,
-        "path": places.shown(node.place.path) if node.place is not None else None,
-        "range": to_wire(node.place.range) if node.place is not None else None,
+        **_at(node.place, places),
         "module": node.module,
         "seq_nr": node.seq_nr,
         "origins": node.origins,
@@ -88,3 +91,20 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
 
 def _listing(listing: Listing) -> dict[str, Any]:
     return {"title": listing.title, "language": listing.language, "graph": listing.graph, "text": listing.text}
+
+
+def _specs(specs: DeviceSpecs, places: FileNames) -> dict[str, Any]:
+    return {**to_wire(specs), "specs": [_spec(spec, places) for spec in specs.specs]}
+
+
+def _spec(spec: KernelSpec, places: FileNames) -> dict[str, Any]:
+    written = {**to_wire(spec), **_at(spec.place, places)}
+    del written["place"]
+    return written
+
+
+def _at(place: Location | None, places: FileNames) -> dict[str, Any]:
+    return {
+        "path": places.shown(place.path) if place is not None else None,
+        "range": to_wire(place.range) if place is not None else None,
+    }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inductor_debug_schema import Graph, GraphDocument, GraphNode, Kernel, Location, NodeRole
+from inductor_debug_schema import DeviceSpecs, Graph, GraphDocument, GraphNode, Kernel, Location, NodeRole
 
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.words.spec_words import heading, spec_lines
 from inductor_debug.rules.words.stage_names import stage_name
 
 _MOST_NODES = 8
@@ -40,6 +41,9 @@ class GraphText:
             yield ""
             yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
             yield from (self._kernel(kernel) for kernel in document.kernels)
+        if document.specs is not None:
+            yield ""
+            yield from self._specs(document.specs)
 
     def _graph(self, graph: Graph) -> Iterator[str]:
         made_from = f", made from {graph.made_from}" if graph.made_from else ""
@@ -57,8 +61,11 @@ class GraphText:
     def _source(self, place: Location) -> str:
         line = place.range.start.line
         text = (self._sources.of(place.path).line(line) or "").strip()
-        where = printable(f"{self._places.shown(place.path)}:{line + 1}")
+        where = printable(self._where(place))
         return f"  {self._paint(where, Role.PLACE)}  {self._paint(printable(text), Role.FRAME)}"
+
+    def _where(self, place: Location) -> str:
+        return f"{self._places.shown(place.path)}:{place.range.start.line + 1}"
 
     def _node(self, node: GraphNode) -> str:
         arguments = ", ".join([*(f"%{name}" for name in node.inputs), *([node.detail] if node.detail else [])])
@@ -77,6 +84,14 @@ class GraphText:
         lines = kernel.source.count("\n")
         extent = f", {counted(lines, 'line')}" if lines else ""
         return printable(f"  {kernel.name} ({kernel.language}{extent}, graph {kernel.graph}): {nodes}")
+
+    def _specs(self, specs: DeviceSpecs) -> Iterator[str]:
+        first, *others = heading(specs)
+        yield self._paint(printable(first), Role.PLACE)
+        yield from map(printable, others)
+        for spec, line in spec_lines(specs.specs):
+            where = f"  {self._where(spec.place)}" if spec is not None and spec.place is not None else ""
+            yield printable(line) + (self._paint(printable(where), Role.FAINT) if where else "")
 
 
 def _value(node: GraphNode) -> str:

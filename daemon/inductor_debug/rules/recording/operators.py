@@ -75,11 +75,16 @@ def multiplies_matrices(packet: str) -> bool:
 
 def factors_of(op: Op) -> tuple[TensorMeta, TensorMeta] | None:
     """The left and the right factor of a product of matrices or batches of them; None for any other op."""
+    places = factor_places(op)
+    return None if places is None else (op.inputs[places[0]], op.inputs[places[1]])
+
+
+def factor_places(op: Op) -> tuple[int, int] | None:
+    """Where among its inputs a product of matrices has its two factors; None for any other op."""
     places = _FACTORS.get(name(op.packet).rstrip("_"))
     if places is None or len(op.inputs) <= places[1]:
         return None
-    left, right = (op.inputs[place] for place in places)
-    return (left, right) if min(len(left.shape), len(right.shape)) >= 2 else None
+    return places if all(len(op.inputs[place].shape) >= 2 for place in places) else None
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ knows, and an op that is not known is taken to lay its result out anew, with sti
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from inductor_debug_schema import DeviceLayout
@@ -19,6 +19,7 @@ from inductor_debug_schema import DeviceLayout
 from inductor_debug.accelerators.device_memory import placed_layout
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.iteration import broadcasts_to, reduced_dimensions
 from inductor_debug.rules.recording.ops import Op, Recording, Size, TensorMeta
 
 
@@ -118,7 +119,7 @@ class StickFlow:
     def _reduction(self, op: Op) -> None:
         source = op.inputs[0]
         stick = self.stick_of(source)
-        gone = _reduced(op, len(source.shape))
+        gone = reduced_dimensions(op, len(source.shape))
         for meta in op.outputs:
             if stick is None or stick in gone:
                 self._put(meta, None)
@@ -135,7 +136,7 @@ class StickFlow:
             told = [(operand, along) for operand, along in operands if along is not None]
             if not told:
                 repeats = not operators.joins(op.packet)  # A part of one element fills one place, and is not repeated.
-                fits = repeats and any(_broadcasts_to(operand, meta) for operand in op.inputs)
+                fits = repeats and any(broadcasts_to(operand, meta) for operand in op.inputs)
                 self._put(meta, None if fits else len(meta.shape) - 1)
                 continue
             weights: dict[int, int] = {}
@@ -151,25 +152,9 @@ class StickFlow:
     def _along(self, operand: TensorMeta, result: TensorMeta) -> int | None:
         """The dimension of the result along which the operand's sticks run; None where that says nothing."""
         stick = self.stick_of(operand)
-        if stick is None or not _broadcasts_to(operand, result):
+        if stick is None or not broadcasts_to(operand, result):
             return None
         return stick + len(result.shape) - len(operand.shape)
-
-
-def _reduced(op: Op, rank: int) -> frozenset[int]:
-    """The dimensions that a reduction takes away; all of them where it names none."""
-    named = op.arguments.get("dim", op.arguments.get("dims"))
-    dims = [named] if isinstance(named, int) else named
-    if not isinstance(dims, Sequence) or not dims:
-        return frozenset(range(rank))
-    return frozenset(dim % rank for dim in dims if isinstance(dim, int)) if rank else frozenset()
-
-
-def _broadcasts_to(operand: TensorMeta, result: TensorMeta) -> bool:
-    if len(operand.shape) > len(result.shape):
-        return False
-    pairs = zip(reversed(operand.shape), reversed(result.shape), strict=False)
-    return all(size in (1, length) for size, length in pairs)
 
 
 def _elements(meta: TensorMeta) -> int:

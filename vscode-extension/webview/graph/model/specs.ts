@@ -67,7 +67,7 @@ function readLayout(value: unknown): Required<DeviceLayout> {
 
 function readInsertion(value: unknown): Required<KernelInsertion> {
   const said = map(value);
-  return { kind: text(said["kind"]) as KernelInsertion["kind"], argument: number(said["argument"]), dimension: optional(said["dimension"], number), bytes: optional(said["bytes"], number) };
+  return { kind: text(said["kind"]) as KernelInsertion["kind"], argument: number(said["argument"]), dimension: optional(said["dimension"], number), layout: optional(said["layout"], readLayout) };
 }
 
 function readPlace(value: unknown): Location {
