@@ -121,7 +121,7 @@ def test_mappings_of_another_version_are_told(tmp_path: Path, model: Path) -> No
     )
     found = read(tmp_path)
     assert [fault.why for fault in found.unread] == ["it is of version 3.0; version 2 can be read"]
-    assert any("cannot be tied to nodes" in note for note in found.documents[0].notes)
+    assert kernel(found.documents[0], ADDMM).nodes == ["addmm"]  # from what flows between kernels
 
 
 def test_lines_that_are_no_python_cost_those_lines_alone(tmp_path: Path, model: Path) -> None:
@@ -152,3 +152,70 @@ def test_bodies_of_higher_order_ops_are_rows_before_their_call(tmp_path: Path, m
     names = [each.name for each in graph_of(document, GraphKind.POST_GRAD).nodes]
     assert names.index("true_graph_0.neg") < names.index("cond")
     assert node(document, "cond").inputs == ["arg1_1", "true_graph_0", "arg0_1"]
+
+
+BACKWARD = """\
+class GraphModule(torch.nn.Module):
+    def forward(self, primals_1: "f32[10, 64]", relu: "f32[8, 10]", tangents_1: "f32[8, 10]"):
+        # File: {path}:11 in forward, code: hidden = torch.relu(self.up(x)) + 1
+        le: "b8[8, 10]" = torch.ops.aten.le.Scalar(relu, 0)
+        where: "f32[8, 10]" = torch.ops.aten.where.self(le, relu, tangents_1);  le = relu = tangents_1 = None
+        mm: "f32[8, 64]" = torch.ops.aten.mm.default(where, primals_1)
+        sum_1: "f32[1, 10]" = torch.ops.aten.sum.dim_IntList(where, [0], True);  where = None
+        view: "f32[10]" = torch.ops.aten.reshape.default(sum_1, [10]);  sum_1 = None
+        return (mm, view, None)
+"""
+BACKWARD_WRAPPER = """\
+# AOT ID: ['0_backward']
+cpp_fused_relu_0 = async_compile.cpp_pybinding([], r'''
+kernel
+''')
+cpp_fused_sum_1 = async_compile.cpp_pybinding([], r'''
+kernel
+''')
+
+
+class Runner:
+    def call(self, args):
+        primals_1, relu, tangents_1 = args
+        buf0 = tangents_1; del tangents_1  # reuse
+        cpp_fused_relu_0(buf0, relu)
+        buf1 = empty_strided_cpu((8, 64), (64, 1), torch.float32)
+        extern_kernels.mm(buf0, primals_1, out=buf1)
+        buf2 = empty_strided_cpu((1, 10), (10, 1), torch.float32)
+        cpp_fused_sum_1(buf0, buf2)
+        return (buf1, reinterpret_tensor(buf2, (10, ), (1, ), 0), None, )
+"""
+
+
+def write_backward(root: Path, model: Path, text: str, wrapper: str) -> None:
+    folder = write_debug_folder(root, model, "model__0_backward_0.0")
+    for name in ("inductor_provenance_tracking_node_mappings.json", "ir_pre_fusion.txt", "ir_post_fusion.txt"):
+        (folder / name).unlink()
+    (folder / "fx_graph_transformed.py").write_text(text.format(path=model))
+    (folder / "output_code.py").write_text(wrapper)
+
+
+def test_kernels_of_a_backward_are_tied_by_what_flows_between_them(tmp_path: Path, model: Path) -> None:
+    """Inductor writes no mapping for them: what is returned and what external kernels are given says it."""
+    write_backward(tmp_path, model, BACKWARD, BACKWARD_WRAPPER)
+    (document,) = read(tmp_path).documents
+    assert {each.name: each.nodes for each in document.kernels} == {
+        "cpp_fused_relu_0": ["le", "where"],
+        "extern_kernels.mm": ["mm"],
+        "cpp_fused_sum_1": ["sum_1"],
+    }
+    assert text_at(kernel(document, "cpp_fused_relu_0").places[0]) == "hidden = torch.relu(self.up(x)) + 1"
+    assert not any("cannot be tied" in note for note in document.notes)
+
+
+def test_a_value_that_nobody_names_ties_no_more_than_what_is_known(tmp_path: Path, model: Path) -> None:
+    """The second kernel reads what no external kernel is given: its own result is all that is sure."""
+    text = BACKWARD.replace("return (mm, view, None)", "return (view, None)")
+    wrapper = BACKWARD_WRAPPER.replace("return (buf1, ", "return (")
+    wrapper = wrapper.replace("        extern_kernels.mm(buf0, primals_1, out=buf1)\n", "")
+    write_backward(tmp_path, model, text.replace("aten.mm.default", "aten.sub.Tensor"), wrapper)
+    (document,) = read(tmp_path).documents
+    assert kernel(document, "cpp_fused_sum_1").nodes == ["sum_1"]
+    assert kernel(document, "cpp_fused_relu_0").nodes == []
+    assert any("1 kernel of 0.backward cannot be tied" in note for note in document.notes)

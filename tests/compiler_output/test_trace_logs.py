@@ -26,6 +26,32 @@ def test_a_trace_leads_from_the_captured_graph_to_kernels(tmp_path: Path, model:
     assert graph_of(document, GraphKind.FX).nodes[-2].op == "softmax"
 
 
+def test_functions_of_a_captured_graph_are_found_however_often_they_run(tmp_path: Path) -> None:
+    """A layer that runs twice has each call twice; what is unpacked is no module's work."""
+    model = tmp_path / "model.py"
+    code = "q, k = self.attend(x).split(4, dim=2)"
+    model.write_text(f"{code}\n")
+    calls = "".join(
+        f"""        # File: {model}:1 in forward, code: {code}
+        linear{at}: "f32[8, 8]" = torch._C._nn.linear(l_x_, L_w_)
+        split{at} = linear{at}.split(4, dim = 2)
+        q{at}: "f32[8, 4]" = split{at}[0]
+"""
+        for at in ("", "_1")
+    )
+    text = f"""class GraphModule(torch.nn.Module):
+    def forward(self, l_x_: "f32[8, 8]", L_w_: "f32[8, 8]"):
+{calls}        return (q, q_1)
+"""
+    write_trace(tmp_path / "trace", trace_entry({"dynamo_output_graph": {}}, text))
+    (document,) = read(tmp_path / "trace").documents
+    assert {name: text_at(node(document, name, GraphKind.FX).place) for name in ("linear_1", "split_1", "q")} == {
+        "linear_1": "self.attend(x)",
+        "split_1": "self.attend(x).split(4, dim=2)",
+        "q": code,
+    }
+
+
 def test_the_last_attempt_counts_and_frames_and_ranks_are_documents_of_their_own(tmp_path: Path, model: Path) -> None:
     given_up = trace_entry(
         {"dynamo_output_graph": {}},

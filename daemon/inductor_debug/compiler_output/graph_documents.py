@@ -63,7 +63,7 @@ def document_of(
     captured_places: dict[str, Location] = {}
     captured = ""
     if compiled.captured is not None:
-        captured_places = places_of(compiled.captured.nodes, KnownOrigins(), sources)
+        captured_places = places_of(compiled.captured.nodes, KnownOrigins(captured=True), sources)
         captured = compiled.name
         parts.graphs.append(Graph(captured, GraphKind.FX, _rows(compiled.captured, captured_places)))
         _note_unread(compiled.captured, "the captured graph", parts)
@@ -121,7 +121,7 @@ def _add(
     parts.listings += _listings(graph, ties, kernels, lowered_name)
     untied = [name for name in ties.names if not ties.nodes.get(name) and not told.kernels.get(name)]
     if untied and graph.lowered is not None:
-        why = "its provenance tracking was off, or left them out"
+        why = "its compiler tracked no provenance" if ties.by_dataflow else "provenance tracking left them out"
         parts.notes.append(
             f"{counted(len(untied), 'kernel')} of {graph.name} cannot be tied to nodes ({why}): {', '.join(untied)}."
         )

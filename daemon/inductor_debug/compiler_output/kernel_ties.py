@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inductor_debug.compiler_output.compiled_graph import CompiledGraph
+from inductor_debug.compiler_output.dataflow_ties import dataflow_ties
 from inductor_debug.compiler_output.ir_text import IrNode
 from inductor_debug.compiler_output.node_mappings import StackFrame
 
@@ -10,7 +11,8 @@ from inductor_debug.compiler_output.node_mappings import StackFrame
 class KernelTies:
     """The ties of one graph.
 
-    Provenance tracking names the nodes of each call; without it there are the comments before a kernel's definition.
+    Provenance tracking names the nodes of each call; without it there are the comments before a kernel's definition,
+    and without those what flows between kernels.
     A scheduler node belongs to the call that is the first to be given a buffer that it makes.
     """
 
@@ -18,6 +20,8 @@ class KernelTies:
         self._graph = graph
         self.names = _names(graph)
         """All kernels: those that are defined or called, and those that only a mapping names."""
+        self.by_dataflow = False
+        """Whether nothing was written about nodes, so that they were worked out."""
         self.nodes = self._nodes()
         """The lowered nodes of each kernel."""
         self.of_node: dict[str, list[str]] = {}
@@ -45,6 +49,9 @@ class KernelTies:
             for kernel in self._graph.wrapper.kernels.values():
                 if kernel.name not in found and kernel.mapping:
                     found[kernel.name] = dict.fromkeys(name for names in kernel.mapping.values() for name in names)
+        if not found:
+            self.by_dataflow = True
+            return dataflow_ties(self._graph)
         lowered = self._graph.lowered
         if lowered is None:
             return {name: list(nodes) for name, nodes in found.items()}
@@ -59,16 +66,11 @@ class KernelTies:
 
     def _buffers(self) -> dict[str, str]:
         """For a buffer the first kernel that is given it: the one that writes it, or one of it under another name."""
-        makers: dict[str, str] = {}
-        inputs = {node.name for node in self._graph.lowered.nodes} if self._graph.lowered is not None else set()
-        wrapper = self._graph.wrapper
-        for call in wrapper.calls if wrapper is not None else ():
-            for argument in call.arguments:
-                name = argument
-                while name not in inputs and name not in makers:
-                    makers[name] = call.name
-                    name = wrapper.renamed.get(name, name) if wrapper is not None else name
-        return makers
+        wrapper, lowered = self._graph.wrapper, self._graph.lowered
+        if wrapper is None:
+            return {}
+        makers = wrapper.makers(lowered.names if lowered is not None else ())
+        return {name: wrapper.calls[number].name for name, number in makers.items()}
 
 
 def kernel_of(handle: str) -> str:

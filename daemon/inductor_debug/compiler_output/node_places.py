@@ -16,6 +16,7 @@ from inductor_debug_schema import Location, NodeRole, Position
 from inductor_debug.compiler_output.node_mappings import StackFrame
 from inductor_debug.compiler_output.readable_graphs import SourceLine, TextNode
 from inductor_debug.compiler_output.source_places import FoundLine, SourcePlaces, position_of
+from inductor_debug.source.line_expressions import OPERATOR_NAMES
 
 _NUMBER = re.compile(r"_\d+$")
 
@@ -26,7 +27,7 @@ class KnownOrigins:
 
     `before` names, for a node, those before AOTAutograd that it comes from, `lowered` the way back; `places` has the
     expressions of the former, `frames` the tracebacks of the kernel that computes the node. Nodes of a `backward` graph
-    are named after nothing in the source.
+    are named after nothing in the source, those of a `captured` graph are the very functions that were called.
     """
 
     before: Mapping[str, list[str]] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class KnownOrigins:
     places: Mapping[str, Location] = field(default_factory=dict)
     frames: Mapping[str, list[StackFrame]] = field(default_factory=dict)
     backward: bool = False
+    captured: bool = False
 
 
 def places_of(nodes: Iterable[TextNode], origins: KnownOrigins, sources: SourcePlaces) -> dict[str, Location]:
@@ -63,7 +65,12 @@ def _on_line(line: FoundLine, nodes: list[TextNode], origins: KnownOrigins) -> d
     taken = {place.range for place in found.values()}
     opaque = [each for each in line.line.expressions if each.opaque and each.range not in taken]
     rest = Location(path, opaque[0].range) if len(opaque) == 1 else line.statement
-    return {node.name: found.get(node.name, rest) for node in nodes}
+    return {node.name: found.get(node.name, line.statement if _is_operator(node) else rest) for node in nodes}
+
+
+def _is_operator(node: TextNode) -> bool:
+    """Whether it is what the user's own operators make, so that no module's code can stand behind it."""
+    return _base(node.op) in OPERATOR_NAMES
 
 
 def _known(node: TextNode, line: FoundLine, origins: KnownOrigins) -> Location | None:
@@ -100,6 +107,8 @@ def _names(node: TextNode, origins: KnownOrigins, counts: Mapping[str, int]) -> 
     """
     before = origins.before.get(node.name, ())
     names = {_NUMBER.sub("", name) for name in before}
+    if origins.captured:
+        return {*names, _base(node.op)}
     alone = all(len(origins.lowered.get(name, ())) <= 1 for name in before) if before else counts[_base(node.op)] == 1
     return names | {_base(node.op)} if alone else names
 

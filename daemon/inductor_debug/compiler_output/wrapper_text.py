@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from inductor_debug.compiler_output.confined_files import FileFaultError
@@ -59,7 +60,8 @@ class KernelCall:
 class Wrapper:
     """A wrapper; `id` is that of AOTAutograd (`0_forward`, `1_inference`), "" where it says none.
 
-    `renamed` has the older name of a buffer whose memory goes on under a new one.
+    `renamed` has the older name of a buffer whose memory goes on under a new one; `returned` are the buffers that its
+    function `call` returns, what is None left out.
     """
 
     text: str
@@ -67,6 +69,24 @@ class Wrapper:
     kernels: dict[str, WrapperKernel]
     calls: list[KernelCall]
     renamed: dict[str, str] = field(default_factory=dict)
+    returned: list[str] = field(default_factory=list)
+
+    def makers(self, inputs: Container[str]) -> dict[str, int]:
+        """For each buffer, and older names of its memory, the number of the first call that is given it: its maker."""
+        found: dict[str, int] = {}
+        for number, call in enumerate(self.calls):
+            for argument in call.arguments:
+                for name in self.names_of(argument, inputs):
+                    found.setdefault(name, number)
+        return found
+
+    def names_of(self, buffer: str, inputs: Container[str]) -> list[str]:
+        """A buffer and the older names of its memory; none for what is an input."""
+        found: list[str] = []
+        while buffer not in inputs and buffer not in found:
+            found.append(buffer)
+            buffer = self.renamed.get(buffer, buffer)
+        return found
 
 
 def read_wrapper(text: str) -> Wrapper:
@@ -87,7 +107,7 @@ def read_wrapper(text: str) -> Wrapper:
     match = _AOT_ID.search(text)
     renamed = dict(names for each in ast.walk(tree) if (names := _renamed(each)) is not None)
     calls.sort(key=lambda call: call.line)
-    return Wrapper(text, match["id"] if match is not None else "", kernels, calls, renamed)
+    return Wrapper(text, match["id"] if match is not None else "", kernels, calls, renamed, _returned(tree))
 
 
 def _kernel(node: ast.AST, lines: list[str], text: str) -> WrapperKernel | None:
@@ -131,11 +151,18 @@ def _mapping_before(lines: list[str], line: int) -> dict[str, list[str]]:
     return found
 
 
-def _renamed(node: ast.AST) -> tuple[str, str] | None:
-    """`buf2 = buf1`, `buf4 = reinterpret_tensor(buf3, …)`."""
-    if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
-        return None
-    value = node.value
+def _returned(tree: ast.Module) -> list[str]:
+    """The buffers of `return (buf5, reinterpret_tensor(buf2, …), None)`."""
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == "call"]
+    values = [each.value for function in functions for each in ast.walk(function) if isinstance(each, ast.Return)]
+    if len(values) != 1 or not isinstance(values[0], ast.Tuple):
+        return []
+    buffers = [_buffer(each) for each in values[0].elts if not (isinstance(each, ast.Constant) and each.value is None)]
+    return [name or "" for name in buffers]
+
+
+def _buffer(value: ast.expr) -> str | None:
+    """The buffer that an expression is, or looks at."""
     if (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Name)
@@ -143,7 +170,15 @@ def _renamed(node: ast.AST) -> tuple[str, str] | None:
         and value.args
     ):
         value = value.args[0]
-    return (node.targets[0].id, value.id) if isinstance(value, ast.Name) else None
+    return value.id if isinstance(value, ast.Name) else None
+
+
+def _renamed(node: ast.AST) -> tuple[str, str] | None:
+    """`buf2 = buf1`, `buf4 = reinterpret_tensor(buf3, …)`."""
+    if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+        return None
+    older = _buffer(node.value)
+    return (node.targets[0].id, older) if older is not None else None
 
 
 def _call(node: ast.AST, kernels: dict[str, WrapperKernel], lines: list[str]) -> KernelCall | None:

@@ -37,6 +37,8 @@ _OPERATORS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.NotEq: ("ne",),
 }
 """What operators are called where a graph names them."""
+OPERATOR_NAMES = frozenset({"getitem", *(name for names in _OPERATORS.values() for name in names)})
+"""All such names, with that of a subscript."""
 
 
 @dataclass(frozen=True, slots=True)
