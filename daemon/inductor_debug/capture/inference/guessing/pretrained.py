@@ -12,11 +12,12 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.guessing.patch_grids import patched_inputs
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, TensorSpec
 
 _CHANNELS = ("num_channels", "in_channels", "in_chans", "num_input_channels")
-_USUAL_IMAGE = 224
+_USUAL_IMAGE = 128
 """How high and wide images are where the model takes any: detectors want more pixels than they have queries."""
 _MELS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "num_mels")
 
@@ -77,6 +78,9 @@ def refine(plan: CallPlan, subject: nn.Module) -> None:
             if name.endswith("_ids"):
                 # Of pixels and sounds there are as many layouts as models.
                 plan.ranks[name] = frozenset(len(spec.dims) for spec in specs if isinstance(spec, TensorSpec))
+    for name, specs in _patched(subject.config, [item.name for item in plan.parameters if item.required]).items():
+        known[name].candidates[:0] = specs
+        known[name].certain = tuple(specs)
     wanted = _wanted(subject, known)
     if wanted:
         for item in plan.parameters:
@@ -88,9 +92,18 @@ def _may_be_left_out(item: Parameter) -> bool:
     return item.name in ("kwargs", "args")
 
 
+def _patched(config: Any, required: list[str]) -> dict[str, list[Spec]]:
+    return patched_inputs(required, _vision(config), _first(_vision(config), _CHANNELS) or 3)
+
+
+def _vision(config: Any) -> Any:
+    """The configuration of the part that looks at images."""
+    return getattr(config, "vision_config", None) or getattr(config, "backbone_config", None) or config
+
+
 def _specs(config: Any) -> dict[str, list[Spec]]:
     """Shapes by the names that transformers gives to inputs."""
-    vision = getattr(config, "vision_config", None) or getattr(config, "backbone_config", None) or config
+    vision = _vision(config)
     channels = _first(vision, _CHANNELS) or _first(config, _CHANNELS) or 3
     size = getattr(vision, "image_size", None) or getattr(config, "image_size", None)
     height, width = _pair(size)

@@ -27,7 +27,7 @@ MOST_SECONDS = 1.0
 _BRANCHES = 48
 _STANDSTILL = 6
 _DEPARTURE = 24
-"""How much later a guess is tried for each argument that is other than the class itself makes it."""
+"""How much later a guess is tried for each argument that is none of those that are certain."""
 _RUNS_WHERE_STUCK = 40
 _RUNS_WHERE_EVIDENT = 24
 

@@ -23,13 +23,13 @@ GENERIC: dict[int, tuple[Dimension, ...]] = {
 
 @dataclass
 class Parameter:
-    """One argument of the call and its candidates, of which the class itself makes those that are `made`."""
+    """One argument of the call and its candidates; where some are `certain`, it is one of them unless none runs."""
 
     name: str
     candidates: list[Spec]
     keyword: bool
     required: bool
-    made: tuple[Spec, ...] = ()
+    certain: tuple[Spec, ...] = ()
 
 
 @dataclass
@@ -57,9 +57,9 @@ class CallPlan:
         return all(len(spec.dims) in self.ranks.get(name, {len(spec.dims)}) for name, spec in guess.tensors())
 
     def departures(self, guess: Guess) -> int:
-        """How many arguments are other than the class itself makes them."""
-        made = {item.name: item.made for item in self.parameters if item.made}
-        return sum(item.name in made and item.spec not in made[item.name] for item in guess.arguments)
+        """How many arguments are none of those that are certain."""
+        certain = {item.name: item.certain for item in self.parameters if item.certain}
+        return sum(item.name in certain and item.spec not in certain[item.name] for item in guess.arguments)
 
     def candidates_of(self, name: str) -> list[Spec]:
         """The candidates of one argument."""

@@ -30,11 +30,11 @@ DTYPE_LETTERS = {
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """A tensor; `dtype` has no `torch.` prefix. Whole numbers are zeros, or the size `filled` where that has a name."""
+    """A tensor; `dtype` has no `torch.` prefix. Integers are zeros, or `filled`: a number or the name of a size."""
 
     dims: tuple[Dimension, ...]
     dtype: str = "float32"
-    filled: str = ""
+    filled: Dimension = ""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes as numbers."""
@@ -42,6 +42,8 @@ class TensorSpec:
 
     def value(self, sizes: Mapping[str, int]) -> int:
         """What whole numbers are."""
+        if isinstance(self.filled, int):
+            return self.filled
         return sizes.get(self.filled, 1) if self.filled else 0
 
 
