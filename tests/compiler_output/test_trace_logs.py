@@ -1,9 +1,23 @@
 """Structured traces: a document for each frame that was compiled, of the attempt that was kept, on each rank."""
 
+import json
 from pathlib import Path
 
 import pytest
-from compiler_samples import ADDMM, FUSED, RELU, UP, artifact, compile_entries, trace_entry, write_model, write_trace
+from compiler_samples import (
+    ADDMM,
+    FUSED,
+    LOWERED,
+    MAPPINGS,
+    RELU,
+    UP,
+    WRAPPER,
+    artifact,
+    compile_entries,
+    trace_entry,
+    write_model,
+    write_trace,
+)
 from inductor_debug.compiler_output.importing import NothingFoundError
 from inductor_debug_schema import GraphKind
 from reading import graph_of, kernel, node, read, text_at
@@ -90,8 +104,6 @@ def test_a_single_log_can_be_named(tmp_path: Path, model: Path) -> None:
 
 
 def test_what_came_from_a_cache_has_its_wrapper_alone(tmp_path: Path, model: Path) -> None:
-    from compiler_samples import WRAPPER
-
     write_trace(tmp_path, trace_entry({"inductor_output_code": {"filename": "/tmp/c.py"}}, WRAPPER))
     (document,) = read(tmp_path).documents
     assert {each.name for each in document.kernels} == {ADDMM, FUSED}
@@ -100,10 +112,6 @@ def test_what_came_from_a_cache_has_its_wrapper_alone(tmp_path: Path, model: Pat
 
 def test_carets_of_a_traceback_tell_expressions_that_no_name_does(tmp_path: Path) -> None:
     """Of two modules called on a line, the traceback of the kernel says which."""
-    import json
-
-    from compiler_samples import LOWERED, MAPPINGS, WRAPPER
-
     model = tmp_path / "model.py"
     code = "hidden = self.act(self.up(x)) + 1"
     model.write_text("\n" * 10 + f"{code}\n")
@@ -119,6 +127,28 @@ def test_carets_of_a_traceback_tell_expressions_that_no_name_does(tmp_path: Path
     (document,) = read(tmp_path / "trace").documents
     assert text_at(node(document, "addmm").place) == UP
     assert text_at(node(document, "relu").place) != RELU
+
+
+def test_what_a_library_does_is_at_the_call_of_the_user(tmp_path: Path) -> None:
+    """The text of a graph knows the innermost line alone, which may be torch's own."""
+    model, library = tmp_path / "model.py", tmp_path / "site-packages" / "functional.py"
+    model.write_text("y = F.pad(x, [1]) + 1\n")
+    library.parent.mkdir()
+    library.write_text("return pad(input)\n")
+    before = "{path}:11 in forward, code: hidden = torch.relu(self.up(x)) + 1"
+    text = LOWERED.replace(before, f"{library}:1 in pad, code: return pad(input)")
+    frames = ((model, "forward", "y = F.pad(x, [1]) + 1"), (library, "pad", "return pad(input)"))
+    stack = "".join(f'  File "{path}", line 1, in {name}\n    {code}\n' for path, name, code in frames)
+    content = (
+        trace_entry(artifact("inductor_post_grad_graph"), text.format(path=model))
+        + trace_entry({"inductor_output_code": {}}, WRAPPER)
+        + trace_entry(artifact("inductor_provenance_tracking_node_mappings"), json.dumps(MAPPINGS))
+        + trace_entry(artifact("inductor_provenance_tracking_kernel_stack_traces"), json.dumps({f"{ADDMM}:1": [stack]}))
+    )
+    write_trace(tmp_path / "trace", content)
+    (document,) = read(tmp_path / "trace").documents
+    assert text_at(node(document, "addmm").place) == "y = F.pad(x, [1]) + 1"
+    assert node(document, "relu").place is None
 
 
 def test_damaged_entries_are_counted_and_the_others_read(tmp_path: Path, model: Path) -> None:

@@ -46,8 +46,8 @@ class CompiledGraph:
     after_fusion: IrListing | None = None
     wrapper: Wrapper | None = None
     mappings: NodeMappings = field(default_factory=NodeMappings)
-    stacks: dict[str, list[StackFrame]] = field(default_factory=dict)
-    """For a kernel's `name:number` the frames that its nodes come from."""
+    stacks: dict[str, list[list[StackFrame]]] = field(default_factory=dict)
+    """For a kernel's `name:number` the stacks that its nodes come from, innermost frames last."""
     device_files: dict[str, SuperDsc] = field(default_factory=dict)
     """SuperDSC files by their paths."""
 

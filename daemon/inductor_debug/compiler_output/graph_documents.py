@@ -95,7 +95,7 @@ def _add(
     ties = KernelTies(graph)
     mappings = graph.mappings
     origins = KnownOrigins(
-        mappings.before, mappings.lowered, captured_places, ties.frames, graph.kind is GraphKind.BACKWARD
+        mappings.before, mappings.lowered, captured_places, ties.stacks, graph.kind is GraphKind.BACKWARD
     )
     made_from = captured
     places: dict[str, Location] = {}

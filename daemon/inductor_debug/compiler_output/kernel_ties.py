@@ -28,8 +28,8 @@ class KernelTies:
         for kernel, names in self.nodes.items():
             for name in names:
                 self.of_node.setdefault(name, []).append(kernel)
-        self.frames = self._frames()
-        """For a lowered node the frames that its kernels come from."""
+        self.stacks = self._stacks()
+        """For a lowered node the stacks that its kernels come from."""
         self._of_buffer = self._buffers()
         ir = graph.after_fusion or graph.before_fusion
         self.of_step = {node.name: self.kernels_of(node) for node in ir.nodes} if ir is not None else {}
@@ -57,11 +57,11 @@ class KernelTies:
             return {name: list(nodes) for name, nodes in found.items()}
         return {name: [node for node in nodes if node in lowered.names] for name, nodes in found.items()}
 
-    def _frames(self) -> dict[str, list[StackFrame]]:
-        found: dict[str, list[StackFrame]] = {}
-        for handle, frames in self._graph.stacks.items():
+    def _stacks(self) -> dict[str, list[list[StackFrame]]]:
+        found: dict[str, list[list[StackFrame]]] = {}
+        for handle, stacks in self._graph.stacks.items():
             for node in self.nodes.get(kernel_of(handle), ()):
-                found.setdefault(node, []).extend(frames)
+                found.setdefault(node, []).extend(stacks)
         return found
 
     def _buffers(self) -> dict[str, str]:

@@ -75,16 +75,14 @@ def name_map(said: Any, where: str) -> dict[str, list[str]]:
     return said
 
 
-def read_kernel_stacks(said: Any) -> dict[str, list[StackFrame]]:
-    """For each kernel's `name:number` the innermost frame of every stack that its nodes come from.
+def read_kernel_stacks(said: Any) -> dict[str, list[list[StackFrame]]]:
+    """For each kernel's `name:number` the stacks that its nodes come from, the innermost frame of each last.
 
     Raises:
         FileFaultError: they are not of this form.
     """
-    return {
-        name: [frame for text in texts for frame in frames_of(text)[-1:]]
-        for name, texts in name_map(said, "stacks").items()
-    }
+    stacks = {name: [frames_of(text) for text in texts] for name, texts in name_map(said, "stacks").items()}
+    return {name: [stack for stack in found if stack] for name, found in stacks.items()}
 
 
 def frames_of(traceback: str) -> list[StackFrame]:

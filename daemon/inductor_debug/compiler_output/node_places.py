@@ -15,7 +15,7 @@ from inductor_debug_schema import Location, NodeRole, Position
 
 from inductor_debug.compiler_output.node_mappings import StackFrame
 from inductor_debug.compiler_output.readable_graphs import SourceLine, TextNode
-from inductor_debug.compiler_output.source_places import FoundLine, SourcePlaces, position_of
+from inductor_debug.compiler_output.source_places import FoundLine, SourcePlaces, is_library, position_of
 from inductor_debug.source.line_expressions import OPERATOR_NAMES
 
 _NUMBER = re.compile(r"_\d+$")
@@ -26,14 +26,14 @@ class KnownOrigins:
     """What is known of the nodes of a graph beside its text.
 
     `before` names, for a node, those before AOTAutograd that it comes from, `lowered` the way back; `places` has the
-    expressions of the former, `frames` the tracebacks of the kernel that computes the node. Nodes of a `backward` graph
+    expressions of the former, `stacks` what called the kernels that compute the node. Nodes of a `backward` graph
     are named after nothing in the source, those of a `captured` graph are the very functions that were called.
     """
 
     before: Mapping[str, list[str]] = field(default_factory=dict)
     lowered: Mapping[str, list[str]] = field(default_factory=dict)
     places: Mapping[str, Location] = field(default_factory=dict)
-    frames: Mapping[str, list[StackFrame]] = field(default_factory=dict)
+    stacks: Mapping[str, list[list[StackFrame]]] = field(default_factory=dict)
     backward: bool = False
     captured: bool = False
 
@@ -41,15 +41,35 @@ class KnownOrigins:
 def places_of(nodes: Iterable[TextNode], origins: KnownOrigins, sources: SourcePlaces) -> dict[str, Location]:
     """The places of those nodes that have one, by name."""
     by_line: dict[SourceLine, list[TextNode]] = {}
-    for node in nodes:
-        if node.role is NodeRole.OP and node.source is not None:
-            by_line.setdefault(node.source, []).append(node)
     found: dict[str, Location] = {}
+    for node in nodes:
+        if node.role is not NodeRole.OP or node.source is None:
+            continue
+        if not is_library(node.source.path):
+            by_line.setdefault(node.source, []).append(node)
+        elif (place := _caller(node.name, node.source, origins, sources)) is not None:
+            found[node.name] = place
     for source, group in by_line.items():
         line = sources.line(source.path, source.line, source.code)
         if line is not None:
             found.update(_on_line(line, group, origins))
     return found
+
+
+def _caller(name: str, source: SourceLine, origins: KnownOrigins, sources: SourcePlaces) -> Location | None:
+    """Where the user calls the library that a node stands in, if all stacks that lead there agree."""
+    leading = [
+        stack
+        for stack in origins.stacks.get(name, ())
+        if (stack[-1].path, stack[-1].line) == (source.path, source.line)
+    ]
+    callers = {next((frame for frame in reversed(stack) if not is_library(frame.path)), None) for stack in leading}
+    frame = callers.pop() if len(callers) == 1 else None
+    line = sources.line(frame.path, frame.line, frame.code) if frame is not None else None
+    if frame is None or line is None:
+        return None
+    expression = line.line.starting_at(_start(line, frame)) if frame.column is not None else None
+    return Location(line.file.path, expression.range) if expression is not None else line.statement
 
 
 def _on_line(line: FoundLine, nodes: list[TextNode], origins: KnownOrigins) -> dict[str, Location]:
@@ -85,7 +105,7 @@ def _known(node: TextNode, line: FoundLine, origins: KnownOrigins) -> Location |
             return place
     starts = {
         expression.range
-        for frame in origins.frames.get(node.name, ())
+        for frame in (stack[-1] for stack in origins.stacks.get(node.name, ()))
         if frame.column is not None
         and node.source is not None
         and (frame.path, frame.line) == (node.source.path, node.source.line)

@@ -118,6 +118,12 @@ class SourcePlaces:
                 yield os.path.join(root, *inner[start:])
 
 
+def is_library(path: str) -> bool:
+    """Whether a file belongs to an installed package, whose lines are nobody's who compiles."""
+    parts = path.replace("\\", "/").split("/")
+    return "site-packages" in parts or "dist-packages" in parts
+
+
 def position_of(source: LineExpressions, line: int, character: int) -> Position:
     """The position of a column in characters."""
     return Position(line, utf16_length((source.text(line) or "")[:character]))
