@@ -27,7 +27,7 @@ def run(path: Path, text: str, root: Path, expression: str) -> object:
 
     def work() -> object:
         place = place_of(str(path), dedent(text))
-        with search_path(place, str(root)), overlay(place, dedent(text)) as over:
+        with search_path(place, str(root), dedent(text)), overlay(place, dedent(text)) as over:
             over.execute()
             assert isinstance(over, Overlay)
             return eval(expression, {**vars(over.module), "sys": sys, "module": over.module})
@@ -82,6 +82,20 @@ def test_imports_start_in_every_folder_of_the_project_around_the_file(tmp_path: 
     assert run(path, "from common.sizes import WIDTH\nimport sizes\nx = (WIDTH, sizes.WIDTH)", tmp_path, "x") == (7, 3)
     with pytest.raises(AssertionError, match="No module named 'common'"):
         run(path, "import common.sizes", path.parent, "1")
+
+
+def test_a_folder_without_init_is_a_package_for_relative_imports(tmp_path: Path) -> None:
+    write(tmp_path, {"run/pkg/layers.py": "WIDTH = 7\n"})
+    seen = run(tmp_path / "run/pkg/model.py", "from .layers import WIDTH\n", tmp_path, "__name__, WIDTH")
+    assert seen == ("pkg.model", 7)
+
+
+@pytest.mark.parametrize("home", ["src/helpers", "sub", "src/sub/tools"])
+def test_imports_mean_the_module_that_has_the_names(home: str, tmp_path: Path) -> None:
+    write(tmp_path, {"utils/__init__.py": "OTHER = 1\n", f"{home}/utils.py": "WIDTH = 7\n", "src/empty/x.py": ""})
+    place = tmp_path / ("sub" if home == "sub" else "src/sub") / "model.py"
+    assert run(place, "from utils import WIDTH\n", tmp_path, "WIDTH") == 7
+    assert run(place, "from utils import OTHER\n", tmp_path, "OTHER") == 1
 
 
 def test_unsaved_text_is_what_inspection_and_tracebacks_show(tmp_path: Path) -> None:

@@ -183,9 +183,12 @@ def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: 
 
 
 def with_unknown_name(finding: Finding, facts: UnknownName) -> Finding:
-    """The finding of a name that is not there, with the nearest one where there is one."""
+    """The finding of a name that is not there, with the nearest one where there is one.
+
+    Without one there is nothing to mend at each place, and the name is told once a file.
+    """
     if facts.suggestion is None:
-        return replace(finding, facts=facts)
+        return replace(finding, facts=facts, cause=finding.cause or f"{facts.owner}.{facts.missing_name}")
     missing = (
         f"`{facts.owner}` has no `{facts.missing_name}`" if facts.owner else f"`{facts.missing_name}` is not defined"
     )

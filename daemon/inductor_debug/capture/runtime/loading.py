@@ -28,6 +28,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.import_roots import meant_roots
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
@@ -84,14 +85,16 @@ def place_of(path: str, text: str = "") -> ModulePlace:
 
 
 @contextmanager
-def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ()) -> Iterator[None]:
+def search_path(place: ModulePlace, project_root: str, text: str = "", argv: Sequence[str] = ()) -> Iterator[None]:
     """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added.
 
-    Last come the folders between the two: many a project is run in one of them.
+    Last come the folders between the two: many a project is run in one of them. What the `text` imports may call for
+    others.
     """
     before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
     folder = os.path.dirname(place.path)
-    between = itertools.takewhile(lambda each: each.startswith(os.path.join(project_root, "")), _around(folder))
+    inside = os.path.join(project_root, "")
+    between = list(itertools.takewhile(lambda each: each.startswith(inside), _around(folder)))
     wanted = [place.root, project_root, os.path.join(project_root, "src"), *filter(None, before), *between]
     if _is_package(folder):
         wanted.append(folder)  # last: a package's `types.py` must not become everybody's `types`
@@ -99,7 +102,9 @@ def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ())
         # A module that is called as the namespace package around it would come before the package.
         package = os.path.join(place.root, place.name.partition(".")[0], "")
         wanted = [each for each in wanted if not os.path.join(each, "").startswith(package)]
-    sys.path[:] = list(dict.fromkeys(wanted))
+    own = [each for each in wanted if os.path.join(each, "").startswith(inside)]
+    first, last = meant_roots(text, own, [folder, *between, project_root]) if own else ([], [])
+    sys.path[:] = list(dict.fromkeys([*first, *wanted, *last]))
     sys.argv[:] = [place.path, *argv]
     importlib.invalidate_caches()
     if os.path.isdir(project_root):
@@ -291,8 +296,13 @@ def _around(folder: str) -> Iterator[str]:
 
 
 def _namespace_root(folder: str, text: str) -> str | None:
-    """The folder that holds the namespace package (PEP 420) of a file in `folder`: the file imports others of it."""
-    around = itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder)))
+    """The folder that holds the namespace package (PEP 420) of a file in `folder`: the file imports others of it.
+
+    Relative imports say how many packages there are at least.
+    """
+    around = list(itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder))))
+    if around and "from ." in text and (steps := _relative(text)):
+        return next(itertools.islice(_around(folder), steps - 1, None), None)
     # Most texts name no folder around them, and need not be searched.
     mentioned = [each for each in around if (name := os.path.basename(each)) and f"{name}." in text]
     names = [name.split(".") for name in _imported(text)] if mentioned else []
@@ -311,6 +321,11 @@ def _imported(text: str) -> set[str]:
     return plain | {
         node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level
     }
+
+
+def _relative(text: str) -> int:
+    """How many packages up the furthest relative import of a text goes."""
+    return max((node.level for node in ast.walk(tree_of(text)) if isinstance(node, ast.ImportFrom)), default=0)
 
 
 def _is_taken(name: str, folder: str) -> bool:

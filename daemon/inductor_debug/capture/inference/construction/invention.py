@@ -34,6 +34,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
         ),
         (r".*(kernel(_?size)?|ks)", (3, 1)),
         (r".*(idx|index|axis)", (0, 1)),
+        (r".*(frames|segments)", (8, 3)),
         (r".*stride", (1, 2)),
         (r".*(padding|pad)", (1, 0)),
         (r".*dilation", (1,)),
@@ -58,6 +59,9 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
         ),
     )
 )
+_SEVERAL = ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features")
+"""What lists of sizes are called, and now and then a single one: the last alternative."""
+_ALTERNATIVES_OF_SEVERAL = 2
 _FLOATS = re.compile(
     r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
 )
@@ -134,7 +138,7 @@ def _named(name: str, alternative: int) -> Any:
         return nn.ReLU
     if _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
-    if name.lower() in ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features"):
+    if name.lower() in _SEVERAL and alternative < _ALTERNATIVES_OF_SEVERAL:
         return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
     if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
         # A scale may also be how many times as large something is.
