@@ -31,6 +31,7 @@ def test_a_kernel_is_tied_to_its_expressions_and_they_to_it(tmp_path: Path, mode
     assert 'extern "C"' in kernel(document, FUSED).source
     assert node(document, "addmm").kernels == [ADDMM]
     assert node(document, "addmm").shape == [8, 10]
+    assert node(document, "addmm", GraphKind.FORWARD).origins == []  # there is no graph before it
     assert node(document, "addmm").inputs == ["arg1_1", "arg2_1", "permute"]
 
 
@@ -73,6 +74,15 @@ def test_a_source_that_was_compiled_elsewhere_is_found_in_the_users_folders(tmp_
     assert document.path == str(here)
     assert text_at(node(document, "relu").place) == RELU
     assert f"{here} was read for /somebody/else/net/model.py, which is not here." in document.notes
+
+
+def test_each_document_tells_of_its_own_sources_alone(tmp_path: Path, model: Path) -> None:
+    write_debug_folder(tmp_path, model)
+    gone = tmp_path / "gone.py"
+    _add(tmp_path, gone, "model__1_inference_1.1")
+    here, missing = read(tmp_path).documents
+    assert here.notes == []
+    assert missing.notes == [f"{gone} is not here, so nothing that comes from it has a place."]
 
 
 def test_forward_and_backward_are_one_document_and_models_are_several(tmp_path: Path, model: Path) -> None:

@@ -65,7 +65,7 @@ def document_of(
     if compiled.captured is not None:
         captured_places = places_of(compiled.captured.nodes, KnownOrigins(captured=True), sources)
         captured = compiled.name
-        parts.graphs.append(Graph(captured, GraphKind.FX, _rows(compiled.captured, captured_places)))
+        parts.graphs.append(Graph(captured, GraphKind.FX, _rows(compiled.captured, captured_places, {}, {})))
         _note_unread(compiled.captured, "the captured graph", parts)
     for graph in compiled.graphs:
         _add(graph, captured, captured_places, sources, told, parts)
@@ -98,6 +98,7 @@ def _add(
         mappings.before, mappings.lowered, captured_places, ties.stacks, graph.kind is GraphKind.BACKWARD
     )
     made_from = captured
+    names = {before.name: frozenset(node.name for node in before.nodes) for before in parts.graphs[:1] if captured}
     places: dict[str, Location] = {}
     lowered_name = ""
     for text, kind, suffix in ((graph.aot, graph.kind, ""), (graph.lowered, GraphKind.POST_GRAD, ".post_grad")):
@@ -105,12 +106,14 @@ def _add(
             continue
         places = places_of(text.nodes, origins, sources)
         places.update((name, told.nodes[name]) for name in told.nodes if name in text.names)
-        rows = _rows(text, places, mappings.before if made_from == captured else None)
-        if made_from != captured:
-            rows = _made_from_same(rows, parts.graphs[-1])
-        if kind is GraphKind.POST_GRAD:
-            rows = [replace(row, kernels=ties.of_node.get(row.name, [])) for row in rows]
+        rows = _rows(
+            text,
+            places,
+            _origins(text, mappings.before, names.get(made_from, frozenset()), same=made_from != captured),
+            ties.of_node if kind is GraphKind.POST_GRAD else {},
+        )
         parts.graphs.append(Graph(f"{graph.name}{suffix}", kind, rows, made_from))
+        names[f"{graph.name}{suffix}"] = text.names
         _note_unread(text, f"graph {graph.name}{suffix}", parts)
         made_from = lowered_name = f"{graph.name}{suffix}"
     ir = graph.after_fusion or graph.before_fusion
@@ -127,21 +130,43 @@ def _add(
         )
 
 
-def _made_from_same(rows: list[GraphNode], before: Graph) -> list[GraphNode]:
-    """Inductor's passes keep the names of what they keep; what has another name was made by a pass."""
-    names = {node.name for node in before.nodes}
-    return [replace(row, origins=[row.name] if row.name in names else []) for row in rows]
+def _origins(
+    text: ReadableGraph, before: Mapping[str, list[str]], known: frozenset[str], *, same: bool
+) -> dict[str, list[str]]:
+    """For each node those of the graph before, as far as they are known there.
+
+    Inductor's passes keep the names of what they keep (`same`); what has another name was made by a pass.
+    """
+    said = {name: [name] for name in text.names} if same else before
+    return {name: [each for each in origins if each in known] for name, origins in said.items()}
 
 
 def _rows(
-    text: ReadableGraph, places: Mapping[str, Location], before: Mapping[str, list[str]] | None = None
+    text: ReadableGraph,
+    places: Mapping[str, Location],
+    origins: Mapping[str, list[str]],
+    kernels: Mapping[str, list[str]],
 ) -> list[GraphNode]:
-    return [_row(node, places.get(node.name), list((before or {}).get(node.name, []))) for node in text.nodes]
+    return [
+        _row(node, places.get(node.name), origins.get(node.name, []), kernels.get(node.name, [])) for node in text.nodes
+    ]
 
 
-def _row(node: TextNode, place: Location | None, origins: list[str]) -> GraphNode:
-    row = GraphNode(node.name, node.op, node.role, node.inputs, detail=node.detail, place=place, origins=origins)
-    return _described(row, node.type)
+def _row(node: TextNode, place: Location | None, origins: list[str], kernels: list[str]) -> GraphNode:
+    kind = node.type
+    return GraphNode(
+        node.name,
+        node.op,
+        node.role,
+        node.inputs,
+        shape=kind.shape if kind is not None else None,
+        dtype=kind.dtype if kind is not None else None,
+        bytes=kind.bytes if kind is not None else None,
+        detail=node.detail,
+        place=place,
+        origins=origins,
+        kernels=kernels,
+    )
 
 
 def _described(node: GraphNode, kind: TensorType | None) -> GraphNode:
@@ -167,7 +192,7 @@ def _ir_graph(
                 makers[read] = read
                 known = rows.get(read)
                 inputs[read] = (
-                    replace(_row(known, None, [read]), inputs=[])
+                    replace(_row(known, None, [read], []), inputs=[])
                     if known is not None
                     else GraphNode(read, "constant", NodeRole.CONSTANT)
                 )

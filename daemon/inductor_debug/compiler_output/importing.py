@@ -99,11 +99,7 @@ class _Reading:
             rest = [each for each in found.sidecar.compiles if each.id not in used]
             made += [(self._of_sidecar(found, each, number), found.file.folder) for number, each in enumerate(rest)]
         names = _own_names([(document.target, where) for document, where in made])
-        notes = self._sources.notes()
-        return [
-            replace(document, target=name, notes=[*document.notes, *notes])
-            for (document, _), name in zip(made, names, strict=True)
-        ]
+        return [replace(document, target=name) for (document, _), name in zip(made, names, strict=True)]
 
     def _sidecar(self, file: ConfinedFile, taken: set[str]) -> _FoundSidecar | None:
         """A sidecar by what is in it: its name is the user's choice."""
@@ -139,23 +135,26 @@ class _Reading:
             for graph in compiled.graphs:
                 if graph.mappings == NodeMappings():
                     graph.mappings = told.mappings
-        tied = DebugHandles(Sidecar(handles), self._sources, written)
+        sources = self._sources.afresh()
+        tied = DebugHandles(Sidecar(handles), sources, written)
         places = ToldPlaces(tied.node_places(), {name: tied.places_of(ids) for name, ids in kernels.items()})
         compiled.notes += [
             f"{path} was changed after Spyre's compiler had read it; its lines may have moved."
             for path in sorted(tied.newer)
         ]
-        return document_of(compiled, str(self._folder.root), self._sources, places, device_specs(compiled.graphs, tied))
+        made = document_of(compiled, str(self._folder.root), sources, places, device_specs(compiled.graphs, tied))
+        return replace(made, notes=[*made.notes, *sources.notes()])
 
     def _of_sidecar(self, found: _FoundSidecar, compiled: SidecarCompile, number: int) -> GraphDocument:
         name = f"{found.file.path.rpartition('/')[2].removesuffix('.json')} {number}"
-        tied = DebugHandles(found.sidecar, self._sources, found.file.modified)
+        sources = self._sources.afresh()
+        tied = DebugHandles(found.sidecar, sources, found.file.modified)
         made = sidecar_document(name, compiled, found.sidecar, tied, str(self._folder.root))
         newer = [
             f"{path} was changed after Spyre's compiler had read it; its lines may have moved."
             for path in sorted(tied.newer)
         ]
-        return replace(made, notes=[*made.notes, *newer])
+        return replace(made, notes=[*made.notes, *newer, *sources.notes()])
 
 
 def _handles_in_wrappers(compiled: Compile) -> dict[str, Handle]:

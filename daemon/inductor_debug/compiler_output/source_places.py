@@ -49,24 +49,31 @@ class FoundLine:
 
 @dataclass
 class SourcePlaces:
-    """Finds lines, each once, and remembers what could not be found.
+    """Finds lines for one document, and remembers what could not be found.
 
     Args:
         roots: folders where files are looked for that are not where the compiler saw them.
     """
 
     roots: Sequence[str]
+    _files: dict[str, FoundFile | None] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
-    _files: dict[str, FoundFile | None] = field(default_factory=dict)
     _lines: dict[tuple[str, int, str], FoundLine | None] = field(default_factory=dict)
+
+    def afresh(self) -> SourcePlaces:
+        """For another document: files that were read are known, and nothing is missing yet."""
+        return SourcePlaces(self.roots, self._files)
 
     def file(self, path: str) -> FoundFile | None:
         """The file that the compiler called `path`; None where it is not here."""
         if path not in self._files:
             self._files[path] = self._find(path)
-        return self._files[path]
+        found = self._files[path]
+        if found is not None and found.path != path:
+            self.moved[path] = found.path
+        return found
 
     def line(self, path: str, number: int, code: str) -> FoundLine | None:
         """The line that the compiler saw as the zero-based `number`, saying `code`; None where it is not there now."""
@@ -89,9 +96,9 @@ class SourcePlaces:
         if file is None:
             self.missing[path] = self.missing.get(path, 0) + 1
             return None
-        if not code or _same(file.lines.text(number), code):
-            return FoundLine(file, number, file.lines.line(number)) if number < len(file.lines) else None
-        same = [at for at in range(len(file.lines)) if _same(file.lines.text(at), code)]
+        if number < len(file.lines) and (not code or _same(file.lines.text(number), code)):
+            return FoundLine(file, number, file.lines.line(number))
+        same = [at for at in range(len(file.lines)) if code and _same(file.lines.text(at), code)]
         if len(same) != 1:
             self.changed[path] = self.changed.get(path, 0) + 1
             return None
@@ -104,8 +111,6 @@ class SourcePlaces:
         for candidate in [*candidates, *self._elsewhere(path)]:
             found = _read(candidate)
             if found is not None:
-                if candidate != path:
-                    self.moved[path] = candidate
                 return found
         return None
 
