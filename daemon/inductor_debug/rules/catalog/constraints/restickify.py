@@ -80,19 +80,25 @@ class RestickifyRule(StickConstraint):
         copies = (
             f"{counted(facts.restickified_tensors, 'copy', 'copies')} of {in_bytes(facts.restickified_bytes)} a run"
         )
-        origins = [origin for root in found for origin in root.origins]
-        if origins:
-            what = f"the sticks of {wording.introducer(origins[0])} run along another dimension than its product wants"
-        else:
-            names = wording.listing(root.subject for root in found)
-            own = all(root.detail for root in found)
-            leave = wording.of_number(found, "leaves", "leave")
-            what = (
-                f"an operand of {names} lies in sticks along another dimension than it wants"
-                if own
-                else f"{names} {leave} the sticks along another dimension than the op that uses it wants"
-            )
+        what = " and ".join(_clauses(found))
         return f"{what}, so accelerator '{profile.name}' lays it out anew (restickify): {copies}."
+
+
+def _clauses(found: Sequence[Root]) -> list[str]:
+    """What lies the wrong way: parameters, results of permutations, operands whose layout nothing in the code chose."""
+    origins = [origin for root in found for origin in root.origins]
+    if origins:
+        return [f"the sticks of {wording.introducer(origins[0])} run along another dimension than its product wants"]
+    clauses = []
+    makers = [root for root in found if not root.detail]
+    if makers:
+        names, leave = wording.listing(root.subject for root in makers), wording.of_number(makers, "leaves", "leave")
+        clauses.append(f"{names} {leave} the sticks along another dimension than the op that uses it wants")
+    takers = [root for root in found if root.detail]
+    if takers:
+        names = wording.listing(root.subject for root in takers)
+        clauses.append(f"an operand of {names} lies in sticks along another dimension than it wants")
+    return clauses
 
 
 def _root(misfit: Misfit, roots: Roots, makers: dict[int, Op], origins: dict[int, Origin]) -> Root:
