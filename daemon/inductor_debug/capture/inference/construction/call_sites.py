@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from inductor_debug.capture.inference.construction.composition import main_configuration
+from inductor_debug.capture.inference.construction.configuration_files import parsed
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import UnknownError, is_same
+from inductor_debug.capture.inference.values.symbolic_values import Table, UnknownError, is_same
 from inductor_debug.capture.runtime import foreign
 
 Call = tuple[list[Any], dict[str, Any]]
@@ -168,7 +170,16 @@ class CallSites:
                 follower = Follower(self._namespace, self.options)
                 yield follower.bound(owner, [*first, *reached.args], reached.kwargs)
         if not found:
-            yield {itself: own or SimpleNamespace()} if itself else {}
+            yield {itself: own or SimpleNamespace()} if itself else self._configured(owner)
+
+    def _configured(self, owner: Function) -> Names:
+        """What a function is given by hydra, which calls it with the configuration of its decorator."""
+        first = next(iter(owner.args.args), None)
+        path = self._namespace.get("__file__")
+        if first is None or not isinstance(path, str):
+            return {}
+        composed = main_configuration(owner.decorator_list, path, parsed)
+        return {first.arg: Table.of(composed)} if composed is not None else {}
 
 
 @functools.lru_cache(maxsize=2)
@@ -210,7 +221,7 @@ def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
                     continue  # it has something of its own that is called so
                 if any(other != path and _defines(other, name) for other in _imported_from(tree, name, file, root)):
                     continue  # it calls another file's
-                yield from CallSites(tree, _names_of(tree)).of(name)
+                yield from CallSites(tree, {**_names_of(tree), "__file__": file}).of(name)
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
 

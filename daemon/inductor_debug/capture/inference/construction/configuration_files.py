@@ -2,8 +2,9 @@
 
 A class that is given `config` and reads `config.width` and `config.depth` says which keys it wants. Files are looked
 for beside the code and in `config`, `configs` and `conf`, up to the project's root; any table in them may be the one
-that is meant. The table with the fewest keys beside those asked for wins, of equal ones the nearest. Files are read as
-data: nothing in them is constructed, resolved or run. YAML needs PyYAML in the project's own environment.
+that is meant, also in what several of them are composed to (`composition`). The table with the fewest keys beside those
+asked for wins, of equal ones the nearest. Files are read as data: nothing in them is constructed or run. YAML needs
+PyYAML in the project's own environment.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inductor_debug.capture.inference.construction.composition import composed
 from inductor_debug.capture.inference.construction.demands import Demand
 
 _FOLDERS = ("config", "configs", "conf")
@@ -67,7 +69,7 @@ class ConfigurationFiles:
             for count, path in enumerate(self._paths()):
                 if count >= _MOST_FILES:
                     break
-                document = _parsed(path)
+                document = composed(path, parsed)
                 if document is not None:
                     self._read.append((path, document))
         return self._read
@@ -97,7 +99,8 @@ def _files_of(folder: str, depth: int) -> Iterator[str]:
             yield from _files_of(entry.path, depth - 1)
 
 
-def _parsed(path: str) -> Any:
+def parsed(path: str) -> Any:
+    """What a file says as data; None where it cannot be read."""
     try:
         if os.path.getsize(path) > _MOST_BYTES:
             return None

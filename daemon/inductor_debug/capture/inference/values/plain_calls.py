@@ -78,7 +78,9 @@ class PlainCalls(PlainValues):
                 kwargs[named.arg] = self.or_unknown(named.value, names)
             else:
                 more = self.or_unknown(named.value, names)
-                kwargs.update(more if isinstance(more, dict) else vars(more) if type(more) is SimpleNamespace else {})
+                kwargs.update(
+                    more if isinstance(more, dict) else vars(more) if isinstance(more, SimpleNamespace) else {}
+                )
         return args, kwargs
 
     def called(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:

@@ -48,6 +48,35 @@ class Options(SimpleNamespace):
     """What the command line gives where nobody types anything; options without a default are missing."""
 
 
+class Table(SimpleNamespace):
+    """A table of a configuration file: its items are attributes as well, in the tables and lists in it, too."""
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """The same as what files give, with tables for dicts."""
+        if isinstance(value, dict):
+            return cls(**{str(key): cls.of(item) for key, item in value.items()})
+        return [cls.of(item) for item in value] if isinstance(value, list) else value
+
+    def __getitem__(self, name: str) -> Any:
+        return vars(self)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in vars(self)
+
+    def keys(self) -> Any:
+        """As a dict's, so that it can be unpacked."""
+        return vars(self).keys()
+
+    def items(self) -> Any:
+        """As a dict's."""
+        return vars(self).items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        return vars(self).get(name, default)
+
+
 def is_known(value: Any) -> bool:
     """Whether a value, and all that is in it, is known."""
     if value is UnknownError:
@@ -80,8 +109,9 @@ def fresh(value: Any) -> Any:
         return type(value)(map(fresh, value))
     if type(value) is dict:
         return {key: fresh(item) for key, item in value.items()}
-    if type(value) in (SimpleNamespace, Options):
-        return SimpleNamespace(**{key: fresh(item) for key, item in vars(value).items()})
+    if type(value) in (SimpleNamespace, Options, Table):
+        kind = Table if type(value) is Table else SimpleNamespace
+        return kind(**{key: fresh(item) for key, item in vars(value).items()})
     return value
 
 
