@@ -77,6 +77,13 @@ CHIP = f"""{HEAD}
 
     class Uncompiled(Chip):
         compiler = raising
+
+    class Hosted(Chip):
+        def cpu_fallbacks(self):
+            return ["aten.neg"]
+
+    class HostRaising(Chip):
+        cpu_fallbacks = raising
 """
 
 
@@ -88,6 +95,8 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "raising": "Raising",
         "picky": "Picky",
         "uncompiled": "Uncompiled",
+        "hosted": "Hosted",
+        "hostraising": "HostRaising",
     }
     adapters = {name: f"chips:{kind}" for name, kind in classes.items()}
     install(tmp_path / "site", monkeypatch, adapters, {"chips": CHIP})
@@ -148,6 +157,16 @@ def test_a_hook_that_raises_is_named_and_the_analysis_goes_on(model: Path, accel
     for hook in asked:
         assert any(f"RuntimeError: out of order when it was asked for its {hook}." in message for message in told)
     assert "unsupported-op" in {finding["rule"] for finding in found}, "its capabilities hold all the same"
+
+
+def test_what_runs_on_the_host_is_told_with_its_transfers_and_all_else_runs_on_the_device(model: Path) -> None:
+    model.write_text(model.read_text().replace(".double()", ".neg()"))
+    found = findings(model, "hosted")
+    assert "aten.neg needs the CPU with accelerator 'hosted'" in found["cpu-fallback"]
+    assert "unknown-operator" not in found, "what is not said to run on the host runs on the device"
+    found = findings(model, "hostraising")
+    assert "when it was asked for its cpu_fallbacks." in found["accelerator-adapter"]
+    assert "cpu-fallback" not in found
 
 
 def test_a_comparison_runs_its_compiler_and_keeps_what_that_left(model: Path) -> None:

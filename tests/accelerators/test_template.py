@@ -88,6 +88,12 @@ def test_diff_blames_what_its_compiler_gets_wrong_and_keeps_what_it_left(interpr
     assert "gelu" in listing.read_text()
 
 
+def test_an_accelerator_without_a_compiler_is_compared_in_its_own_arithmetic(interpreter: str, project: Path) -> None:
+    document = answered(interpreter, project, "diff", "model.py", "--backend", "tinychip2", code=1)
+    assert (document["backend"], document["verdict"]) == ("tinychip2", "wrong")
+    assert [expression(blamed["range"]) for blamed in document["blame"]] == ["nn.functional.gelu(self.wide(x))"]
+
+
 def test_bisect_climbs_it_last_and_blames_the_back_end(interpreter: str, project: Path) -> None:
     words = ("bisect", "model.py", "--backends", "dynamo,tinychip", "--accelerator", "tinychip")
     document = answered(interpreter, project, *words, code=1)

@@ -103,3 +103,35 @@ class TinyChip(AcceleratorAdapter):
     def logs(self) -> Mapping[str, str]:
         """What a bug report has to bring along."""
         return {"tinychip.log": "core 0 ready\ncore 1 ready\n"}
+
+
+class TabledGelu:
+    """Single operations as the next chip will compute them: gelu comes from a table with steps of 1/64.
+
+    `unit` is the distance between 1 and the next number of the format that results have.
+    """
+
+    name = "tinychip2"
+    unit = 2.0**-23
+
+    def compute(self, node: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The chip's result of one node of an ATen graph."""
+        result = node.target(*args, **kwargs)
+        return (result * 64).round() / 64 if str(node.target) == "aten.gelu.default" else result
+
+    def ideal(self, node: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The best that numbers of this format could give; what is farther off is a fault."""
+        return node.target(*args, **kwargs)
+
+
+class TinyChip2(AcceleratorAdapter):
+    """The chip that is not built yet: there is no compiler, and its arithmetic is known."""
+
+    @property
+    def capabilities(self) -> AcceleratorCapabilities:
+        """What it will be able to do."""
+        return AcceleratorCapabilities("tinychip2", title="TinyChip 2, not built yet", memory_bytes=2 << 30)
+
+    def arithmetic(self) -> TabledGelu:
+        """Its operations, one at a time; `diff` and `bisect` run graphs with them."""
+        return TabledGelu()

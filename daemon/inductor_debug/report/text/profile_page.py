@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inductor_debug.accelerators.capabilities import Profile
+from inductor_debug.accelerators.capabilities import Dimensions, Profile
 from inductor_debug.accelerators.execution import Execution
 from inductor_debug.rules.amounts import in_bytes
 
@@ -32,6 +32,12 @@ def _limits(profile: Profile) -> list[str]:
         found.append(f"dtypes: {', '.join(sorted(profile.dtypes))}")
     found += [f"{name} is stored as {stored.dtype}: {stored.reason}" for name, stored in profile.stored_as.items()]
     found += [f"{name} takes {width} bytes an element" for name, width in profile.element_bytes.items()]
+    if profile.alignment is not None:
+        unit = "bytes" if profile.alignment.in_bytes else "elements"
+        which = "the innermost dimension" if profile.alignment.dimensions is Dimensions.LAST else "every dimension"
+        found.append(f"sizes of {which}: multiples of {profile.alignment.amount} {unit}")
+    if profile.max_rank is not None:
+        found.append(f"tensors of at most {profile.max_rank} dimensions")
     if profile.stick_bytes is not None:
         found.append(f"memory in sticks of {profile.stick_bytes} bytes")
     if profile.arithmetic is not None:
