@@ -52,6 +52,8 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
       context.comparisons.onDidChange(() => { this.sendMeasured(); }),
       context.session.onDidChangeState((state) => { if (state === SessionState.Running) this.captureFirst(); }),
       vscode.workspace.onDidSaveTextDocument((document) => { if (document.uri.toString() === this.uri.toString()) this.saved(); }),
+      // What the kernels ask of the accelerator is of the one that was chosen; the check that follows says when it holds.
+      vscode.workspace.onDidChangeConfiguration((change) => { if (change.affectsConfiguration("inductorDebug.accelerator", this.uri)) this.wanted = true; }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections, kind }) => {
         const [selection] = selections;
         if (kind === undefined || !selection || textEditor.document.uri.scheme !== "file") return;

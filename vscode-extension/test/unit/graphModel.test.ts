@@ -8,6 +8,8 @@ import { type Hierarchy, modulesOf, nodesBelow, type Scope, scopeAt } from "../.
 import { labelOf, titleOf } from "../../webview/graph/looks/labels.js";
 import { layoutOf, Memory, type Sizes } from "../../webview/graph/layout/layout.js";
 import { libraryOf, nodesAt, relatedTo, relatedToKernel } from "../../webview/graph/model/library.js";
+import { loopText } from "../../webview/graph/looks/specTexts.js";
+import { specsOf } from "../../webview/graph/model/specs.js";
 import { openUpTo } from "../../webview/graph/layout/opening.js";
 import { matchesOf, NO_FILTER } from "../../webview/graph/search/search.js";
 import { eachVisible, skeletonOf } from "../../webview/graph/layout/skeleton.js";
@@ -303,4 +305,28 @@ test.each([
 
 test.each([[-1, ""], [0, "0 B"], [1023, "1023 B"], [1536, "1.5 KiB"], [3 * 1024 * 1024, "3 MiB"]])("%i bytes are %j", (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
+});
+
+describe("specs", () => {
+  const spec = {
+    kernel: "k", op: "aten.relu.default", graph: "0.post_grad", nodes: ["relu"], step: "op0", reduction: false, loops: [], arguments: [], inserted: [],
+    place: null, remarks: [], file: "",
+  };
+  const specs = { accelerator: "spyre", origin: "derived" as const, left_out: [], notes: [], specs: [spec, { ...spec, op: "aten.exp.default", nodes: ["exp"] }, { ...spec, graph: "1.post_grad" }] };
+  const lowered = graph([{ name: "relu", op: "aten.relu.default" }, { name: "exp", op: "aten.exp.default" }], "0.post_grad", "post_grad");
+  const ir = graph([{ name: "op0", op: "Pointwise" }], "0.ir", "ir", "0.post_grad");
+  const { specs: known, entries } = libraryOf([read(document([lowered, ir], { specs }))]);
+  const ops = (at: number, node: number): string[] => specsOf(known, entries[at]!.table, node).flatMap((found) => found.specs.map(({ op }) => op));
+
+  test("stand at the nodes that they compute, and together at the scheduler's node", () => {
+    expect(ops(0, 0)).toEqual(["aten.relu.default"]);
+    expect(ops(0, 1)).toEqual(["aten.exp.default"]);
+    expect(ops(1, 0)).toEqual(["aten.relu.default", "aten.exp.default"]);
+  });
+
+  test("loops tell the padded size, whatever is known of them", () => {
+    const loop = { name: "d1", extent: 65, padded: 128, reduced: true, cores: null };
+    expect(loopText(loop)).toBe("d1 = 65 → 128 reduced");
+    expect(loopText({ ...loop, extent: "s0", padded: null, reduced: false, cores: 32 })).toBe("d1 = s0 over 32 cores");
+  });
 });

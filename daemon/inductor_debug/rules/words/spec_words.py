@@ -87,8 +87,9 @@ def loop_words(loop: KernelLoop) -> str:
 
 def argument_words(argument: KernelArgument) -> str:
     """A tensor on the host and as it lies on the device."""
-    sizes = ", ".join(map(str, argument.shape)) if argument.shape is not None else "?"
-    told = [f"{argument.name or 'a constant'}: {argument.dtype}[{sizes}]"]
+    told = [argument.name or "a constant"]
+    if argument.shape is not None:
+        told[0] += f": {argument.dtype}[{', '.join(map(str, argument.shape))}]"
     if argument.layout is not None:
         told[0] += f" -> {argument.device_dtype}[{_numbers(argument.layout.size)}]"
         told += layout_words(argument.layout, argument.stick_loop)

@@ -8,7 +8,7 @@
 import { decode } from "@msgpack/msgpack";
 
 import type { DeviceSpecs, GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
-import { readSpecs } from "./specs.js";
+import { readSpecs, type Whole } from "./specs.js";
 import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "./table.js";
 import { damaged, FormatError, isMap, list, map, optional, type Said, text } from "./values.js";
 
@@ -28,7 +28,7 @@ export interface Document {
   readonly notes: readonly string[];
   readonly marks: readonly Mark[];
   /** What the kernels ask of the accelerator. */
-  readonly specs: Required<DeviceSpecs> | null;
+  readonly specs: Whole<DeviceSpecs> | null;
 }
 
 const FORMAT = "inductor-debug-graph";

@@ -3,8 +3,9 @@
  * together. A node is followed from graph to graph: `origins` up and down, `forward` across, `kernels` at the end.
  */
 
-import type { Kernel, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import type { DeviceSpecs, Kernel, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
 import type { Document } from "./columns.js";
+import type { Whole } from "./specs.js";
 import { type GraphTable, indexOfNames, namesIn, nameOf, ownName, placeOf, ROLE_OP, row } from "./table.js";
 
 /** Which save a graph is of. */
@@ -26,6 +27,8 @@ export interface Library {
   /** Of the newer save only. */
   readonly kernels: readonly Required<Kernel>[];
   readonly listings: readonly Required<Listing>[];
+  /** What kernels ask of the accelerator, of the newer save only. */
+  readonly specs: readonly Whole<DeviceSpecs>[];
   readonly notes: readonly string[];
   /** Which nodes findings are about. */
   readonly marks: Readonly<Record<Save, readonly Mark[]>>;
@@ -48,6 +51,7 @@ export function libraryOf(now: readonly Document[], before: readonly Document[] 
     entries,
     kernels: now.flatMap((document) => document.kernels),
     listings: now.flatMap((document) => document.listings),
+    specs: now.flatMap(({ specs }) => specs ?? []),
     notes: [...new Set(now.flatMap((document) => document.notes))],
     marks: { now: now.flatMap(({ marks }) => marks), before: before.flatMap(({ marks }) => marks) },
   };

@@ -1,10 +1,14 @@
-/** Reads what the kernels of a document ask of the accelerator: `DeviceSpecs`, as on the wire. */
+/** What the kernels of a document ask of the accelerator: reads `DeviceSpecs`, as on the wire, and finds those of a node. */
 
 import type { DeviceLayout, DeviceSpecs, KernelArgument, KernelInsertion, KernelLoop, KernelSpec, Location, Position } from "../../../../shared_schema/generated/wire.js";
+import { type GraphTable, nameOf } from "./table.js";
 import { flag, list, map, number, optional, text } from "./values.js";
 
+/** With every field that may be left out on the wire, at any depth. */
+export type Whole<T> = T extends readonly (infer Item)[] ? readonly Whole<Item>[] : T extends object ? { readonly [Key in keyof T]-?: Whole<T[Key]> } : T;
+
 /** @throws FormatError where it is something else. */
-export function readSpecs(value: unknown): Required<DeviceSpecs> {
+export function readSpecs(value: unknown): Whole<DeviceSpecs> {
   const said = map(value);
   return {
     accelerator: text(said["accelerator"]),
@@ -15,7 +19,7 @@ export function readSpecs(value: unknown): Required<DeviceSpecs> {
   };
 }
 
-function readSpec(value: unknown): Required<KernelSpec> {
+function readSpec(value: unknown): Whole<KernelSpec> {
   const said = map(value);
   return {
     kernel: text(said["kernel"]),
@@ -33,12 +37,12 @@ function readSpec(value: unknown): Required<KernelSpec> {
   };
 }
 
-function readLoop(value: unknown): Required<KernelLoop> {
+function readLoop(value: unknown): Whole<KernelLoop> {
   const said = map(value);
   return { name: text(said["name"]), extent: size(said["extent"]), padded: optional(said["padded"], size), reduced: flag(said["reduced"]), cores: optional(said["cores"], number) };
 }
 
-function readArgument(value: unknown): Required<KernelArgument> {
+function readArgument(value: unknown): Whole<KernelArgument> {
   const said = map(value);
   return {
     name: text(said["name"]),
@@ -53,7 +57,7 @@ function readArgument(value: unknown): Required<KernelArgument> {
   };
 }
 
-function readLayout(value: unknown): Required<DeviceLayout> {
+function readLayout(value: unknown): Whole<DeviceLayout> {
   const said = map(value);
   return {
     size: list(said["size"], number),
@@ -65,7 +69,7 @@ function readLayout(value: unknown): Required<DeviceLayout> {
   };
 }
 
-function readInsertion(value: unknown): Required<KernelInsertion> {
+function readInsertion(value: unknown): Whole<KernelInsertion> {
   const said = map(value);
   return { kind: text(said["kind"]) as KernelInsertion["kind"], argument: number(said["argument"]), dimension: optional(said["dimension"], number), layout: optional(said["layout"], readLayout) };
 }
@@ -84,4 +88,19 @@ function readPosition(value: unknown): Position {
 /** A size is a number, or text where it is symbolic. */
 function size(value: unknown): number | string {
   return typeof value === "number" ? value : text(value);
+}
+
+/** The specs of one node, and who says so. */
+export interface NodeSpecs {
+  readonly from: Whole<DeviceSpecs>;
+  readonly specs: readonly Whole<KernelSpec>[];
+}
+
+/** The specs of a node of a graph that was lowered, or of the scheduler node that it became. */
+export function specsOf(known: readonly Whole<DeviceSpecs>[], table: GraphTable, node: number): NodeSpecs[] {
+  const name = nameOf(table, node);
+  return known.flatMap((from) => {
+    const specs = from.specs.filter(({ graph, nodes, step }) => (graph === table.name ? nodes.includes(name) : graph === table.madeFrom && step === name && step !== ""));
+    return specs.length > 0 ? [{ from, specs }] : [];
+  });
 }

@@ -10,8 +10,10 @@ import { type Colouring, kindOf } from "../looks/colours.js";
 import { flopsBelow, kindText, titleOf, writtenBelow } from "../looks/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
+import { specsOf } from "../model/specs.js";
 import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
 import { titleOfEntry } from "./names.js";
+import { specRows } from "./specDetails.js";
 import type { Scene } from "../canvas/scene.js";
 
 export interface DetailEvents {
@@ -60,7 +62,7 @@ export class Details {
     if (!scene) this.element.replaceChildren();
     else if (item === undefined) this.element.replaceChildren(...this.graph(scene, remarks));
     else if (scope) this.element.replaceChildren(...this.scope(scene, scope, item));
-    else this.element.replaceChildren(...this.node(scene, item), ...this.links(elsewhere, kernels));
+    else this.element.replaceChildren(...this.node(scene, item), ...this.specs(scene, item, remarks), ...this.links(elsewhere, kernels));
   }
 
   private graph(scene: Scene, { library, findings, ranking }: Remarks): Node[] {
@@ -134,6 +136,11 @@ export class Details {
       ...this.list(table, t("Reads"), [...new Set(row(table.inputs, node))]),
       ...this.list(table, t("Read by"), [...new Set(row(usersOf(table), node))]),
     ];
+  }
+
+  private specs({ entry }: Scene, node: number, { library }: Remarks): Node[] {
+    const known = entry.save === "now" ? specsOf(library.specs, entry.table, node) : [];
+    return known.flatMap((found) => specRows(found, (kernel) => { this.events.kernel(kernel); }));
   }
 
   /** The hottest expressions; a click goes to the node, and the editor to the expression. */
