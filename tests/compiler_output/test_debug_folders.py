@@ -41,6 +41,7 @@ def test_scheduler_nodes_lead_from_kernels_to_nodes(tmp_path: Path, model: Path)
     step = node(document, "op1_op2", GraphKind.IR)
     assert (step.kernels, step.inputs, text_at(step.place)) == ([FUSED], ["op0"], SOFTMAX)
     assert "exp" in step.origins
+    assert node(document, "op0", GraphKind.IR).inputs == ["arg0_1", "arg1_1", "arg2_1"]
     assert graph_of(document, GraphKind.IR).made_from == graph_of(document, GraphKind.POST_GRAD).name
     wrapper = next(listing for listing in document.listings if listing.title == "wrapper")
     lines = wrapper.text.split("\n")

@@ -21,12 +21,12 @@ from compiler_samples import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inductor_debug.artifacts.graph_columns import decode, encode
-from inductor_debug.compiler_output import confined_files
-from inductor_debug.compiler_output.confined_files import FileFaultError, read_json
+from inductor_debug.compiler_output.files import confined_files
+from inductor_debug.compiler_output.files.confined_files import FileFaultError, read_json
+from inductor_debug.compiler_output.files.node_mappings import read_mappings
+from inductor_debug.compiler_output.files.spyre_sidecar import read_sidecar
+from inductor_debug.compiler_output.files.super_dsc import read_super_dsc
 from inductor_debug.compiler_output.importing import NothingFoundError, read_artifacts
-from inductor_debug.compiler_output.node_mappings import read_mappings
-from inductor_debug.compiler_output.spyre_sidecar import read_sidecar
-from inductor_debug.compiler_output.super_dsc import read_super_dsc
 from reading import read
 
 _JSON = st.recursive(
@@ -116,6 +116,18 @@ def test_python_of_any_depth_is_refused_and_nothing_runs(tmp_path: Path) -> None
         "fx_graph_readable.py",
     }
     assert not (tmp_path / "ran").exists()
+
+
+def test_texts_that_patterns_would_take_forever_for_are_read(tmp_path: Path) -> None:
+    """Lines that fit nearly and anywhere, and blank lines without end."""
+    folder = write_debug_folder(tmp_path, write_model(tmp_path / "project"))
+    graph = (folder / "fx_graph_transformed.py").read_text()
+    (folder / "fx_graph_transformed.py").write_text("#  File: " + "a:1 in b, code " * 20_000 + "\n" + graph)
+    (folder / "fx_graph_readable.py").write_text(" \n" * 200_000 + graph)
+    (folder / "ir_pre_fusion.txt").write_text((folder / "ir_post_fusion.txt").read_text() + " \n" * 200_000)
+    wrapper = (folder / "output_code.py").read_text()
+    (folder / "output_code.py").write_text(wrapper + "# \n" * 50_000 + "aten.a();" * 2_000)
+    assert read(tmp_path / "torch_compile_debug").unread == []
 
 
 def test_links_and_devices_are_not_followed(tmp_path: Path) -> None:

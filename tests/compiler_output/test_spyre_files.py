@@ -111,6 +111,7 @@ def test_op_specs_are_told_by_the_compiler_with_work_division_and_scratchpad(tmp
         ("arg2_1", False, "hbm 0"),
         ("scratch", True, "lx 8192"),
     ]
+    assert [loop.name for loop in product.loops if loop.reduced] == ["c2"]
     result = product.arguments[1]
     assert (result.stick_loop, result.device_dtype) == ("c1", "SEN169_FP16")
     assert result.layout is not None

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import GraphKind
 
-from inductor_debug.compiler_output.ir_text import IrNode
-from inductor_debug.compiler_output.node_mappings import NodeMappings, StackFrame
-from inductor_debug.compiler_output.readable_graphs import ReadableGraph
-from inductor_debug.compiler_output.super_dsc import SuperDsc
-from inductor_debug.compiler_output.wrapper_text import Wrapper
+from inductor_debug.compiler_output.files.ir_text import IrNode
+from inductor_debug.compiler_output.files.node_mappings import NodeMappings, StackFrame
+from inductor_debug.compiler_output.files.readable_graphs import ReadableGraph
+from inductor_debug.compiler_output.files.super_dsc import SuperDsc
+from inductor_debug.compiler_output.files.wrapper_text import Wrapper
 
 _BUNDLE_FOLDER = re.compile(r"^(?P<kernel>sdsc_\w+?)(_[a-z0-9_]{8})?$")
 """torch-spyre makes a temporary folder for each kernel, named after it."""

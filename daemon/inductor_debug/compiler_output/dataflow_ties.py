@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from inductor_debug_schema import NodeRole
 
 from inductor_debug.compiler_output.compiled_graph import CompiledGraph
-from inductor_debug.compiler_output.readable_graphs import ReadableGraph, TextNode
-from inductor_debug.compiler_output.wrapper_text import KernelCall, Wrapper
+from inductor_debug.compiler_output.files.readable_graphs import ReadableGraph, TextNode
+from inductor_debug.compiler_output.files.wrapper_text import KernelCall, Wrapper
 
 _VIEWS = {
     "alias",

@@ -12,12 +12,12 @@ from typing import Any
 from inductor_debug_schema import GraphKind
 
 from inductor_debug.compiler_output.compiled_graph import Compile, CompiledGraph, IrListing, kernel_of_file
-from inductor_debug.compiler_output.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, read_json
-from inductor_debug.compiler_output.ir_text import read_ir
-from inductor_debug.compiler_output.node_mappings import read_kernel_stacks, read_mappings
-from inductor_debug.compiler_output.readable_graphs import read_readable_graph
-from inductor_debug.compiler_output.super_dsc import read_super_dsc
-from inductor_debug.compiler_output.wrapper_text import read_wrapper
+from inductor_debug.compiler_output.files.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, read_json
+from inductor_debug.compiler_output.files.ir_text import read_ir
+from inductor_debug.compiler_output.files.node_mappings import read_kernel_stacks, read_mappings
+from inductor_debug.compiler_output.files.readable_graphs import read_readable_graph
+from inductor_debug.compiler_output.files.super_dsc import read_super_dsc
+from inductor_debug.compiler_output.files.wrapper_text import read_wrapper
 
 _GRAPH_FOLDER = re.compile(r"^(?P<model>.*?__(?P<number>\d+))_(?P<kind>forward|backward|inference)_\d+\.\d+$")
 _SUPER_DSC = re.compile(r"^sdsc_\d+(_\w+)?\.json$")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from inductor_debug_schema import Location
 
+from inductor_debug.compiler_output.files.spyre_sidecar import Handle, Sidecar
 from inductor_debug.compiler_output.source_places import SourcePlaces
-from inductor_debug.compiler_output.spyre_sidecar import Handle, Sidecar
 
 
 class DebugHandles:

@@ -16,8 +16,8 @@ from inductor_debug_schema.kernel_specs import DeviceSpecs, KernelArgument, Kern
 
 from inductor_debug.compiler_output.compiled_graph import CompiledGraph, kernel_of_file
 from inductor_debug.compiler_output.debug_handles import DebugHandles
-from inductor_debug.compiler_output.op_specs import OpArgument, OpSpec, op_specs
-from inductor_debug.compiler_output.super_dsc import SuperDsc
+from inductor_debug.compiler_output.files.op_specs import OpArgument, OpSpec, op_specs
+from inductor_debug.compiler_output.files.super_dsc import SuperDsc
 from inductor_debug.rules.amounts import counted
 
 ACCELERATOR = "spyre"
@@ -55,7 +55,7 @@ def _of_graph(graph: CompiledGraph, handles: DebugHandles) -> list[KernelSpec]:
                     lowered,
                     nodes,
                     spec.reduction,
-                    [KernelLoop(name, extent, cores=cores) for name, extent, cores in spec.loops],
+                    _loops(spec),
                     [_argument(argument, spec, call) for argument in spec.arguments],
                     place=handles.place_of(spec.handle),
                 )
@@ -70,6 +70,21 @@ def _of_graph(graph: CompiledGraph, handles: DebugHandles) -> list[KernelSpec]:
                 joined[index] = _joined(specs[index], file)
     used = {spec.file for spec in joined}
     return joined + [_of_file(path, dsc, graph) for path, dsc in files if path not in used]
+
+
+def _loops(spec: OpSpec) -> list[KernelLoop]:
+    """The loops; of a reduction those are reduced that run over no result."""
+    results = [each for argument in spec.arguments if argument.output for each in argument.coordinates]
+    return [
+        KernelLoop(
+            name, extent, reduced=spec.reduction and bool(results) and not _runs_over(name, results), cores=cores
+        )
+        for name, extent, cores in spec.loops
+    ]
+
+
+def _runs_over(loop: str, coordinates: list[str]) -> bool:
+    return any(re.search(rf"\b{re.escape(loop)}\b", each) for each in coordinates)
 
 
 def _number(path: str) -> int:
@@ -96,14 +111,10 @@ def _layout(argument: OpArgument, spec: OpSpec) -> DeviceLayout | None:
     """The layout, where all loops that run over the tensor have known extents; what they do not reach is padding."""
     if not argument.size or argument.size[-1] <= 0:
         return None
-    used = [
-        (extent, name)
-        for name, extent, _ in spec.loops
-        if any(re.search(rf"\b{re.escape(name)}\b", each) for each in argument.coordinates)
-    ]
-    if not all(isinstance(extent, int) for extent, _ in used):
+    used = [extent for name, extent, _ in spec.loops if _runs_over(name, argument.coordinates)]
+    if not all(isinstance(extent, int) for extent in used):
         return None
-    held = prod(extent for extent, _ in used if isinstance(extent, int))
+    held = prod(extent for extent in used if isinstance(extent, int))
     element = _STICK_BYTES // argument.size[-1]
     total = prod(argument.size) * element
     return DeviceLayout(argument.size, argument.stride_map, total, max(0, total - held * element))

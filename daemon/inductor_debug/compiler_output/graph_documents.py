@@ -22,12 +22,12 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.compiler_output.compiled_graph import Compile, CompiledGraph, IrListing
-from inductor_debug.compiler_output.ir_text import IrNode
+from inductor_debug.compiler_output.files.ir_text import IrNode
+from inductor_debug.compiler_output.files.readable_graphs import ReadableGraph, TextNode
+from inductor_debug.compiler_output.files.tensor_types import TensorType
 from inductor_debug.compiler_output.kernel_ties import KernelTies
 from inductor_debug.compiler_output.node_places import KnownOrigins, places_of
-from inductor_debug.compiler_output.readable_graphs import ReadableGraph, TextNode
 from inductor_debug.compiler_output.source_places import SourcePlaces
-from inductor_debug.compiler_output.tensor_types import TensorType
 from inductor_debug.rules.amounts import counted
 
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from inductor_debug_schema import GraphDocument
 
 from inductor_debug.compiler_output.compiled_graph import Compile
-from inductor_debug.compiler_output.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, Unread
 from inductor_debug.compiler_output.debug_folders import DebugFolders
 from inductor_debug.compiler_output.debug_handles import DebugHandles
 from inductor_debug.compiler_output.device_specs import device_specs
+from inductor_debug.compiler_output.files.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, Unread
+from inductor_debug.compiler_output.files.node_mappings import NodeMappings
+from inductor_debug.compiler_output.files.op_specs import op_specs
+from inductor_debug.compiler_output.files.spyre_sidecar import MARKS, Handle, Sidecar, SidecarCompile, read_sidecar
 from inductor_debug.compiler_output.graph_documents import ToldPlaces, document_of
-from inductor_debug.compiler_output.node_mappings import NodeMappings
-from inductor_debug.compiler_output.op_specs import op_specs
 from inductor_debug.compiler_output.sidecar_graphs import sidecar_document
 from inductor_debug.compiler_output.source_places import SourcePlaces
-from inductor_debug.compiler_output.spyre_sidecar import MARKS, Handle, Sidecar, SidecarCompile, read_sidecar
 from inductor_debug.compiler_output.trace_logs import StructuredTrace, is_log
 
 _LARGEST_GUESS = 8 << 20

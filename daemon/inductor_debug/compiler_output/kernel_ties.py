@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from inductor_debug.compiler_output.compiled_graph import CompiledGraph
 from inductor_debug.compiler_output.dataflow_ties import dataflow_ties
-from inductor_debug.compiler_output.ir_text import IrNode
-from inductor_debug.compiler_output.node_mappings import StackFrame
+from inductor_debug.compiler_output.files.ir_text import IrNode
+from inductor_debug.compiler_output.files.node_mappings import StackFrame
 
 
 class KernelTies:

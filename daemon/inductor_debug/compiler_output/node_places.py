@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Location, NodeRole, Position
 
-from inductor_debug.compiler_output.node_mappings import StackFrame
-from inductor_debug.compiler_output.readable_graphs import SourceLine, TextNode
+from inductor_debug.compiler_output.files.node_mappings import StackFrame
+from inductor_debug.compiler_output.files.readable_graphs import SourceLine, TextNode
 from inductor_debug.compiler_output.source_places import FoundLine, SourcePlaces, is_library, position_of
 from inductor_debug.source.line_expressions import OPERATOR_NAMES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, Kernel, Location, Stage
 
 from inductor_debug.compiler_output.debug_handles import DebugHandles
-from inductor_debug.compiler_output.spyre_sidecar import Sidecar, SidecarCompile
+from inductor_debug.compiler_output.files.spyre_sidecar import Sidecar, SidecarCompile
 
 
 def sidecar_document(

@@ -16,11 +16,11 @@ from typing import Any
 from inductor_debug_schema import GraphKind
 
 from inductor_debug.compiler_output.compiled_graph import Compile, CompiledGraph, IrListing
-from inductor_debug.compiler_output.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, read_json
-from inductor_debug.compiler_output.ir_text import read_ir
-from inductor_debug.compiler_output.node_mappings import read_kernel_stacks, read_mappings
-from inductor_debug.compiler_output.readable_graphs import ReadableGraph, read_readable_graph
-from inductor_debug.compiler_output.wrapper_text import read_wrapper
+from inductor_debug.compiler_output.files.confined_files import ConfinedFile, ConfinedFolder, FileFaultError, read_json
+from inductor_debug.compiler_output.files.ir_text import read_ir
+from inductor_debug.compiler_output.files.node_mappings import read_kernel_stacks, read_mappings
+from inductor_debug.compiler_output.files.readable_graphs import ReadableGraph, read_readable_graph
+from inductor_debug.compiler_output.files.wrapper_text import read_wrapper
 
 _ENTRY = re.compile(r"^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] (?P<envelope>\{.*)$")
 _LOG_NAME = re.compile(r"^dedicated_log_torch_trace_.*\.log$")

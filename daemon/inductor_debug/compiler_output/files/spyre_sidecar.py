@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug.compiler_output.confined_files import FileFaultError
-from inductor_debug.compiler_output.node_mappings import NodeMappings, name_map
+from inductor_debug.compiler_output.files.confined_files import FileFaultError
+from inductor_debug.compiler_output.files.node_mappings import NodeMappings, name_map
 
 VERSION = 1
 MARKS = ("schemaVersion", "kernelIdentities", "handles")

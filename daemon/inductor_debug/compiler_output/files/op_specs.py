@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.compiler_output.spyre_sidecar import Handle, HandleSource, handle_source
-from inductor_debug.compiler_output.wrapper_text import WrapperKernel
+from inductor_debug.compiler_output.files.spyre_sidecar import Handle, HandleSource, handle_source
+from inductor_debug.compiler_output.files.wrapper_text import WrapperKernel
 
 _KIND = "()"
 """The key under which a constructor's name is kept."""

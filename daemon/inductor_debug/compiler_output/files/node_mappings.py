@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug.compiler_output.confined_files import FileFaultError
+from inductor_debug.compiler_output.files.confined_files import FileFaultError
 
 VERSION = 2.0
 _NAMES = ("preToPost", "postToPre", "cppCodeToPost", "postToCppCode")

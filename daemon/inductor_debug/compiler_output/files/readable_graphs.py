@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import NodeRole
 
-from inductor_debug.compiler_output.confined_files import FileFaultError
-from inductor_debug.compiler_output.tensor_types import TensorType, tensor_type
+from inductor_debug.compiler_output.files.confined_files import FileFaultError
+from inductor_debug.compiler_output.files.python_text import python_tree
+from inductor_debug.compiler_output.files.tensor_types import TensorType, tensor_type
 from inductor_debug.source.line_expressions import names_of
-from inductor_debug.source.syntax_tree import tree_of
 
-_CLASS = re.compile(r"^(\s*class )<\w+>(\()", re.MULTILINE)
+_CLASS = re.compile(r"^([ \t]*class )<\w+>(\()", re.MULTILINE)
 """Graphs of functions are classes with a name that is none."""
 _COMMENT = re.compile(r"^\s*#.*? File: (?P<path>.+?):(?P<line>\d+) in (?P<function>.+?), code: (?P<code>.*)$")
 _NO_SOURCE = re.compile(r"^\s*#.*No stacktrace found")
-LONGEST_PYTHON = 8_000_000
-"""Characters of a text that is parsed as Python."""
 _MOST_BAD_LINES = 20
 _LONGEST_DETAIL = 300
+_LONGEST_COMMENT = 4000
+"""Characters of a comment that says where nodes come from; the code in it is one line of somebody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,10 @@ def read_readable_graph(text: str) -> ReadableGraph:
 
 def _parsed(text: str) -> tuple[ast.Module, list[int]]:
     """The tree, and the one-based lines that had to be left out of it because they are no Python."""
-    if len(text) > LONGEST_PYTHON:
-        raise FileFaultError(f"it has {len(text):,} characters, more than the {LONGEST_PYTHON:,} that are parsed")
     lines = _CLASS.sub(r"\1GraphModule\2", text).split("\n")
     unread: list[int] = []
     while True:
-        tree = _tree("\n".join(lines))
+        tree = python_tree("\n".join(lines))
         if isinstance(tree, ast.Module):
             return tree, unread
         at = tree.lineno or 0
@@ -91,15 +89,6 @@ def _parsed(text: str) -> tuple[ast.Module, list[int]]:
             raise FileFaultError(f"it is no Python: {tree.msg} (line {at})")
         unread.append(at)
         lines[at - 1] = lines[at - 1][: len(lines[at - 1]) - len(lines[at - 1].lstrip())] + "pass"
-
-
-def _tree(text: str) -> ast.Module | SyntaxError:
-    try:
-        return tree_of(text)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise FileFaultError(f"it cannot be parsed: {str(error) or 'it is nested too deeply'}") from None
 
 
 def _forward_of(module: ast.ClassDef) -> ast.FunctionDef | None:
@@ -110,7 +99,7 @@ def _sources(text: str) -> dict[int, SourceLine | None]:
     """What the comments say, by their one-based lines."""
     found: dict[int, SourceLine | None] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        match = _COMMENT.match(line)
+        match = _COMMENT.match(line) if len(line) <= _LONGEST_COMMENT else None
         if match is not None and len(match["line"]) < 9:
             found[number] = SourceLine(match["path"], max(int(match["line"]) - 1, 0), match["function"], match["code"])
         elif _NO_SOURCE.match(line):

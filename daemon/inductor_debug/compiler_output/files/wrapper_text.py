@@ -11,8 +11,8 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from inductor_debug.compiler_output.confined_files import FileFaultError
-from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.compiler_output.files.confined_files import FileFaultError
+from inductor_debug.compiler_output.files.python_text import python_tree
 
 _LANGUAGES = {
     "cpp": "cpp",
@@ -25,6 +25,8 @@ _LANGUAGES = {
 _HANDLES = re.compile(r"^\s*# \[Provenance debug handles\] (?P<handles>.+)$")
 _MAPPING_START = "# Source node to ATen node mapping:"
 _MAPPING = re.compile(r"^#\s+(?P<before>\S+) => (?P<after>.+)$")
+_MOST_COMMENTS = 50
+"""Lines of comments before a call that may say what it is."""
 _AOT_ID = re.compile(r"^# AOT ID: \['(?P<id>[^']{1,80})'\]", re.MULTILINE)
 _EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
 
@@ -95,10 +97,9 @@ def read_wrapper(text: str) -> Wrapper:
     Raises:
         FileFaultError: it is none.
     """
-    try:
-        tree = tree_of(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FileFaultError(f"it is no Python: {str(error) or 'it is nested too deeply'}") from None
+    tree = python_tree(text)
+    if isinstance(tree, SyntaxError):
+        raise FileFaultError(f"it is no Python: {tree.msg} (line {tree.lineno})")
     lines = text.split("\n")
     kernels = {kernel.name: kernel for each in ast.walk(tree) if (kernel := _kernel(each, lines, text)) is not None}
     calls = [call for each in ast.walk(tree) if (call := _call(each, kernels, lines)) is not None]
@@ -194,7 +195,7 @@ def _call(node: ast.AST, kernels: dict[str, WrapperKernel], lines: list[str]) ->
     ]
     handles: list[str] = []
     first = node.lineno - 1
-    for line in range(first - 1, -1, -1):
+    for line in range(first - 1, max(first - _MOST_COMMENTS, 0) - 1, -1):
         match = _HANDLES.match(lines[line])
         if match is not None:
             handles = [each.strip() for each in match["handles"].split(",")]

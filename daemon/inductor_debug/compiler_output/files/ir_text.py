@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from inductor_debug.compiler_output.tensor_types import TensorType, layout_type
+from inductor_debug.compiler_output.files.tensor_types import TensorType, layout_type
 
 _BLOCK_END = re.compile(r"\n\n\n+")
 _HEAD = re.compile(r"(?P<name>[A-Za-z_]\w*): (?P<kind>\w+)(?:\((?P<parts>[^)]*)\))?$")
 _DEPENDENCY = re.compile(r"(?:MemoryDep\(|StarDep\(name=)'(?P<name>[^']+)'")
-_LAYOUT = re.compile(r"^\s+(?P<name>\w+)\.layout = (?P<layout>\w+\(.*)$", re.MULTILINE)
+_LAYOUT = re.compile(r"^[ \t]+(?P<name>\w+)\.layout = (?P<layout>\w+\(.*)$", re.MULTILINE)
 _KERNEL = re.compile(r"\.node\.kernel = (?P<kernel>\S+)$", re.MULTILINE)
 
 
@@ -71,6 +71,6 @@ def _fields(name: str, own: str) -> dict[str, str]:
     """The texts of `name.field = …`."""
     found: dict[str, str] = {}
     for part in own.split(f"\n{name}.")[1:]:
-        key, _, value = part.partition(" = ")
-        found[key] = value
+        key, _, value = part.partition("=")
+        found[key.strip()] = value
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from inductor_debug.compiler_output.confined_files import FileFaultError
+from inductor_debug.compiler_output.files.confined_files import FileFaultError
 
 
 @dataclass(frozen=True, slots=True)
