@@ -221,6 +221,34 @@ class Small(Base):
         "scores + torch",
         "fixed-size",
     ),
+    "a precision is mixed behind a layer that was guessed": (
+        DIGITS,
+        "self.conv2(x)",
+        "self.conv2(F.pixel_shuffle(x, 1).double())",
+        "self.conv2(F.pixel",
+        "capture-error",
+    ),
+    "the batch and the length are exchanged": (
+        ATTENTION,
+        "softmax(-1) @ v",
+        "softmax(-1) @ v.transpose(0, 2)",
+        "scores.softmax(-1) @ v",
+        "fixed-size",
+    ),
+    "a part is called by the name of an argument": (
+        LAZY,
+        "def forward(self, x):\n        return self.second(torch.relu(self.first(x)))",
+        "def forward(self, first):\n        return self.second(torch.relu(first(first)))",
+        "first(first)",
+        "capture-error",
+    ),
+    "pixels are pooled after they were flattened": (
+        DIGITS,
+        "x = torch.flatten(x, 1)",
+        "x = F.max_pool2d(torch.flatten(x, 1), 2)",
+        "F.max_pool2d(torch",
+        "capture-error",
+    ),
     "an argument too many": (DIGITS, "self.dropout1(x)", "self.dropout1(x, 2)", "self.dropout1(x, 2)", "capture-error"),
 }
 

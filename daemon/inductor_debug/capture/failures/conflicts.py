@@ -57,6 +57,11 @@ _CHECKS: Mapping[str, _Check] = MappingProxyType(
         **{f"max_pool{count}d": windows.max_pool(count) for count in (1, 2, 3)},
         **{f"max_pool{count}d_with_indices": windows.max_pool(count) for count in (1, 2, 3)},
         **{f"avg_pool{count}d": windows.avg_pool(count) for count in (1, 2, 3)},
+        **{
+            f"adaptive_{kind}_pool{count}d": windows.adaptive_pool(count)
+            for kind in ("avg", "max")
+            for count in (1, 2, 3)
+        },
         "cat": joining.cat,
         "concat": joining.cat,
         "concatenate": joining.cat,
@@ -101,6 +106,7 @@ _CHECKS: Mapping[str, _Check] = MappingProxyType(
         "nll_loss_forward": layer_calls.nll_loss,
         "cross_entropy": layer_calls.cross_entropy,
         "cross_entropy_loss": layer_calls.cross_entropy,
+        "kl_div": joining.pointwise,
         "mse_loss": joining.pointwise,
         "l1_loss": joining.pointwise,
         "smooth_l1_loss": joining.pointwise,
@@ -126,6 +132,14 @@ _OPERATORS = MappingProxyType(
     }
 )  # fmt: skip
 """Python's operators by the operation of torch that they do."""
+_SECOND_NAMES = MappingProxyType(
+    {
+        "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div", "floor_divide": "div",
+        "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
+        "arctan2": "atan2",
+    }
+)  # fmt: skip
+"""Operations that torch has under two names, of which only the first is tagged."""
 _RANKS: Mapping[type[nn.Module], tuple[int, ...]] = MappingProxyType(
     {nn.BatchNorm1d: (2, 3), nn.BatchNorm2d: (4,), nn.BatchNorm3d: (5,)}
 )
@@ -229,6 +243,8 @@ def _check_of(name: str, is_aten: bool) -> _Check | None:
             return _check_of(_OPERATORS[bare[1:]] + "_", is_aten)
         bare = bare[1:] if bare.startswith("r") and bare[1:] in _OPERATORS else bare
         name = _OPERATORS.get(bare, bare)
+    bare = name.removesuffix("_")
+    name = _SECOND_NAMES.get(bare, bare) + name[len(bare) :]
     known = _OF_ATEN.get(name) if is_aten else None
     known = known or _CHECKS.get(name)
     if known is None and _is_pointwise(name):

@@ -21,6 +21,7 @@ from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
+from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
 from inductor_debug.capture.inference.judging.blame import headless, is_evident
 from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
@@ -227,9 +228,10 @@ class Inference:
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
         guess = kept.found.guess if trials.run(kept.found.guess).error is not None else kept.found.traced
-        others = self._search(trials, way, start=kept.found.guess, runs=_RUNS_FOR_OTHERS)
-        instead = ""
-        if isinstance(others, Found) and kept.found.free <= others.free:
+        instead, others = "", None
+        if not self._is_evident(way, outcome):
+            others = self._search(trials, way, start=kept.found.guess, runs=_RUNS_FOR_OTHERS)
+        if isinstance(others, Found) and kept.found.free <= others.free and not coincidences(trials, others):
             instead = signature_of(others.guess, self._names(others))
         blame = Blame(proven=not instead, instead=instead)
         return InferredCall(kept.way, Found(guess, frozenset(), guess), blame, kept.since, changes=kept.changes)
@@ -316,7 +318,24 @@ class Inference:
                 blame = Blame(proven, because=judgement.because)
                 return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
+        avoided = self._avoided(trials, way, found.guess)
+        if avoided is not None:
+            guess = avoided.outcome.guess
+            blame = Blame(False, signature_of(found.guess, self._names(found)), avoided.because)
+            return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
         return self._answered(number, way, found, trials)
+
+    def _avoided(self, trials: Trials, way: Way, guess: Guess) -> AvoidedFailure | None:
+        """What a call that runs avoids, if the class is at fault there."""
+        if way.construction.invented:
+            return None
+        search = functools.partial(self._search, trials, way)
+        try:
+            with at_most(_LONGEST_SEARCH):
+                plan = self._plan(trials.subject, way)
+                return avoided_failure(trials, plan, guess, search, precision_known=self.precision_known)
+        except (TooLongError, NoSignatureError):
+            return None
 
     def _freed(self, found: Found, trials: Trials) -> Found:
         """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
@@ -326,7 +345,9 @@ class Inference:
 
     def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)
-        remarks = [*coincidences(trials, found), *unusable_defaults(trials, found.guess, plan)]
+        remarks = coincidences(trials, found)
+        if not self._around.is_part(self._subject.name):
+            remarks += unusable_defaults(trials, found.guess, plan)
         return InferredCall(number, found, since=since, remarks=remarks, changes=way.changes)
 
     def _judgement(self, trials: Trials, way: Way, found: NotFound) -> Judgement:
@@ -372,16 +393,25 @@ class Inference:
         plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
         return plain and not made.arguments and _asks_for_nothing(self._subject.value) and bool(user_frames(error))
 
-    def _search(self, trials: Trials, way: Way, start: Guess | None = None, runs: int = MOST_RUNS) -> Found | NotFound:
+    def _is_evident(self, way: Way, outcome: TrialOutcome) -> bool:
+        """Whether what a call raised comes of the code alone, whatever it is called with."""
+        assert outcome.error is not None
+        return is_evident(outcome.error, self._around.names, outcome.guess, invented=bool(way.construction.invented))
+
+    def _search(
+        self,
+        trials: Trials,
+        way: Way,
+        given: CallPlan | None = None,
+        *,
+        start: Guess | None = None,
+        runs: int = MOST_RUNS,
+    ) -> Found | NotFound:
         subject, numbers = trials.subject, way.construction.numbers
-        known = pretrained.is_pretrained(subject)
-        plan = functools.cache(functools.partial(self._plan, subject, way))
+        known = given is None and pretrained.is_pretrained(subject)
+        plan = functools.cache(lambda: given or self._plan(subject, way))
 
-        def evident(outcome: TrialOutcome) -> bool:
-            assert outcome.error is not None
-            invented = bool(way.construction.invented)
-            return is_evident(outcome.error, self._around.names, outcome.guess, invented=invented)
-
+        evident = functools.partial(self._is_evident, way)
         start = start or (pretrained.likeliest(subject, numbers) if known else None)
         try:
             start = start or plan().first()

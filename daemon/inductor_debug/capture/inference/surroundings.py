@@ -12,6 +12,7 @@ from typing import Any
 from inductor_debug_schema import Blame, InferenceHint
 
 from inductor_debug.capture.inference import hints
+from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.construction.reconciling import Changes
 from inductor_debug.capture.inference.judging.blame import KnownNames
 from inductor_debug.capture.inference.judging.remarks import Remark
@@ -81,6 +82,11 @@ class Surroundings:
     def names(self) -> KnownNames:
         """What the file may define or set later than it has been executed."""
         return KnownNames(self.tree, self.module)
+
+    def is_part(self, name: str) -> bool:
+        """Whether another class of the file names this one: it is called as that one calls it."""
+        shape = outline(self.tree)
+        return any(name in shape.named.get(other, ()) for other in shape.classes if other != name)
 
     def place(self) -> Place:
         """Where the file is, for what refusals rest on."""

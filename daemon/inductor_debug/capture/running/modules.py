@@ -187,8 +187,8 @@ class _TensorState:
 
 
 def _equal(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Whether the values are the same; sparse, nested and quantised ones, which cannot be asked, count as the same."""
-    unknown = left.layout is not torch.strided or left.is_quantized or left.is_nested
+    """Whether the values are the same; those that cannot be asked (sparse, of `meta`) count as the same."""
+    unknown = left.layout is not torch.strided or left.is_quantized or left.is_nested or left.is_meta
     return unknown or torch.equal(left, right)
 
 

@@ -162,7 +162,10 @@ class DynamoRun:
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if _is_dynamos(error):
             return StageEnding([*findings, self._explain_dynamo(error)])
-        frames = frames_of_error(error, self.sources)
+        # What fake tensors raise while Dynamo traces, or its graph runs, comes without a frame of the user's.
+        frames = frames_of_error(error, self.sources) or frames_of(getattr(error, _STACK, ()), self.sources)
+        if not frames and self.recorder.failed is not None and self.recorder.failed.error is error:
+            frames = self.recorder.failed.frames
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         if fault is Fault.USER:
             return StageEnding([*findings, capture_error(message, frames, self.target, self.stage)])
@@ -206,8 +209,8 @@ def _is_dynamos(error: BaseException) -> bool:
 
 
 def _with_stack(error: BaseException) -> BaseException:
-    """Notes on an exception of Dynamo's what was being traced, before the hook forgets it."""
-    if _is_dynamos(error):
+    """Notes on an exception of Dynamo's, or met while tracing, what was being traced, before the hook forgets it."""
+    if _is_dynamos(error) or hasattr(error, "real_stack"):
         stack = stack_of_error(error) or last_stack()
         setattr(error, _STACK, stack or stack_of_summaries(getattr(error, "real_stack", None)))
     return error

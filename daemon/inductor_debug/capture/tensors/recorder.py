@@ -50,12 +50,13 @@ class Attribution(Protocol):
 
 @dataclass(slots=True)
 class FailedOp:
-    """The op during which an exception was raised, and what it was given."""
+    """The op during which an exception was raised, what it was given, and the source frames under it."""
 
     function: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     error: BaseException
+    frames: tuple[Frame, ...]
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -177,7 +178,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             result = func(*args, **kwargs)
         except BaseException as error:
-            self.failed = FailedOp(func, args, kwargs, error)
+            self.failed = FailedOp(func, args, kwargs, error, self.attribution.frames())
             raise
         for tensor in taken.written:
             self.tensors.wrote(tensor)

@@ -7,8 +7,10 @@ be anything: names that are computed, classes that answer for attributes themsel
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import itertools
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,18 +21,37 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.setting import AttributeSetting, of_class, outside_classes
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed
 
 _WITHOUT_TEXT = frozenset(("builtins", "abc", "typing", "torch.nn.modules.module"))
 """Modules whose classes set nothing that `dir` does not know."""
+_ALIKE = 0.7
 _ANSWERS = ("__getattr__", "__getattribute__")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownAttributes:
-    """The names that an object may have; `anything` says that there may be others."""
+    """The names that an object may have.
+
+    `anything` says that there may be others, `others_of_libraries` that code of installed libraries sets names that it
+    computes: any, but hardly one that is the misspelling of another.
+    """
 
     names: frozenset[str]
     anything: bool
+    others_of_libraries: bool = False
+
+    def nearest(self, name: str) -> str | None:
+        """The most similar name that is known."""
+        candidates = sorted(item for item in self.names if not item.startswith("__"))
+        found = difflib.get_close_matches(name, candidates, n=1, cutoff=_ALIKE)
+        return found[0] if found else None
+
+    def lack(self, name: str) -> bool:
+        """Whether an object has no such attribute, for sure."""
+        if self.anything or name in self.names:
+            return False
+        return not self.others_of_libraries or self.nearest(name) is not None
 
 
 class Attributes:
@@ -51,7 +72,7 @@ class Attributes:
 
     def of(self, kind: type) -> KnownAttributes:
         """The attributes of objects of a class."""
-        names, anything = set(self.from_outside.others), self.from_outside.others_computed
+        names, anything, of_libraries = set(self.from_outside.others), self.from_outside.others_computed, False
         for relative in dict.fromkeys((*kind.__mro__, *_below(kind))):
             names.update(dir(relative), foreign.annotations_of(relative))
             if relative.__module__ in _WITHOUT_TEXT:
@@ -59,10 +80,11 @@ class Attributes:
             anything |= any(name in vars(relative) for name in _ANSWERS)
             for setting in self._settings_of(relative):
                 names |= setting.own
-                anything |= setting.own_computed
+                anything |= setting.own_computed and not _is_installed(relative)
+                of_libraries |= setting.own_computed
         if issubclass(kind, nn.Module):
             names.update(_module_names())
-        return KnownAttributes(frozenset(names), anything)
+        return KnownAttributes(frozenset(names), anything, of_libraries)
 
     def _settings_of(self, kind: type) -> list[AttributeSetting]:
         if kind.__module__ == self._module.__name__ and kind.__name__ in self._settings:
@@ -84,6 +106,11 @@ class Attributes:
 @lru_cache(maxsize=1)
 def _module_names() -> frozenset[str]:
     return frozenset(vars(nn.Module()))
+
+
+def _is_installed(kind: type) -> bool:
+    """Whether a class is of an installed library."""
+    return is_installed(foreign.file_of(sys.modules.get(kind.__module__)) or "")
 
 
 def _below(kind: type) -> Iterator[type]:

@@ -7,7 +7,6 @@ outside, that no text of the file spells out (`hasattr(self, "name")`), and that
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from torch import nn
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.failures.attributes.setting import Function, first_parameter, of_class
 
-_ALIKE = 0.7
 _MOST_FILES = 2000
 """Of a project with more files it is not known who sets what."""
 _CATCHING = frozenset(("AttributeError", "Exception", "BaseException"))
@@ -55,9 +53,9 @@ def missing_attributes(
             declared = {*dir(kind), *of_class(node).own, *spelled}
             reads = [read for read in _reads(node) if read.attr not in declared and not _is_private(read.attr)]
             attributes = known.of(kind) if reads else None
-            if attributes is not None and not attributes.anything:
-                unknown = [read for read in reads if read.attr not in attributes.names]
-                found += [MissingAttribute(read, node.name, _nearest(read.attr, attributes.names)) for read in unknown]
+            if attributes is not None:
+                unknown = [read for read in reads if attributes.lack(read.attr)]
+                found += [MissingAttribute(read, node.name, attributes.nearest(read.attr)) for read in unknown]
     elsewhere = _in_other_files({item.node.attr for item in found}, path, project_root)
     return [item for item in found if item.node.attr not in elsewhere]
 
@@ -108,12 +106,6 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type
     items = caught.elts if isinstance(caught, ast.Tuple) else [caught]
     return any(item is None or getattr(item, "id", "") in _CATCHING for item in items)
-
-
-def _nearest(name: str, known: frozenset[str]) -> str | None:
-    candidates = sorted(item for item in known if not item.startswith("__"))
-    found = difflib.get_close_matches(name, candidates, n=1, cutoff=_ALIKE)
-    return found[0] if found else None
 
 
 def _in_other_files(names: set[str], path: str, project_root: str) -> set[str]:

@@ -121,6 +121,15 @@ def avg_pool(spatial: int) -> Any:
     return check
 
 
+def adaptive_pool(spatial: int) -> Any:
+    """The check of `adaptive_avg_pool1d` to `adaptive_max_pool3d`, which take any sizes."""
+
+    def check(input: Operand, *_rest: Any, **_: Any) -> Conflict | None:
+        return rank_is_not(input, spatial + 2, spatial + 1)
+
+    return check
+
+
 def _pool(input: Operand, spatial: int, kernel: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Conflict | None:
     conflict = rank_is_not(input, spatial + 2, spatial + 1)
     sizes = spread(kernel, spatial)

@@ -24,6 +24,7 @@ from inductor_debug.capture.inference.guessing.shaping import fits, ordered, tid
 from inductor_debug.capture.inference.guessing.written_shapes import (
     WrittenShape,
     comments_of,
+    definite_shape,
     input_shape,
     section_of,
     shape_in_annotation,
@@ -82,7 +83,7 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> CallPlan:
         keyword = item.kind is _KINDS.KEYWORD_ONLY or skipped
         made = tuple(made_by(owner, item.name)) if owner is not None else ()
         candidates = list(dict.fromkeys([*made, *reader.candidates(item)]))
-        parameters.append(Parameter(item.name, candidates, keyword, required, made))
+        parameters.append(Parameter(item.name, candidates, keyword, required, made, reader.written(item.name)))
         skipped = skipped or not required
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
@@ -125,6 +126,8 @@ class _Reader:
         """Values for one parameter, likeliest first; never empty."""
         name = parameter.name
         usage = self.usages.get(name, Usage())
+        if self.owner is not None and name in self.owner._modules:
+            usage = replace(usage, roles=[role for role in usage.roles if role != "callable"])  # `self.` was forgotten
         annotation = self.annotations.get(name)
         text = ast.unparse(annotation) if annotation is not None else ""
         plain = constants(parameter, usage, text)
@@ -136,6 +139,10 @@ class _Reader:
         tensorless = plain and (said or not shown)
         ordered: list[Spec] = [*containers, *plain, *tensors] if tensorless else [*containers, *tensors, *plain]
         return list(dict.fromkeys(ordered))
+
+    def written(self, name: str) -> tuple[str, ...] | None:
+        """The shape that the text states for a parameter, where it leaves no doubt."""
+        return definite_shape(name, self.document, self.annotations.get(name))
 
     def variadic(self, parameter: inspect.Parameter) -> list[Parameter]:
         """Arguments for `*inputs`: as many as are unpacked, or one."""

@@ -19,6 +19,9 @@ _TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*$", re.IGNORECASE)
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
+_OPEN = ("...", "*")
+"""What stands for any number of dimensions."""
+_HOLDS_SHAPE = re.compile(r"[(\[]")
 _NOT_DIMENSIONS = frozenset(
     {"optional", "tensor", "torch.tensor", "float", "int", "bool", "str", "none", "list", "tuple", "default", "dict"}
 )
@@ -100,6 +103,33 @@ def shape_in_text(name: str, text: str) -> WrittenShape | None:
         if found is not None:
             return WrittenShape(found, dtype_in(match.group(0)))
     return None
+
+
+def definite_shape(name: str, document: str, annotation: ast.expr | None) -> tuple[str, ...] | None:
+    """The only shape that a text states for an argument, in so many words; None where it leaves any doubt.
+
+    Args:
+        name: the argument; for one that is called as the only input is, torch's own `Input: (N, C)` counts, too.
+        document: the docstrings.
+        annotation: what is written behind the name in the signature.
+    """
+    annotated = shape_in_annotation(annotation)
+    if annotated is not None and annotation is not None:
+        is_open = any(mark in ast.unparse(annotation) for mark in _OPEN)
+        return None if is_open else annotated.dims
+    called = rf"{re.escape(name)}|inputs?" if name in ("x", "input", "inputs") else re.escape(name)
+    stated = re.compile(rf"(?<![\w.])(?i:{called})\b[`'\"]*(?:\s*:|\s+[\w:]+){{0,4}}\s*{_SHAPE}(?P<rest>[^\n]*)")
+    found = list(stated.finditer(document))
+    if (
+        len(found) != 1
+        or any(mark in found[0].group(0) for mark in (*_OPEN, " or "))
+        or _HOLDS_SHAPE.search(found[0]["rest"])
+    ):
+        return None
+    shape = _first_shape(found[0].group(0)[found[0].start("dims") - found[0].start() - 1 :])
+    plain = shape is not None and all(word.isidentifier() or word.isdigit() for word in shape)
+    # Numbers alone may be a range of values: `x: in [0, 1]`.
+    return shape if plain and shape is not None and any(word.isidentifier() for word in shape) else None
 
 
 def section_of(name: str, text: str, others: Collection[str]) -> str:

@@ -21,6 +21,7 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
+from inductor_debug.capture.inference.judging.misplaced_names import calls_instead_of_own
 from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced_number
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
@@ -74,7 +75,7 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
         return False
     if isinstance(error, NameError):
         return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
-    if misplaced_number(error):
+    if misplaced_number(error) or calls_instead_of_own(error):
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
@@ -111,7 +112,7 @@ def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invent
     if isinstance(owner, nn.Module):
         ours = invented and type(owner).__module__.startswith("torch.nn")
         known = names.attributes.of(type(owner))
-        return not ours and not known.anything and name not in known.names
+        return not ours and known.lack(name)
     if isinstance(owner, torch.Tensor):
         # A name that is far from any of a tensor's, or that lists have, asks for another kind of object.
         if any(hasattr(kind, name) for kind in _CONTAINERS):

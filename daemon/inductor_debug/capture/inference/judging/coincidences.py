@@ -30,6 +30,7 @@ _ROWS = ("B", "N")
 """What the first dimension of several examples, or of a graph's nodes, is called."""
 _FACTORS = (3, 5, 7, 11)
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "mv", "bmm", "dot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,9 @@ class _Fixed:
 
     @property
     def is_batch(self) -> bool:
-        """Whether it counts examples, or the nodes of a graph, as far as the guess knows."""
-        return self.dim == 0 and self.called in _ROWS and len(self.spec.dims) > 1
+        """Whether it counts examples, indices or the nodes of a graph, as far as the guess knows."""
+        counts = (self.called in _ROWS and len(self.spec.dims) > 1) or self.spec.dtype == "int64"
+        return self.dim == 0 and counts
 
 
 def coincidences(trials: Trials, found: Found) -> list[Remark]:
@@ -142,5 +144,9 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> s
     ]
     if any(comes) and all(map(operator.or_, comes, made)):
         return "nothing in the model declares that size"
-    became_features = follow[0] and comes[0] and one.function in _LAYERS and one.rows > 1
-    return "what is the batch there becomes features of a layer" if fixed.is_batch and became_features else ""
+    if not fixed.is_batch:
+        return ""
+    if follow[0] and comes[0] and one.function in _LAYERS and one.rows > 1:
+        return "what is the batch there becomes features of a layer"
+    alone = follow[0] != follow[1] and comes[follow.index(True)]
+    return "what is the batch there is multiplied with features" if alone and one.function in _PRODUCTS else ""

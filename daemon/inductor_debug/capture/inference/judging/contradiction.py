@@ -12,6 +12,7 @@ import ast
 import itertools
 import linecache
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inductor_debug.capture.failures.conflicts import ConflictKind
@@ -35,6 +36,9 @@ _MOST_RUNS = 240
 _RESTARTS = 4
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
+
+Ranks = tuple[int, ...]
+"""How many dimensions each tensor of a call has."""
 
 
 @dataclass
@@ -84,8 +88,10 @@ class _Case:
         """What is refused with other sizes."""
         self._otherwise: list[tuple[Guess, RefusedCall]] = []
         """What is refused with other ranks, dtypes or arguments, with other sizes than these are."""
-        self._unsettled = False
-        """Whether a call of other ranks is refused for its sizes, which may be mended."""
+        self._open: set[Ranks] = set()
+        """The ranks of calls that are refused for their sizes elsewhere, which may be mended."""
+        self._arrived: set[Ranks] = set()
+        """The ranks of calls that are refused here, too: they are no way out."""
 
     def judge(self) -> Judgement:
         best = self._best
@@ -96,7 +102,8 @@ class _Case:
             return Judgement()
         self._here.append(first)
         tried = {best.guess}
-        sizes = dict.fromkeys(variations.of_sizes(best.guess, first.pair or ()), True)
+        meeting = set(variations.meeting(best.guess, first.pair or ()))
+        sizes = dict.fromkeys(filter(self._plan.allows, variations.of_sizes(best.guess, first.pair or ())), True)
         kinds = dict.fromkeys(filter(self._plan.allows, variations.of_kinds(best.guess, self._plan)), False)
         for guess, is_size in (*sizes.items(), *kinds.items()):
             if guess in tried:
@@ -109,7 +116,9 @@ class _Case:
                 return Judgement(runs=guess)
             if is_further(outcome, best):
                 return Judgement(furthest=outcome)
-            self._note(guess, outcome, first, is_size=is_size)
+            refused = self._noted(guess, outcome, first, is_size=is_size)
+            if refused is not None and guess in meeting and refused.is_past(first):
+                return Judgement(furthest=outcome)
         if not self._is_exhausted(first):
             return Judgement()
         if all(call.conflict is None for call in self._here):
@@ -117,19 +126,22 @@ class _Case:
             return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
 
-    def _note(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> None:
-        """Takes down what refuses another call, if that is the same as what refused the first."""
+    def _noted(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> RefusedCall | None:
+        """What refuses another call at the same place; taken down, if that is the same as what refused the first."""
         if not self._is_here(outcome):
-            self._unsettled |= not is_size and first.is_about_rank and self._is_about_size(guess)
-            return
+            if not is_size and first.is_about_rank and self._is_about_size(guess):
+                self._open.add(_ranks(guess))
+            return None
+        self._arrived.add(_ranks(guess))
         refused = self._refused(guess)
         if refused is None:
-            return
+            return None
         if is_size and (refused.is_like(first) or not first.is_about_kind):
             self._here.append(refused)
         elif not is_size and refused.is_like(first) and refused.pair != first.pair:
             # What is refused for its rank, dtype or kind is no better; what is for other sizes may be.
             self._otherwise.append((guess, refused))
+        return refused
 
     def _is_exhausted(self, first: RefusedCall) -> bool:
         """Whether no other call is left that might come further."""
@@ -170,7 +182,7 @@ class _Case:
 
     def _is_about_size(self, guess: Guess) -> bool:
         refused = self._refused(guess)
-        return refused is not None and refused.conflict is not None and not refused.is_about_rank
+        return refused is not None and refused.conflict is not None and not refused.is_about_kind
 
     def _by_sizes(self) -> Judgement:
         """Whether the two sides of a contradiction can ever be equal."""
@@ -198,8 +210,9 @@ class _Case:
 
     def _is_settled(self, first: RefusedCall) -> bool:
         """Whether calls of other ranks, dtypes and arguments are refused for sizes that nothing changes, too."""
-        if self._unsettled or first.is_about_kind:
-            return not self._unsettled
+        unsettled = not self._open <= self._arrived
+        if unsettled or first.is_about_kind:
+            return not unsettled
         self._allow_more()
         each = {refused.pair: (guess, refused) for guess, refused in self._otherwise}
         return all(self._stays(guess, refused) for guess, refused in each.values())
@@ -214,7 +227,7 @@ class _Case:
         A batch that meets the size of a layer is no way out: it is the caller's.
         """
         batches = {spec.dims[0] for _, spec in guess.tensors() if spec.dims}
-        for size in variations.single_sizes(guess):
+        for size in self._single_sizes():
             for times in (2, 3) if size.name not in batches else ():
                 outcome = self._trials.run(size.at(size.usual * times))
                 if self._spent() or outcome.error is None or is_further(outcome, self._best):
@@ -240,7 +253,7 @@ class _Case:
         """Whether a size is laid out together with something that grows otherwise, which no other size makes good."""
         found = False
         self._allow_more()
-        for size in variations.single_sizes(self._best.guess):
+        for size in self._single_sizes():
             pairs = [self._volumes_at(size.at(size.usual * times)) for times in range(1, STEPS + 1)]
             known = [pair for pair in pairs if pair is not None]
             if len(known) < STEPS or len(set(known)) == 1:
@@ -256,6 +269,11 @@ class _Case:
                 return Judgement()
             found |= out_of_step
         return Judgement(blamed=self._best if found and not self._spent() else None)
+
+    def _single_sizes(self) -> Iterator[variations.SizedGuess]:
+        """The sizes of the call that may be others."""
+        every = variations.single_sizes(self._best.guess)
+        return (size for size in every if self._plan.allows(size.at(size.usual + 1)))
 
     def _volumes_at(self, guess: Guess) -> tuple[int, int] | None:
         """How many elements there are, and how many are asked for; None where another place refuses."""
@@ -326,6 +344,10 @@ def _are_proportional(pairs: list[Pair]) -> bool:
     """Whether both sides grow with the call, and one is always the same multiple of the other."""
     (left, right), *others = ((int(left), int(right)) for left, right in pairs)
     return all(int(other[0]) * right == int(other[1]) * left for other in others)
+
+
+def _ranks(guess: Guess) -> Ranks:
+    return tuple(len(spec.dims) for _, spec in guess.tensors())
 
 
 def _are_sizes(pair: Pair) -> bool:

@@ -26,8 +26,8 @@ _CANDIDATES = 2
 def unusable_defaults(trials: Trials, guess: Guess, plan: Callable[[], CallPlan]) -> list[Remark]:
     """The arguments of a call that runs without which it fails, each alone, though they are None by default."""
     found = []
-    for name in _optional(guess, trials):
-        other = _without(guess, [name])
+    for name in given_optionally(guess, trials):
+        other = without(guess, [name])
         outcome = _failure(trials, other)
         if outcome is not None and not _is_replaceable(trials, other, plan(), {item.name for item in guess.arguments}):
             found.append(Remark("unusable-default", because(name), other))
@@ -39,8 +39,8 @@ def unusable_default(trials: Trials, guess: Guess, plan: CallPlan) -> tuple[str,
 
     With some value for the argument the call comes further, so that it is the default that fails there.
     """
-    given = _optional(guess, trials)
-    other = _without(guess, given)
+    given = given_optionally(guess, trials)
+    other = without(guess, given)
     outcome = _failure(trials, other)
     if outcome is None:
         return None
@@ -78,7 +78,8 @@ def _is_replaceable(trials: Trials, guess: Guess, plan: CallPlan, given: set[str
     )
 
 
-def _optional(guess: Guess, trials: Trials) -> list[str]:
+def given_optionally(guess: Guess, trials: Trials) -> list[str]:
+    """The arguments of a call that are None where they are not given."""
     none_by_default = _none_by_default(trials)
     return [item.name for item in guess.arguments if item.name in none_by_default]
 
@@ -89,7 +90,7 @@ def _none_by_default(trials: Trials) -> frozenset[str]:
     return frozenset(item.name for item in parameters or () if item.default is None)
 
 
-def _without(guess: Guess, names: list[str]) -> Guess:
+def without(guess: Guess, names: list[str]) -> Guess:
     """The call with some arguments left out; those behind are passed by name."""
     kept, skipped = [], False
     for item in guess.arguments:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import linecache
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, FunctionType
 from typing import Any
@@ -79,15 +81,26 @@ def misses_a_value(error: BaseException) -> bool:
 
 
 def is_computed(error: AttributeError) -> bool:
-    """Whether what lacks an attribute is a variable that the function computed: neither an argument nor a state."""
+    """Whether what lacks an attribute is a variable that was computed: neither an argument of the call nor a state.
+
+    What one function of the user's hands to another was computed, too.
+    """
     frame, line = last_frame(error)
     statement = statement_at(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return False
     code = frame.f_code
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if _is_called_by_users(error, frame):
+        arguments = arguments[:1]
     bases = [node.value for node in ast.walk(statement) if isinstance(node, ast.Attribute) and node.attr == error.name]
     return bool(bases) and all(isinstance(base, ast.Name) and base.id not in arguments for base in bases)
+
+
+def _is_called_by_users(error: BaseException, frame: FrameType) -> bool:
+    """Whether a frame through which an exception came was entered straight from the user's code."""
+    frames = [step for step, _ in traceback.walk_tb(error.__traceback__)]
+    return any(inner is frame and is_users(outer) for outer, inner in itertools.pairwise(frames))
 
 
 def _is_unset(value: Any) -> bool:

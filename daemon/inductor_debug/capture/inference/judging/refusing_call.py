@@ -61,6 +61,20 @@ class RefusedCall:
         """Whether two sizes, or numbers of elements, should be equal."""
         return self.conflict is not None and self.conflict.kind in (ConflictKind.SIZE, ConflictKind.VOLUME)
 
+    def is_past(self, other: RefusedCall) -> bool:
+        """Whether the sizes agree for which the other is refused, so that something else is wrong here."""
+        conflict = other.conflict
+        if self.conflict is None or conflict is None or self.function != other.function or not other.is_about_sizes:
+            return False
+        left = self._size_of(conflict.left)
+        wanted = conflict.wanted if conflict.right is None else self._size_of(conflict.right)
+        return left is not None and left == wanted
+
+    def _size_of(self, side: Side) -> int | None:
+        """The size of a dimension of this call's tensors; None where a whole volume is meant, or it has no such."""
+        shape = self.shapes[side.operand] if side.operand < len(self.shapes) else ()
+        return shape[side.dim] if side.dim is not None and side.dim < len(shape) else None
+
     @property
     def sources_of_sides(self) -> list[frozenset[int]]:
         """What both sides were computed from; nothing for a number of the call."""

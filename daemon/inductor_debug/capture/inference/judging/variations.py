@@ -55,7 +55,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     """The call with other sizes; `wanted` are those that contradict each other."""
     numbers = [size for size in wanted if isinstance(size, int)]
     yield from _shared_otherwise(guess, numbers)
-    yield from _meeting(guess, numbers)
+    yield from meeting(guess, numbers)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
 
@@ -113,10 +113,11 @@ def _of_items(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
                         yield resized_item(guess, argument.name, number, position, other)
 
 
-def _meeting(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+def meeting(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
     """The call with one of the sizes that contradict each other wherever it has another one of them."""
     sizes = guess.size_of()
-    for size, other in itertools.permutations(dict.fromkeys(size for size in wanted if size > 0), 2):
+    numbers = dict.fromkeys(size for size in wanted if isinstance(size, int) and size > 0)
+    for size, other in itertools.permutations(numbers, 2):
         names = {name: other for name in guess.used_sizes() if sizes[name] == size}
         yield resized_together(guess.with_sizes(**names), size, other)
 
@@ -141,6 +142,7 @@ def of_kinds(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     """The call with another argument, or a tensor of another rank or dtype."""
     yield from _other_arguments(guess, plan)
     yield from _other_ranks(guess)
+    yield _one_of_a_batch(guess)
     yield from _other_lengths(guess)
     yield from _other_numbers(guess)
     for name, spec in dict.fromkeys(guess.tensors()):
@@ -160,6 +162,13 @@ def _other_ranks(guess: Guess) -> Iterator[Guess]:
         for name, spec in tensors if len(tensors) > 1 else ():
             changed = [other for one in changed for other in shifted(one, name, spec, difference)][:_MOST_SHIFTED]
         yield from changed if len(tensors) > 1 else ()
+
+
+def _one_of_a_batch(guess: Guess) -> Guess:
+    """The call with the first dimension of every tensor left out."""
+    for name, spec in dict.fromkeys(guess.tensors()):
+        guess = replaced(guess, name, spec, replace(spec, dims=spec.dims[1:]))
+    return guess
 
 
 def _other_lengths(guess: Guess) -> Iterator[Guess]:

@@ -136,7 +136,7 @@ def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
             yield with_all_sizes(guess.with_spec(argument.name, MappingSpec(items)))
         if isinstance(argument.spec, SequenceSpec) and argument.spec.items:
             yield from _longer(guess, argument.name, argument.spec)
-        if isinstance(argument.spec, TensorSpec) and raised.not_callable:
+        if isinstance(argument.spec, TensorSpec) and raised.not_callable and argument.name not in plan.parts:
             yield guess.with_spec(argument.name, ConstantSpec("torch.relu", plan.callable()))
         if isinstance(argument.spec, ConstantSpec) and raised.wants_tensor:
             for candidate in plan.tensor_candidates(argument.name):

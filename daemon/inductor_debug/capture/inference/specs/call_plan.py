@@ -23,13 +23,17 @@ GENERIC: dict[int, tuple[Dimension, ...]] = {
 
 @dataclass
 class Parameter:
-    """One argument of the call and its candidates; where some are `certain`, it is one of them unless none runs."""
+    """One argument of the call and its candidates; where some are `certain`, it is one of them unless none runs.
+
+    `written` is the shape that the text states for it, if any.
+    """
 
     name: str
     candidates: list[Spec]
     keyword: bool
     required: bool
     certain: tuple[Spec, ...] = ()
+    written: tuple[str, ...] | None = None
 
 
 @dataclass
@@ -37,7 +41,8 @@ class CallPlan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
     `batches` are those that it calls a batch's size, `widths` all that it keeps. `ranks` are how many dimensions single
-    arguments may have, where the model says so.
+    arguments may have, where the model says so. `literally` excludes what the text of the code denies.
+    `parts` are the names of its own modules: an argument of that name is not what is to be called.
     """
 
     parameters: list[Parameter]
@@ -46,6 +51,8 @@ class CallPlan:
     batches: tuple[int, ...] = ()
     widths: tuple[int, ...] = ()
     ranks: dict[str, frozenset[int]] = field(default_factory=dict)
+    literally: bool = False
+    parts: frozenset[str] = frozenset()
 
     @property
     def optional(self) -> list[str]:
@@ -54,12 +61,26 @@ class CallPlan:
 
     def allows(self, guess: Guess) -> bool:
         """Whether a call has no tensor of a rank that the model excludes."""
+        if self.literally and self.denied(guess) is not None:
+            return False
         return all(len(spec.dims) in self.ranks.get(name, {len(spec.dims)}) for name, spec in guess.tensors())
 
     def departures(self, guess: Guess) -> int:
         """How many arguments are none of those that are certain."""
         certain = {item.name: item.certain for item in self.parameters if item.certain}
         return sum(item.name in certain and item.spec not in certain[item.name] for item in guess.arguments)
+
+    def denied(self, guess: Guess) -> Parameter | None:
+        """The first argument of a call that has another rank than its text states, or other sizes."""
+        sizes = guess.size_of()
+        for item in self.parameters:
+            spec = guess.spec_of(item.name)
+            if item.written is not None and isinstance(spec, TensorSpec):
+                shape = spec.shape(sizes)
+                stated = zip(item.written, shape, strict=False)
+                if len(shape) != len(item.written) or any(dim.isdigit() and int(dim) != size for dim, size in stated):
+                    return item
+        return None
 
     def candidates_of(self, name: str) -> list[Spec]:
         """The candidates of one argument."""

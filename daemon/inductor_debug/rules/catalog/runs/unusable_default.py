@@ -13,7 +13,8 @@ class UnusableDefaultRule(RunRule):
     what = """
         The signature says that an argument need not be given, for its default is None. The model runs where it is
         given, and fails at this expression where it is not. Nothing is told where the code itself raises for that,
-        where another argument may be given instead, or where nothing else is given."""
+        where another argument may be given instead, where nothing else is given, or of a class that another one of the
+        file is made of: it is called as that one calls it."""
     why = """
         Whoever calls the model as its signature says gets an AttributeError or a TypeError about `NoneType`, often deep
         inside. Mostly a guard was forgotten, or was lost in an edit."""

@@ -1,0 +1,73 @@
+"""Calls that run only because they avoid what fails where the class is called as its text says.
+
+A search takes what runs. It may have given a tensor of another rank than the docstring states, or an argument that
+need not be given and without which a part of the model fails. Whether the class is at fault there is judged as where
+nothing runs at all, with no other calls allowed than those which avoid nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from torch import nn
+
+from inductor_debug.capture.inference.judging.contradiction import judged
+from inductor_debug.capture.inference.judging.defaults import given_optionally, without
+from inductor_debug.capture.inference.search.dynamic_dims import Found
+from inductor_debug.capture.inference.search.input_search import NotFound
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
+from inductor_debug.capture.inference.specs.specs import Guess
+
+Search = Callable[[CallPlan], "Found | NotFound"]
+
+
+@dataclass(frozen=True, slots=True)
+class AvoidedFailure:
+    """The failure of a call that the text asks for, and a sentence on how that is known."""
+
+    outcome: TrialOutcome
+    because: str
+
+
+def avoided_failure(
+    trials: Trials, plan: CallPlan, guess: Guess, search: Search, *, precision_known: bool
+) -> AvoidedFailure | None:
+    """What a call that runs avoids, if the class is at fault there.
+
+    Args:
+        trials: runs calls.
+        plan: the candidates of every argument.
+        guess: the call that runs.
+        search: looks for calls of a plan.
+        precision_known: whether the model has the precision that its code gives it.
+    """
+    denied = plan.denied(guess)
+    if denied is not None and denied.written is not None:
+        literal = replace(plan, literally=True)
+        found = search(literal)
+        if isinstance(found, NotFound) and found.best is not None:
+            blamed = judged(trials, literal, found.best, precision_known=precision_known).blamed
+            if blamed is not None:
+                said = f"The text says that `{denied.name}` is ({', '.join(denied.written)})."
+                return AvoidedFailure(blamed, said)
+    for name in given_optionally(guess, trials):
+        outcome = trials.run(without(guess, [name]))
+        if outcome.error is not None and outcome.module is not None and not _calls(trials, guess, outcome.module):
+            plain = replace(plan, parameters=[item for item in plan.parameters if item.name != name])
+            blamed = judged(trials, plain, outcome, precision_known=precision_known).blamed
+            if blamed is not None:
+                return AvoidedFailure(blamed, f"Only where `{name}` is given this is left out.")
+    return None
+
+
+def _calls(trials: Trials, guess: Guess, module: nn.Module) -> bool:
+    """Whether a run calls a certain module."""
+    called = []
+    hook = module.register_forward_pre_hook(lambda *_: called.append(True))
+    try:
+        trials.run(guess)
+    finally:
+        hook.remove()
+    return bool(called)

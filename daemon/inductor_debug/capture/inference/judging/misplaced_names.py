@@ -1,0 +1,31 @@
+"""Arguments that are called where a part of the model has the same name: `query(x)` for `self.query(x)`.
+
+No input mends that: what is called would have to be a tensor elsewhere, and the part is never used. Read from the
+statement that raised and from the objects of its frame; nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import torch
+from torch import nn
+
+from inductor_debug.capture.inference.judging.doubts import last_frame, statement_at
+
+
+def calls_instead_of_own(error: BaseException) -> bool:
+    """Whether the statement that raised calls a tensor whose name is that of a module of the object."""
+    if not isinstance(error, TypeError):
+        return False
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    if frame is None or statement is None:
+        return False
+    own = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
+    parts = own._modules if isinstance(own, nn.Module) else {}
+    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(
+        isinstance(name, ast.Name) and parts.get(name.id) and isinstance(frame.f_locals.get(name.id), torch.Tensor)
+        for name in called
+    )
