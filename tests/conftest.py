@@ -1,4 +1,4 @@
-"""For every test: one thread for torch, which must be said before torch is loaded; no limits of time; a zygote.
+"""For every test: one thread for torch, which must be said before torch is loaded; no limits of time; zygotes.
 
 Failures of those in quarantine (`quarantine.py`) are told and do not count.
 
@@ -10,6 +10,7 @@ import contextlib
 import gc
 import os
 import sys
+from typing import Any
 
 import pytest
 import quarantine
@@ -24,12 +25,20 @@ settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One zygote for the whole run: where tests run in several processes, for all of them."""
+    """One zygote of each kind for the whole run: where tests run in several processes, for all of them."""
     if not hasattr(config, "workerinput") and sys.platform == "linux":
         stack = contextlib.ExitStack()
         stack.enter_context(zygote.running())
         config.add_cleanup(stack.close)
     zygote.use()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(specs: list[Any]) -> None:
+    """Test processes are forked where torch is loaded: they share it, and none of them waits for it."""
+    if sys.platform == "linux":
+        for spec in specs:
+            spec.python = zygote.PYTHON
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

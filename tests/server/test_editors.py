@@ -221,8 +221,8 @@ async def test_nothing_runs_on_its_own_when_the_trigger_is_manual(start: Start, 
 async def test_no_process_is_left_when_the_client_goes_without_a_word(tmp_path: Path, how: str) -> None:
     path = tmp_path / "model.py"
     path.write_text("import time\nfrom torch import nn\nclass Net(nn.Module): ...\nwhile True: time.sleep(1)\n")
-    # Of a user's server every process is a descendant; the zygote's child is gone when what stands for it is.
-    command = [sys.executable, "-m", "inductor_debug"] if how == "kill" else COMMAND
+    # As users have it: every process is a descendant of the server.
+    command = [sys.executable, "-m", "inductor_debug"]
     server = await Process.start("--cache-folder", str(tmp_path / "cache"), command=command)
     try:
         await server.initialize(rootUri=tmp_path.as_uri())

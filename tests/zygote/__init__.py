@@ -1,13 +1,15 @@
-"""Fork servers that tests get at once: how the zygote is started, and how pools are told of it.
+"""Processes that tests get at once: how the zygotes are started, and how pools and test processes are told of them.
 
-`process.py` is the zygote, `bootstrap.py` what runs where users have `worker/bootstrap.py`, `command.py` the command
-line for tests that need it as a process. Tests of the start itself give their pool a plain `WorkerEntry()`.
+`process.py` is a zygote, `request.py` what asks one. `bootstrap.py` runs where users have `worker/bootstrap.py`,
+`command.py` is the command line for tests that need it as a process, `python.py` what xdist starts as its test
+processes. Tests of the start itself give their pool a plain `WorkerEntry()` and run `python -m inductor_debug`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -22,32 +24,47 @@ from inductor_debug.engine.pool.launch import WorkerEntry
 FOLDER = Path(__file__).parent
 COMMAND = [sys.executable, str(FOLDER / "command.py")]
 """`inductor-debug`, as a process."""
+PYTHON = shlex.join([sys.executable, str(FOLDER / "python.py")])
+"""A Python for xdist's specifications."""
 
 
 def use() -> None:
-    """Has the fork servers of this process made by the zygote, if one runs, unless a pool is told what to run."""
-    if "INDUCTOR_DEBUG_ZYGOTE" in os.environ:
-        supervisor.WorkerEntry = partial(WorkerEntry, script=FOLDER / "bootstrap.py")  # type: ignore[misc]
+    """Has the fork servers of this process made by the zygote, if one runs, unless a pool is told what to run.
+
+    Their workers do not rehearse while they wait for a job: that is for those who wait for them, and costs a tenth of
+    the time of these tests. `tests/engine/test_real_workers.py` has them as users do.
+    """
+    if "INDUCTOR_DEBUG_ZYGOTES" in os.environ:
+        supervisor.WorkerEntry = partial(WorkerEntry, script=FOLDER / "bootstrap.py", rehearsal="")  # type: ignore[misc]
 
 
 @contextlib.contextmanager
 def running() -> Iterator[None]:
-    """A zygote for this process and its children. It costs nothing until it is first asked."""
-    with tempfile.TemporaryDirectory(prefix="zygote-") as folder, socket.socket(socket.AF_UNIX) as listener:
-        address = os.path.join(folder, "socket")
+    """Zygotes for this process and its children, with torch and with the command line; each loads when first asked."""
+    with tempfile.TemporaryDirectory(prefix="zygotes-") as folder, contextlib.ExitStack() as stack:
+        for name in ("torch", "command"):
+            stack.enter_context(_zygote(name, os.path.join(folder, name)))
+        os.environ["INDUCTOR_DEBUG_ZYGOTES"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["INDUCTOR_DEBUG_ZYGOTES"]
+
+
+@contextlib.contextmanager
+def _zygote(name: str, address: str) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
         process = subprocess.Popen(
-            [sys.executable, str(FOLDER / "process.py"), str(listener.fileno())],
+            [sys.executable, str(FOLDER / "process.py"), name, str(listener.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=(listener.fileno(),),
             env={**os.environ, "PYTHONHASHSEED": "0"},
             start_new_session=True,
         )
-        os.environ["INDUCTOR_DEBUG_ZYGOTE"] = address
         try:
             yield
         finally:
-            del os.environ["INDUCTOR_DEBUG_ZYGOTE"]
             process.kill()
             process.wait()

@@ -1,20 +1,13 @@
-"""`inductor-debug` as a process of its own, whose fork servers are the zygote's children."""
+"""`inductor-debug` as a process of its own, whose fork servers are the zygote's children, as it is itself."""
 
 import sys
-from pathlib import Path
 
-sys.path[0] = str(Path(__file__).resolve().parents[1])
-import zygote  # noqa: E402
+import request
 
-del sys.path[0]
-zygote.use()
+if __name__ == "__main__":
+    connection = request.ask("command", "command", words=sys.argv[1:])
+    if connection is not None:
+        request.stand_for(connection)
+    import process
 
-from inductor_debug.cli.main import main  # noqa: E402
-
-if sys.argv[1:2] == ["watch"]:  # which starts a server
-    from functools import partial
-
-    from inductor_debug.server.rpc import headless_client
-
-    headless_client.HeadlessEditor = partial(headless_client.HeadlessEditor, [*zygote.COMMAND, "serve"])
-sys.exit(main(sys.argv[1:]))
+    process.run_command({"words": sys.argv[1:]})

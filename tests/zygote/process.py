@@ -1,10 +1,11 @@
-"""A process that has imported torch and warmed up once, and that becomes a fork server wherever a test needs one.
+"""A zygote: a process that has loaded what starts slowly, and forks what tests need at once.
 
-A fork server costs three seconds of processor time before it is ready, the same each time. Where a test is about what
-workers answer, and not about how their server starts, `bootstrap.py` of this folder runs in place of the worker's and
-has one forked here: the same code from `fork_server.main` on, with the caller's environment, folder and descriptors.
-What was settled when this process started and cannot be made up for (the interpreter, what libraries read when they
-are loaded) must be the caller's, or the answer is no and the caller starts as users' fork servers do.
+One of them has imported torch and warmed up, which costs five seconds of processor time. It becomes fork servers, where
+a test is about what workers answer and not about how their server starts (`bootstrap.py` runs in place of the worker's:
+the same code from `fork_server.main` on), and the test processes of xdist. The other has no torch and becomes the
+command line and its servers. Each forked process gets its caller's environment, folder and descriptors.
+What was settled when the zygote started and cannot be made up for (the interpreter, what libraries read when they are
+loaded) must be the caller's, or the answer is no and the caller starts as users' processes do.
 """
 
 from __future__ import annotations
@@ -22,45 +23,144 @@ import socket
 import struct
 import sys
 import tempfile
-import traceback
+import types
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from inductor_debug.system import processes
 
 SIZE = struct.Struct("!I")
 STATUS = struct.Struct("!i")
 YES, NO = b"y", b"n"
-READ_AT_START = ("PYTHON", "LD_", "TORCH", "PYTORCH", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "CUDA_", "TMPDIR", "HOME")
+READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TORCH", "PYTORCH", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "CUDA_")
 """How the names of variables begin that Python or libraries read once."""
+PLACES = ("TMPDIR", "HOME")
 
-GREETING: dict[str, Any] = {}
-
-
-def greeting() -> dict[str, Any]:
-    """What the warm-up told, in place of another one."""
-    return GREETING
+Request = dict[str, Any]
+"""What `request.ask` sends."""
 
 
 def settled(environment: dict[str, str]) -> dict[str, str]:
-    """The variables that must be the same here and there."""
-    return {name: value for name, value in environment.items() if name.startswith(READ_AT_START)}
+    """The variables that must be the same here and there; strings are hashed here as fork servers have them."""
+    read = {name: value for name, value in environment.items() if name.startswith((*READ_AT_START, *PLACES))}
+    return {**read, "PYTHONHASHSEED": "0"}
+
+
+class Warm(Protocol):
+    """What a zygote has loaded, and what it becomes."""
+
+    def load(self) -> None:
+        """Does once what each of the forked processes would do first."""
+
+    def serves(self, request: Request) -> bool:
+        """Whether the forked process would be what was asked for."""
+
+    def work(self, request: Request, descriptors: list[int]) -> None:
+        """What the forked process does, to its end."""
+
+
+class WithTorch:
+    """Fork servers, and Pythons that run one program."""
+
+    def __init__(self) -> None:
+        self._configuration: dict[str, Any] = {}
+        self._greeting: dict[str, Any] = {}
+
+    def load(self) -> None:
+        """Imports torch and warms up as a fork server does."""
+        launch = importlib.import_module("inductor_debug.engine.pool.launch")
+        entry = launch.WorkerEntry(rehearsal="")
+        as_usual = launch.Launch(sys.executable, "", {}, entry).command("inductor_debug.worker.fork_server", None)
+        self._configuration = without_place(json.loads(as_usual[-1]))
+        spec = importlib.util.spec_from_file_location("bootstrap", entry.script)
+        assert spec is not None
+        assert spec.loader is not None
+        bootstrap = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(bootstrap)
+        bootstrap.make_packages_importable(self._configuration)
+        job = importlib.import_module("inductor_debug.worker.job")
+        self._greeting = job.resolve(self._configuration["warm_up"])()
+        importlib.import_module(self._configuration["role"])
+        tempfile.tempdir = None
+
+    def serves(self, request: Request) -> bool:
+        return request["kind"] == "python" or without_place(request["configuration"]) == self._configuration
+
+    def work(self, request: Request, descriptors: list[int]) -> None:
+        if request["kind"] == "python":
+            reopen_streams()
+            sys.argv[:], sys.path[:] = ["-c"], ["", *sys.path]
+            main = sys.modules["__main__"] = types.ModuleType("__main__")
+            exec(request["program"], vars(main))
+        else:
+            vars(sys.modules["__main__"])["greeting"] = lambda: self._greeting  # in place of another warm-up
+            configuration = {**request["configuration"], "control": descriptors[0], "warm_up": "__main__:greeting"}
+            importlib.import_module(configuration["role"]).main(configuration)
+
+
+def without_place(configuration: dict[str, Any]) -> dict[str, Any]:
+    """What fork servers of all projects have in common."""
+    return {**configuration, "control": None, "project_root": None, "die_with_parent": None}
+
+
+class WithCommandLine:
+    """`inductor-debug`."""
+
+    def load(self) -> None:
+        """Imports the command line, and what is imported when it is asked for a server or a check."""
+        for name in ("cli.main", "cli.commands.check", "cli.commands.serve", "cli.commands.watch", "server.factory"):
+            importlib.import_module(f"inductor_debug.{name}")
+
+    def serves(self, request: Request) -> bool:
+        return bool(request["kind"] == "command")
+
+    def work(self, request: Request, descriptors: list[int]) -> None:
+        reopen_streams()
+        run_command(request["words"])
+
+
+def run_command(words: list[str]) -> NoReturn:
+    """Runs `inductor-debug` with fork servers of the zygote."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    zygote = importlib.import_module("zygote")
+    del sys.path[0]
+    zygote.use()
+    if words[:1] == ["watch"]:  # which starts a server
+        from functools import partial
+
+        from inductor_debug.server.rpc import headless_client
+
+        headless_client.HeadlessEditor = partial(headless_client.HeadlessEditor, [*zygote.COMMAND, "serve"])
+    from inductor_debug.cli.main import main
+
+    sys.exit(main(words))
+
+
+def reopen_streams() -> None:
+    """Standard input and output with nothing in their buffers."""
+    sys.stdin = sys.__stdin__ = open(0, closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # type: ignore[misc]  # noqa: SIM115
 
 
 class Zygote:
-    """The loop: requests from callers, their going away, ends of children."""
+    """The loop: requests from callers, their signals and their going away, ends of children."""
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, warm: Warm) -> None:
         self._listener = listener
+        self._warm = warm
         self._told = settled(dict(os.environ))
-        self._configuration: dict[str, Any] | None = None
+        self._loaded = False
+        self._forked: Callable[[], None] | None = None
+        """In a forked process: what it does."""
         self._callers: dict[int, socket.socket] = {}
         """By the process forked for it."""
         self._wake_read, self._wake_write = os.pipe()
         self._selector = selectors.DefaultSelector()
 
-    def serve(self) -> NoReturn:
-        """Serves until its parent ends it."""
+    def serve(self) -> Callable[[], None]:
+        """Serves until its parent ends it; comes back in forked processes alone, with what they are to do."""
         for descriptor in (self._wake_read, self._wake_write):
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
@@ -70,6 +170,8 @@ class Zygote:
         while True:
             for key, _ in self._selector.select():
                 key.data()
+                if self._forked is not None:
+                    return self._forked
 
     def _accept(self) -> None:
         caller, _ = self._listener.accept()
@@ -85,7 +187,8 @@ class Zygote:
         else:
             pid = os.fork()
             if pid == 0:
-                self._become_fork_server(request, descriptors, caller)
+                self._become(request, descriptors, caller)
+                return
             self._callers[pid] = caller
             self._selector.register(caller, selectors.EVENT_READ, lambda: self._heard(pid))
             with contextlib.suppress(OSError):
@@ -93,15 +196,16 @@ class Zygote:
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _serves(self, request: dict[str, Any]) -> bool:
-        wanted = {**request["configuration"], "control": None, "project_root": None, "die_with_parent": None}
-        if self._configuration is None:
-            warm_up(request["bootstrap"], wanted)
-            self._configuration = wanted
+    def _serves(self, request: Request) -> bool:
+        if not self._loaded:
+            self._warm.load()
+            gc.collect()
+            gc.freeze()
+            self._loaded = True
         here = settled(dict(os.environ))
         by_warm_up = {name: value for name, value in here.items() if name not in self._told}
         there = {**by_warm_up, **settled(request["environment"])}
-        return request["interpreter"] == sys.executable and wanted == self._configuration and there == here
+        return request["interpreter"] == sys.executable and there == here and self._warm.serves(request)
 
     def _heard(self, pid: int) -> None:
         """Passes the caller's signal on; a caller that was killed takes its process with it."""
@@ -111,7 +215,7 @@ class Zygote:
         said = b""
         with contextlib.suppress(OSError):
             said = caller.recv(1)
-        os.kill(pid, signal.SIGTERM if said else signal.SIGKILL)
+        os.kill(pid, said[0] if said else signal.SIGKILL)
         if not said:
             self._selector.unregister(caller)
 
@@ -127,49 +231,30 @@ class Zygote:
                     caller.sendall(STATUS.pack(os.waitstatus_to_exitcode(ended[1])))
                 caller.close()
 
-    def _become_fork_server(self, request: dict[str, Any], descriptors: list[int], caller: socket.socket) -> NoReturn:
-        try:
-            os.setsid()
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            self._selector.close()
-            for held in (self._listener, caller, *self._callers.values()):
-                held.close()
-            for number, descriptor in enumerate(descriptors[:3]):
-                os.dup2(descriptor, number)
-                os.close(descriptor)
-            os.close(self._wake_read)
-            os.close(self._wake_write)
-            os.environ.clear()
-            os.environ.update(request["environment"])
-            os.chdir(request["folder"])
-            random.seed()
-            configuration = {**request["configuration"], "control": descriptors[3], "warm_up": "__main__:greeting"}
-            importlib.import_module(configuration["role"]).main(configuration)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(1)
+    def _become(self, request: Request, descriptors: list[int], caller: socket.socket) -> None:
+        """Makes a forked process one of the caller's, and says what it does."""
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._selector.close()
+        for held in (self._listener, caller, *self._callers.values()):
+            held.close()
+        for number, descriptor in enumerate(descriptors[:3]):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        os.chdir(request["folder"])
+        random.seed()
+        self._forked = lambda: self._warm.work(request, descriptors[3:])
 
 
-def warm_up(bootstrap: str, configuration: dict[str, Any]) -> None:
-    """Does once what a fork server does before it is ready."""
-    spec = importlib.util.spec_from_file_location("bootstrap", bootstrap)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.make_packages_importable(configuration)
-    job = importlib.import_module("inductor_debug.worker.job")
-    GREETING.update(job.resolve(configuration["warm_up"])())
-    importlib.import_module(configuration["role"])
-    tempfile.tempdir = None
-    gc.collect()
-    gc.freeze()
-
-
-def _read(caller: socket.socket) -> tuple[dict[str, Any], list[int]]:
+def _read(caller: socket.socket) -> tuple[Request, list[int]]:
     header, descriptors, _, _ = socket.recv_fds(caller, SIZE.size, 8)
+    if len(header) < SIZE.size:
+        raise ValueError("the caller is gone")
     (size,) = SIZE.unpack(header)
     data = b""
     while len(data) < size:
@@ -183,7 +268,8 @@ def _read(caller: socket.socket) -> tuple[dict[str, Any], list[int]]:
 if __name__ == "__main__":
     own_folder = str(Path(__file__).resolve().parent)
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != own_folder]
-    listening = socket.socket(fileno=int(sys.argv[1]))
+    warm = {"torch": WithTorch, "command": WithCommandLine}[sys.argv[1]]()
+    listening = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = [""]
     processes.die_with_parent(signal.SIGKILL)
-    Zygote(listening).serve()
+    Zygote(listening, warm).serve()()
