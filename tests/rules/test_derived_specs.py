@@ -196,6 +196,14 @@ def test_views_have_no_spec_and_what_is_computed_again_says_where_else() -> None
     assert "k as well" in found[1].remarks[0]
 
 
+def test_what_comes_from_nowhere_is_called_as_the_graph_calls_it() -> None:
+    tape = HalfTape()
+    tape.op("relu.default", [tape.half(64)], tape.half(64))
+    (spec,) = specs(tape, operands=("saved",)).specs
+
+    assert [each.name for each in spec.arguments] == ["saved", "n0"]
+
+
 def test_what_only_the_compiler_knows_is_named() -> None:
     tape = HalfTape()
     tape.op("relu.default", [tape.given("x", 65)], tape.half(65))

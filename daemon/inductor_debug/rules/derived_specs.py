@@ -57,15 +57,16 @@ class LoweredLoops:
 class LoweredOperation:
     """What became of one operation of a recording in Inductor.
 
-    `graph` and `node` are where it stands, `kernels` what computes it, `step` the scheduler node, and `results` what
-    its results are called. `loops` are None where it has none of its own: because it was inlined into others, or
-    because a library's kernel has them (`external`).
+    `graph` and `node` are where it stands, `kernels` what computes it, `step` the scheduler node; `operands` and
+    `results` are what its tensors are called there. `loops` are None where it has none of its own: because it was
+    inlined into others, or because a library's kernel has them (`external`).
     """
 
     graph: str
     node: str
     kernels: tuple[str, ...]
     results: tuple[str, ...]
+    operands: tuple[str, ...] = ()
     step: str = ""
     place: Location | None = None
     loops: LoweredLoops | None = None
@@ -117,8 +118,13 @@ class _Deriving:
         self._names = {value: origin.name for value, origin in recording.origins.items() if origin.name}
         for op in recording.ops:
             known = self.lowered.get(op.index)
-            for meta, name in zip(op.outputs, known.results if known is not None else (), strict=False):
+            if known is None:
+                continue
+            for meta, name in zip(op.outputs, known.results, strict=False):
                 self._names.setdefault(meta.value, name)
+            if len(known.operands) == len(op.inputs):  # what a backward is given of the forward has no maker here
+                for meta, name in zip(op.inputs, known.operands, strict=True):
+                    self._names.setdefault(meta.value, name)
         if self.run.profile.stick_bytes is not None:
             found = self.run.sticks.misfits
             self._wanted = {(misfit.op.index, misfit.operand.value): misfit.wanted for misfit in found}

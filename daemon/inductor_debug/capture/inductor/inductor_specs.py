@@ -84,6 +84,7 @@ class LoweredOperations:
             node=row.name,
             kernels=own or tuple(row.kernels),
             results=(row.name,) if len(operation.outputs) == 1 else tuple(self._picked(node, len(operation.outputs))),
+            operands=tuple(row.inputs),
             step=step,
             place=row.place,
             loops=LoweredLoops(part.ranges, part.reduced) if part is not None and part.ranges is not None else None,
