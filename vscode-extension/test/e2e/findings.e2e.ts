@@ -24,6 +24,7 @@ const COMMANDS = [
   "Explain a Rule",
   "Install torch",
   "Make a Minimal Reproducer",
+  "Open Compiler Artifacts…",
   "Open a Sample Model",
   "Pin the Tensor View to This Line",
   "Report",
