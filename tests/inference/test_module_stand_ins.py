@@ -59,6 +59,18 @@ def test_lists_of_modules_and_of_pairs_of_them_are_told_from_numbers() -> None:
     assert given(Stack, "width") is None
 
 
+class Pretrained(nn.Module):
+    def __init__(self, words: int, weights: Any) -> None:
+        super().__init__()
+        self.table = nn.Embedding(words, 64)
+        self.table.weight = nn.Parameter(weights, requires_grad=False)
+
+
+def test_a_table_of_weights_is_a_tensor() -> None:
+    assert given(Pretrained, "weights").shape == (1000, 64)
+    assert given(Pretrained, "words") is None
+
+
 @pytest.mark.parametrize("kind", [nn.Linear, nn.Sequential, int])
 def test_classes_of_libraries_ask_for_none(kind: type) -> None:
     assert all(stand_in_for(demand) is None for demand in demands(kind).values())

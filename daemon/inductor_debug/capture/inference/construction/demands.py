@@ -25,6 +25,7 @@ _OF_SEQUENCES = frozenset(("append", "extend", "insert", "reverse", "index", "co
 _OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
 _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
 _OF_MODULES = frozenset(("parameters", "named_parameters", "modules", "children", "state_dict", "train", "eval"))
+_TAKE_TENSORS = ("Parameter", "from_pretrained")
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
@@ -50,12 +51,12 @@ class CallForm:
 class Demand:
     """What is done with one argument, or with a field of it.
 
-    `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "factory" (it is called by the
-    constructor), "callable" (by other methods) and "repetitions" (how often something is made); `count` is the least
-    length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only asked whether it is true.
-    `item` is what is done with each item of a sequence, which is `unpacked` where it is one of a sequence itself. What
-    is called takes `arguments` beside its first, and its result is unpacked into so many `results`; `calls` are those
-    whose arguments can be counted.
+    `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "tensor", "factory" (it is
+    called by the constructor), "callable" (by other methods) and "repetitions" (how often something is made);
+    `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
+    asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
+    one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
+    many `results`; `calls` are those whose arguments can be counted.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -317,6 +318,8 @@ class _Reader:
                 self.claim(argument, "integer")
             if name in _TAKE_SEQUENCES:
                 self.claim(argument, "sequence")
+            if position == 0 and name in _TAKE_TENSORS:
+                self.claim(argument, "tensor")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:
                 asked.each().takes_on("callable")
         if name == "get" and isinstance(node.func, ast.Attribute) and node.args:

@@ -1,4 +1,4 @@
-"""Modules in place of those that a constructor is to be given and nobody wrote down, as its class calls them.
+"""Modules and tensors in place of those that a constructor is to be given and nobody wrote down, as its class asks.
 
 Such a module takes whatever it is called with, and gives back its first argument, as often as the call unpacks results:
 a layer that keeps the shape. It is spelled in full, so that a directive that names it builds the same.
@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.invention import integer
 
 _FEWEST = 2
 """Modules in a list: one alone would show nothing of how they follow each other."""
@@ -28,10 +29,14 @@ class StandIn:
 
 
 def stand_in_for(demand: Demand) -> StandIn | None:
-    """What an argument is given of which modules are asked; None where it is not plain that they are.
+    """What an argument is given of which modules are asked, or a tensor; None where it is not plain that they are.
 
-    A single module that is called with one value, and gives one, needs none: `Identity` does.
+    A tensor is as large as the table of an embedding whose sizes are invented. A single module that is called with one
+    value, and gives one, needs none: `Identity` does.
     """
+    if "tensor" in demand.roles:
+        rows, width = integer("num_embeddings"), integer("embedding_dim")
+        return StandIn(f"torch.zeros({rows}, {width})", lambda: torch.zeros(rows, width))
     if demand.item is not None:
         return _several(demand)
     return _module(demand) if "callable" in demand.roles and (demand.results or demand.arguments) else None
