@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 import pytest
+from inductor_debug.accelerators.guarded_adapter import AdapterProfile
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
 from inductor_debug.rules.derived_specs import LEFT_OUT, LoweredLoops, LoweredOperation, specs_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
@@ -245,3 +246,22 @@ def test_the_layouts_are_those_that_an_adapter_gives(stick: int, padded: int) ->
     assert sizes(spec) == [[5, 16]] * 3
     assert loops(spec) == [(65, padded, False), (8, 8, False)]
     assert not spec.inserted, "where there are no sticks nothing is known of restickifying"
+
+
+class _Broken:
+    """An adapter as its guard leaves it when its layout has raised."""
+
+    problems = ("Adapter 'broken' raised.",)
+
+    def has(self, hook: str) -> bool:
+        return False
+
+
+def test_an_adapter_that_raised_is_named_beside_the_specs() -> None:
+    tape = HalfTape()
+    tape.op("relu.default", [tape.given("x", 65)], tape.half(65))
+    found = specs(tape, AdapterProfile("broken", adapter=_Broken()))  # type: ignore[arg-type]
+
+    assert found.notes == ["Adapter 'broken' raised."]
+    assert "note: Adapter 'broken' raised." in spec_text(found, found.specs)[0]
+    assert "x: float16[65] -> float16, no layout of its own" in spec_text(found, found.specs)[0]

@@ -26,6 +26,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.device_memory import layout_in_sticks
 from inductor_debug.accelerators.execution import RunsOn
+from inductor_debug.accelerators.guarded_adapter import adapter_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.iteration import Iteration, Walk, iteration_of
@@ -86,7 +87,9 @@ def specs_of(run: JudgedRun, lowered: Mapping[int, LoweredOperation]) -> DeviceS
         for spec in deriving.of(op):
             kernels.setdefault((spec.graph, spec.kernel), []).append(spec)
     specs = [spec for computed in kernels.values() for spec in computed]
-    return DeviceSpecs(run.profile.name, SpecOrigin.DERIVED, specs, list(LEFT_OUT))
+    adapter = adapter_of(run.profile)
+    problems = list(adapter.problems) if adapter is not None else []
+    return DeviceSpecs(run.profile.name, SpecOrigin.DERIVED, specs, list(LEFT_OUT), problems)
 
 
 @dataclass(slots=True)
