@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -93,11 +95,28 @@ def job(
     return told
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Told]:
+    """A folder, and what was told when its model was searched for the first time."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "pyproject.toml").touch()
+    (folder / "part.py").write_text(PART)
+    return folder, job(folder)
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "pyproject.toml").touch()
-    (tmp_path / "part.py").write_text(PART)
-    return tmp_path
+def folder(searched: tuple[Path, Told]) -> Iterator[Path]:
+    """That folder, which is afterwards as it was, its times as well."""
+    part = searched[0] / "part.py"
+    times = (part.stat().st_atime_ns, part.stat().st_mtime_ns)
+    yield searched[0]
+    part.write_text(PART)
+    os.utime(part, ns=times)
+
+
+@pytest.fixture
+def first(searched: tuple[Path, Told]) -> Told:
+    return searched[1]
 
 
 CHANGES = {
@@ -111,8 +130,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_refusal_is_known_until_something_that_it_rests_on_changes(what: str, folder: Path) -> None:
-    first = job(folder)
+def test_a_refusal_is_known_until_something_that_it_rests_on_changes(what: str, folder: Path, first: Told) -> None:
     assert "never" in first.reasons["Model"]
     kept = first.hints["Model"]
     # A reason that only comes from where we put it.
@@ -126,9 +144,8 @@ def test_a_refusal_is_known_until_something_that_it_rests_on_changes(what: str, 
     assert again.reasons["Fine"] == ""
 
 
-def test_who_asks_for_one_class_by_name_has_it_tried_again(folder: Path) -> None:
-    kept = job(folder).hints["Model"]
-    assert job(folder, hints=(kept,), only=("Model",)).runs["Model"] > 0
+def test_who_asks_for_one_class_by_name_has_it_tried_again(folder: Path, first: Told) -> None:
+    assert job(folder, hints=(first.hints["Model"],), only=("Model",)).runs["Model"] > 0
 
 
 def test_refusals_that_come_from_outside_or_cost_nothing_are_not_kept(folder: Path) -> None:
@@ -140,10 +157,9 @@ def test_refusals_that_come_from_outside_or_cost_nothing_are_not_kept(folder: Pa
         assert told.hints == {}
 
 
-def test_what_fails_in_a_part_that_failed_before_is_not_searched_for_long(folder: Path) -> None:
-    told = job(folder)
-    assert "never" in told.reasons["Other"]
-    assert told.runs["Other"] <= 50 < RUNS <= told.runs["Model"]
+def test_what_fails_in_a_part_that_failed_before_is_not_searched_for_long(first: Told) -> None:
+    assert "never" in first.reasons["Other"]
+    assert first.runs["Other"] <= 50 < RUNS <= first.runs["Model"]
 
 
 def test_a_known_refusal_says_nothing_that_could_be_taken_for_a_limit_of_fake_tensors() -> None:
