@@ -65,6 +65,19 @@ def test_an_installed_adapter_is_listed_under_its_own_name_with_its_package(pack
     assert "chips" not in sys.modules, "an adapter is loaded in a process of its own"
 
 
+def test_a_daemon_that_runs_isolated_knows_what_models_find_beside_it(packages: Path) -> None:
+    code = "import sys; sys.path[:0] = sys.argv[1:]\n"
+    code += "from inductor_debug.engine.settings.accelerator_registry import Accelerators\n"
+    code += "print('chip' in Accelerators().names(sys.executable), 'chips' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, *(path for path in sys.path if path != str(packages))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "False"]
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_adapter_that_cannot_be_used_is_listed_with_the_reason(packages: Path, name: str) -> None:
     reason = BROKEN[name][1]

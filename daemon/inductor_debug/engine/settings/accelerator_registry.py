@@ -142,7 +142,7 @@ class Accelerators:
         known = self._names.get(interpreter)
         if known is not None and known.written == written(known.folders):
             return known.entries
-        if interpreter == sys.executable:
+        if interpreter == sys.executable and not sys.flags.isolated:  # else models find packages that we do not see
             folders, entries = list(sys.path), [entry_of(adapter) for adapter in installed_adapters()]
         else:
             try:
