@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import psutil
@@ -19,12 +19,11 @@ Serve = Callable[..., Awaitable[Process]]
 INSTALLED = [sys.executable, "-m", "inductor_debug"]
 
 
-@pytest.fixture
-def command() -> Sequence[str]:
-    """The server as users have it, not as tests with workers start it."""
-    return INSTALLED
+installed = pytest.mark.parametrize("command", [INSTALLED], ids=["installed"])
+"""For what is about the process itself: the server as users start it, not forked from one that has it loaded."""
 
 
+@installed
 async def test_a_session_in_good_order_ends_with_code_0(serve: Serve) -> None:
     client = await serve()
     result = await client.initialize()
@@ -50,6 +49,7 @@ async def test_exit_before_initialize_ends_with_code_1(serve: Serve) -> None:
     assert await client.ended() == 1
 
 
+@installed
 @pytest.mark.parametrize(("shut_down", "code"), [(False, 1), (True, 0)])
 async def test_the_end_of_input_ends_the_server(serve: Serve, shut_down: bool, code: int) -> None:
     client = await serve()
@@ -60,6 +60,7 @@ async def test_the_end_of_input_ends_the_server(serve: Serve, shut_down: bool, c
     assert await client.ended() == code
 
 
+@installed
 async def test_a_signal_ends_the_server(serve: Serve) -> None:
     client = await serve()
     await client.initialize()
@@ -279,6 +280,7 @@ async def test_the_log_file_has_no_source_texts(serve: Serve, tmp_path: Path) ->
     assert "SECRET" not in written
 
 
+@installed
 async def test_the_server_never_imports_torch_and_is_small(serve: Serve, tmp_path: Path) -> None:
     shim = tmp_path / "torch"
     shim.mkdir()
