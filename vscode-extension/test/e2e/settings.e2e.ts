@@ -1,9 +1,10 @@
 /** Every setting that the daemon reads, set in the editor to something else than its default, arrives where a worker is asked. */
 
+import { delimiter } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { DAEMON_SETTINGS } from "../../../shared_schema/generated/settings.js";
-import { PYTHON, until, Workbench } from "./harness.js";
+import { folder, PYTHON, until, Workbench } from "./harness.js";
 import type { Window } from "./window.js";
 
 const MODEL = "import torch\n\n\n# inductor-debug: inputs=(torch.randn(8, 64),)\ndef double(x):\n    return x * 2\n";
@@ -21,6 +22,12 @@ const UNUSUAL: Readonly<Record<(typeof DAEMON_SETTINGS)[number], unknown>> = {
   infer: false,
   artifacts: "off",
 };
+/** A package with an adapter, installed as pip would. */
+const CITRON = {
+  "citron.py": 'from inductor_debug import AcceleratorAdapter, AcceleratorCapabilities\n\n\nclass Citron(AcceleratorAdapter):\n    capabilities = AcceleratorCapabilities("citron", title="Citron, 2 GB", memory_bytes=2 << 30)\n',
+  "citron-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: citron\nVersion: 0.1\n",
+  "citron-0.1.dist-info/entry_points.txt": "[inductor_debug.accelerators]\ncitron = citron:Citron\n",
+};
 
 /** A job as the daemon logs it (`engine/runner.py`). */
 interface Job {
@@ -33,7 +40,8 @@ let window: Window;
 
 beforeAll(async () => {
   const said = Object.fromEntries(Object.entries(UNUSUAL).map(([name, value]) => [`inductorDebug.${name}`, value]));
-  bench = await Workbench.start({ ...said, "inductorDebug.interpreter": PYTHON }, {}, [], "trace");
+  const path = [folder(CITRON), process.env["PYTHONPATH"]].filter(Boolean).join(delimiter);
+  bench = await Workbench.start({ ...said, "inductorDebug.interpreter": PYTHON }, { PYTHONPATH: path }, [], "trace");
   window = await bench.open(bench.folder({ "model.py": MODEL }));
 });
 afterAll(() => bench.close());
@@ -52,4 +60,16 @@ test("every setting arrives", async () => {
   expect(JSON.stringify(job.settings["severity"])).toContain("hint");
   expect(job.settings["profile"]).toMatchObject({ name: accelerator });
   expect(job.request).toMatchObject({ stages: UNUSUAL.stages, allow: UNUSUAL.allow, memory_limit: UNUSUAL.memoryLimit, infer: UNUSUAL.infer });
+});
+
+test("an installed adapter is offered in the picker, and chosen there judges the next check", async () => {
+  await window.run("Inductor Debug: Choose Accelerator");
+  const row = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "citron" });
+  await until("it is offered with its title and package", async () => (await row.innerText()).includes("Citron, 2 GB · with citron 0.1"));
+  await window.screenshot("citron");
+  await row.click();
+  await until("the status says so", async () => (await window.status()).includes("Accelerator: citron"));
+  await window.run("Inductor Debug: Check File");
+  const job = await until("a worker is asked", () => jobs().find(({ settings }) => (settings["profile"] as { name?: string }).name === "citron"));
+  expect(job.settings["profile"]).toMatchObject({ source: { capabilities: { memory_bytes: 2 ** 31 } } });
 });
