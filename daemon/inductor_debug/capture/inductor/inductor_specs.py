@@ -79,17 +79,24 @@ class LoweredOperations:
         step = self._steps.get((graph, row.name), "")
         # Kernels that only prepare what the operation reads name it as well; those that inline it compute it.
         own = self._kernels.get((graph, step), ()) if part is not None else ()
+        results = (row.name,) if len(operation.outputs) == 1 else tuple(self._picked(node, len(operation.outputs)))
         return LoweredOperation(
             graph=graph,
             node=row.name,
             kernels=own or tuple(row.kernels),
-            results=(row.name,) if len(operation.outputs) == 1 else tuple(self._picked(node, len(operation.outputs))),
+            results=results,
             operands=tuple(row.inputs),
             step=step,
             place=row.place,
             loops=LoweredLoops(part.ranges, part.reduced) if part is not None and part.ranges is not None else None,
-            external=part is not None and part.ranges is None,
+            external=any(self._external(graph, name) for name in (row.name, *results)),
         )
+
+    def _external(self, graph: str, value: str) -> bool:
+        """Whether a kernel of a library computes a value; what joins others has none, they are written in place."""
+        part = self._parts.get((graph, value))
+        called = self._kernels.get((graph, self._steps.get((graph, value), "")))
+        return part is not None and part.ranges is None and bool(called)
 
     def _picked(self, node: Node, count: int) -> list[str]:
         """The names of the nodes that pick the results of an operation with several."""
