@@ -10,4 +10,4 @@ if __name__ == "__main__":
         request.stand_for(connection)
     import process
 
-    process.run_command({"words": sys.argv[1:]})
+    process.run_command(sys.argv[1:])
