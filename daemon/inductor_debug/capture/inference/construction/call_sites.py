@@ -25,7 +25,7 @@ from inductor_debug.capture.inference.values.command_line_options import options
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import Table, UnknownError, is_same
+from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable, UnknownError, is_same
 from inductor_debug.capture.runtime import foreign
 
 Call = tuple[list[Any], dict[str, Any]]
@@ -179,7 +179,7 @@ class CallSites:
         if first is None or not isinstance(path, str):
             return {}
         composed = main_configuration(owner.decorator_list, path, parsed)
-        return {first.arg: Table.of(composed)} if composed is not None else {}
+        return {first.arg: ConfigurationTable.of(composed)} if composed is not None else {}
 
 
 @functools.lru_cache(maxsize=2)

@@ -48,7 +48,7 @@ class Options(SimpleNamespace):
     """What the command line gives where nobody types anything; options without a default are missing."""
 
 
-class Table(SimpleNamespace):
+class ConfigurationTable(SimpleNamespace):
     """A table of a configuration file: its items are attributes as well, in the tables and lists in it, too."""
 
     @classmethod
@@ -109,8 +109,8 @@ def fresh(value: Any) -> Any:
         return type(value)(map(fresh, value))
     if type(value) is dict:
         return {key: fresh(item) for key, item in value.items()}
-    if type(value) in (SimpleNamespace, Options, Table):
-        kind = Table if type(value) is Table else SimpleNamespace
+    if type(value) in (SimpleNamespace, Options, ConfigurationTable):
+        kind = ConfigurationTable if type(value) is ConfigurationTable else SimpleNamespace
         return kind(**{key: fresh(item) for key, item in vars(value).items()})
     return value
 
