@@ -71,7 +71,7 @@ CLASSES = {
         if __name__ == "__main__":
             Model(2 * 4, depth=3)
     """,
-    "x f32[batch, 256, length]": """
+    "x f32[batch, 64, length]": """
         class Model(nn.Module):
             expansion = 4
             def __init__(self, inplanes, planes):
