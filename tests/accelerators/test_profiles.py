@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug.accelerators.capabilities import Dimensions
+from inductor_debug.accelerators.capabilities import Dimensions, Profile, Speed, StoredAs
 from inductor_debug.accelerators.profile import (
     ProfileError,
     built_in_names,
@@ -14,6 +14,7 @@ from inductor_debug.accelerators.profile import (
     read_profile,
     with_environment,
 )
+from inductor_debug.report.text.profile_page import profile_page
 from inductor_debug_schema import Severity, from_wire, to_wire
 
 
@@ -191,6 +192,9 @@ def test_speed_is_bandwidth_and_rates_by_dtype() -> None:
     assert speed is not None
     assert speed.bytes_per_second == 1_500_000_000_000
     assert speed.operations_per_second == {"float16": 3.12e14, "int8": 624.0}
+    page = profile_page(Profile("fast", stored_as={"int64": StoredAs("int32")}, speed=Speed(1.5e12, {"int8": 6e2})))
+    assert "- int64 is stored as int32\n" in page
+    assert "- at best 1.5e+12 bytes a second\n- at best 600 operations a second in int8" in page
     assert read_profile({"schema": 1, "name": "silent"}).speed is None
 
 

@@ -113,6 +113,12 @@ def test_repro_cuts_the_failure_out_and_proves_it_with_the_adapters_compiler(int
     assert "backend tinychip comes with the library tinychip, which has to be installed" in script
 
 
+def test_its_own_rules_have_no_script_and_say_why(interpreter: str, project: Path) -> None:
+    named = ("--accelerator", "tinychip", "--rule", "tinychip/even-rows")
+    document = answered(interpreter, project, "repro", "model.py", *named, code=1)
+    assert "decided by code of the accelerator's adapter" in document["why"]
+
+
 def test_transfers_lay_tensors_out_as_it_says(interpreter: str, project: Path) -> None:
     document = answered(interpreter, project, "transfers", "model.py", "--accelerator", "tinychip")
     rows = {row["name"]: row["layout"] for row in document["transfers"]}

@@ -132,7 +132,7 @@ class Speed:
     Both per second; None and an empty mapping where nobody says.
     """
 
-    bytes_per_second: int | None = None
+    bytes_per_second: float | None = None
     operations_per_second: dict[str, float] = field(default_factory=dict)
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from inductor_debug_schema import Event, Finding, ReproDocument, to_wire
 
+from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError
 from inductor_debug.cli.support.order_runner import perform_order
@@ -84,7 +85,7 @@ class _Repro:
         self._arguments = arguments
         self._subject = subject_of(arguments.subject)
         self._events: list[Event] = []
-        if arguments.rule:
+        if arguments.rule and RULE_MARK not in arguments.rule:
             find(arguments.rule)
         if arguments.output is not None:
             require_writable(arguments.output)

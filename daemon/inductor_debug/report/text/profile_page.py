@@ -30,7 +30,8 @@ def _limits(profile: Profile) -> list[str]:
     found = []
     if profile.dtypes:
         found.append(f"dtypes: {', '.join(sorted(profile.dtypes))}")
-    found += [f"{name} is stored as {stored.dtype}: {stored.reason}" for name, stored in profile.stored_as.items()]
+    for name, stored in profile.stored_as.items():
+        found.append(f"{name} is stored as {stored.dtype}{f': {stored.reason}' if stored.reason else ''}")
     found += [f"{name} takes {width} bytes an element" for name, width in profile.element_bytes.items()]
     if profile.alignment is not None:
         unit = "bytes" if profile.alignment.in_bytes else "elements"
@@ -49,6 +50,11 @@ def _limits(profile: Profile) -> list[str]:
         found.append(f"memory: {in_bytes(profile.memory_bytes)}")
     if profile.tensor_bytes is not None:
         found.append(f"one tensor: at most {in_bytes(profile.tensor_bytes)}")
+    if profile.speed is not None:
+        if profile.speed.bytes_per_second is not None:
+            found.append(f"at best {profile.speed.bytes_per_second:.3g} bytes a second")
+        for name, operations in profile.speed.operations_per_second.items():
+            found.append(f"at best {operations:.3g} operations a second in {name}")
     if profile.span_bytes is not None:
         found.append(f"{profile.cores or 1} cores, each reaching {in_bytes(profile.span_bytes)} of a tensor")
     return found
