@@ -16,7 +16,7 @@ from forked import Job, analyze
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.engine.whatif.accelerators import judged_parts
 from inductor_debug.rules.captures.capture_judging import Capture
-from inductor_debug_schema import FileStatus, StageCaptured, StageFinished
+from inductor_debug_schema import FileStatus, Stage, StageCaptured, StageFinished
 
 pytestmark = pytest.mark.torch
 
@@ -50,8 +50,27 @@ def judged_for(accelerator: str, job: Job) -> Job:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_gives_the_findings_that_one_expects_from_reading_it(name: str) -> None:
     """It is captured once: `tests/engine/whatif` holds that a check for each accelerator says the same."""
-    first, *others = [example(told) for told in EXPECTED if told.partition(".")[0] == name]
-    job = analyze(first.path, stages=first.stages, accelerator=first.accelerator, keep_captures=True)
+    compare_captured_once([example(told) for told in EXPECTED if told.partition(".")[0] == name])
+
+
+def test_of_a_deep_model_a_compilation_says_what_its_preview_says() -> None:
+    """With 4 of its 80 layers: they are equal, and Dynamo takes a tenth of a second of processor time for each."""
+    deep = [example("llama70b"), example("llama70b.mock")]
+    few = deep[0].text.replace("num_hidden_layers=80", "num_hidden_layers=4")
+    assert few != deep[0].text
+    compare_captured_once([compiled(case) for case in deep], few)
+
+
+def compiled(case: Case) -> Case:
+    """What the mock stage says where it says what the preview does."""
+    findings = [replace(item, stages=Stage.MOCK.value) for item in case.findings]
+    return replace(case, stages=(Stage.MOCK,), findings=findings)
+
+
+def compare_captured_once(cases: list[Case], text: str | None = None) -> None:
+    """Holds one check of an example, or of `text` in its place, against what is expected for each accelerator."""
+    first, *others = cases
+    job = analyze(first.path, text, stages=first.stages, accelerator=first.accelerator, keep_captures=True)
     compare(first, job)
     for case in others:
         compare(case, judged_for(case.accelerator, job))
