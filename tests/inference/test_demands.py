@@ -293,6 +293,10 @@ ASKED = {
         "__import__('types').SimpleNamespace(width=64, depth=2)",
     ),
     "what another class asks of it": ("Other(given)", "[64, 64, 64]"),
+    "what a function of the file asks of it": ("other(given)", "[64, 64, 64]"),
+    "a collection where something is looked for in it": ("2 ** 3 in given", "[64, 64, 64]"),
+    "one number where it is counted with, whatever its name": ("3 * given", "64"),
+    "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
 
 
@@ -305,6 +309,10 @@ CLASSES = {
 
 
 def first(tmp_path: Path, text: str) -> str:
+    return ways(tmp_path, text)[0]
+
+
+def ways(tmp_path: Path, text: str) -> list[str]:
     from inductor_debug.capture.inference.construction.construction import constructions
     from inductor_debug.capture.inference.specs.rendering import arguments_of
 
@@ -313,9 +321,8 @@ def first(tmp_path: Path, text: str) -> str:
     text = HEAD + dedent(text)
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     exec(compile(text, path, "exec"), vars(module))
-    return arguments_of(
-        next(constructions(module.Model, module, ast.parse(text), path, str(tmp_path))).arguments  # type: ignore[arg-type]
-    )
+    found = constructions(module.Model, module, ast.parse(text), path, str(tmp_path))
+    return [arguments_of(item.arguments) for item in found]
 
 
 @pytest.mark.parametrize("written", WRITTEN)
@@ -328,8 +335,9 @@ def test_arguments_are_those_that_the_file_writes(written: str, tmp_path: Path) 
 @pytest.mark.parametrize("what", ASKED)
 def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> None:
     code, wanted = ASKED[what]
-    name = "sizes" if wanted == "[32, 64, 128]" else "given"
+    name = {"[32, 64, 128]": "sizes", "64": "channels"}.get(wanted, "given")
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
+    other += "def other(pair):\n    return pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"
 
@@ -352,6 +360,51 @@ def test_a_class_is_given_that_takes_what_its_instances_are_made_of(given: str, 
                 return [{made} for _ in range(1, blocks)], {read or None}
     """
     assert first(tmp_path, text) == given
+
+
+DEFAULTS = {
+    "Norm=None; Norm(4)": "torch.nn.LayerNorm",
+    "BatchNorm=None; BatchNorm(4)": "torch.nn.BatchNorm2d",
+    "table=None; table.shape[0]": "torch.zeros(64, 64)",
+    "table=[]; table.size(0)": "torch.zeros(64, 64)",
+    "norm=None; norm(4) if norm is not None else nn.Identity()": "",
+    "norm=None; (norm or nn.LayerNorm)(4)": "",
+    "norm=nn.LayerNorm; norm(4)": "",
+}
+"""What the constructor does with an argument that has a default, and what it is given instead of that."""
+
+
+@pytest.mark.parametrize("code", DEFAULTS)
+def test_a_default_with_which_no_constructor_ends_is_replaced(code: str, tmp_path: Path) -> None:
+    (parameter, _, used), instead = code.partition("; "), DEFAULTS[code]
+    text = f"class Model(nn.Module):\n    def __init__(self, {parameter}):\n        {used}\n"
+    assert ways(tmp_path, text) == ["", *([f"({instead},)"] if instead else [])]
+    text = text.replace("(self, ", "(self, width, ") + "def main(): Model(4)\n"
+    assert first(tmp_path, text) == (f"(4, {instead.replace('64', '4')})" if instead else "(4,)")
+
+
+UNKNOWN = {
+    "nn.Sequential(unknown(), nn.ReLU())": "",
+    "[nn.Linear(4, unknown())]": "",
+    "Part(unknown())": "(Part(64),)",
+    "{'width': unknown()}": "",
+    "SimpleNamespace(width=4, depth=unknown())": "(__import__('types').SimpleNamespace(),)",
+}
+"""What a call gives of which something is unknown, and what is given of it."""
+
+
+@pytest.mark.parametrize("written", UNKNOWN)
+def test_nothing_unknown_reaches_what_is_built(written: str, tmp_path: Path) -> None:
+    text = f"""
+        from types import SimpleNamespace
+        class Part(nn.Module):
+            def __init__(self, width): super().__init__()
+        class Model(nn.Module):
+            def __init__(self, given=None): super().__init__()
+        def main():
+            Model({written})
+    """
+    assert first(tmp_path, text) == UNKNOWN[written]
 
 
 @pytest.mark.parametrize("annotation", ANNOTATED)

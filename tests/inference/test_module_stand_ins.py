@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.capture.inference.construction.demands import demands
-from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for
+from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for, tensor_for
 from torch import nn
 
 
@@ -66,9 +66,36 @@ class Pretrained(nn.Module):
         self.table.weight = nn.Parameter(weights, requires_grad=False)
 
 
-def test_a_table_of_weights_is_a_tensor() -> None:
-    assert given(Pretrained, "weights").shape == (1000, 64)
-    assert given(Pretrained, "words") is None
+class Grouped(nn.Module):
+    def __init__(self, width: int, groups: Any, images: Any, module: Any, settings: Any) -> None:
+        super().__init__()
+        self.groups, self.count = groups.to(groups.device), groups.shape[0]
+        self.height = images.shape[3]
+        self.module = module.to("cpu")
+        self.scale = settings.size * settings.dim
+
+    def forward(self, x: Any) -> Any:
+        return self.module(x)
+
+
+TENSORS = {
+    (Pretrained, "weights"): (1000, 64),
+    (Pretrained, "words"): None,
+    (Grouped, "width"): None,
+    (Grouped, "groups"): (12, 12),
+    (Grouped, "images"): (12, 12, 12, 12),
+    (Grouped, "module"): None,
+    (Grouped, "settings"): None,
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), TENSORS)
+def test_what_is_used_as_a_tensor_is_one_as_wide_as_what_is_known(kind: type, name: str) -> None:
+    demand, shape = demands(kind)[name], TENSORS[kind, name]
+    assert demand.is_tensor is (shape is not None)
+    if shape is not None:
+        made = tensor_for(demand, {"flag": True, "width": 12})
+        assert made.make().shape == eval(made.text).shape == shape
 
 
 @pytest.mark.parametrize("kind", [nn.Linear, nn.Sequential, int])

@@ -54,8 +54,13 @@ def said_by(annotation: Any, namespace: Mapping[str, Any]) -> Said:
 
 def is_of_project(kind: Any) -> bool:
     """Whether a class is defined in the user's own files."""
-    file = foreign.file_of(sys.modules.get(foreign.module_name(kind)))
-    return foreign.is_a(kind, type) and file is not None and "site-packages" not in file and not _is_library(file)
+    return foreign.is_a(kind, type) and is_in_project(kind)
+
+
+def is_in_project(definition: Any) -> bool:
+    """Whether a class or a function is defined in the user's own files."""
+    file = foreign.file_of(sys.modules.get(foreign.module_name(definition)))
+    return file is not None and "site-packages" not in file and not _is_library(file)
 
 
 def _is_library(file: str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated, signatures
@@ -24,7 +25,7 @@ from inductor_debug.capture.inference.construction.configuration_files import Co
 from inductor_debug.capture.inference.construction.demands import Demand, demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
-from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for
+from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for, tensor_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
     Options,
@@ -108,6 +109,9 @@ def constructions(
         yield builder.bound(parameters, args, kwargs, "a call in this file")
     if not required:
         yield Construction(numbers=numbers_in({item.name: item.default for item in parameters}))
+        otherwise = builder.bound(parameters, [], {}, "names and annotations")
+        if otherwise.invented:
+            yield otherwise
         return
     for args, kwargs in sites.computed(kind):
         yield builder.bound(parameters, args, kwargs, "a call in this file")
@@ -145,9 +149,11 @@ class _Builder:
         by_name = False
         for item in parameters:
             value = given.get(item.name, UnknownError)
-            if type(value) in (list, tuple, dict) and not is_known(value):
+            demand = self._demand(item.name)
+            if not self._can_be_made(value) or demand.refutes(value):
                 value = UnknownError
-            if value is UnknownError and item.default is not inspect.Parameter.empty:
+            optional = item.default is not inspect.Parameter.empty
+            if value is UnknownError and optional and not demand.refutes(item.default):
                 known[item.name] = item.default
                 by_name = True
                 continue
@@ -169,11 +175,25 @@ class _Builder:
     def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[SpecArgument]:
         """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
         positional, named = signatures.takes_more(self.kind)
-        rest = {name: value for name, value in kwargs.items() if name not in known and value is not UnknownError}
+        rest = {name: value for name, value in kwargs.items() if name not in known and self._can_be_made(value)}
         if named and rest:
             return [SpecArgument(name, self._written(name, value), True) for name, value in rest.items()]
-        told = positional and not by_name and not any(item is UnknownError for item in args)
+        told = positional and not by_name and all(map(self._can_be_made, args))
         return [SpecArgument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
+
+    def _can_be_made(self, value: Any) -> bool:
+        """Whether nothing of a value remains unknown once it is made: what is not known may be invented."""
+        if isinstance(value, SymbolicValue):
+            parts = (*value.args, *value.kwargs.values())
+            return self._own_parameters(value) is not None or all(map(self._can_be_made, parts))
+        return isinstance(value, SimpleNamespace) or is_known(value)
+
+    def _own_parameters(self, value: SymbolicValue) -> list[inspect.Parameter] | None:
+        """What the constructor of an instance takes, where it may be given what is invented; else None."""
+        owner = str(getattr(value.kind, "__module__", "torch"))
+        if owner.startswith(("torch.", "builtins", "collections")) or self.depth > _DEEPEST:
+            return None
+        return signatures.known_parameters(value.kind)
 
     def invent(self, parameter: inspect.Parameter, known: dict[str, Any]) -> ConstantSpec:
         """A value for one argument that nobody wrote down: by annotation, by what the code asks of it, by its name."""
@@ -186,6 +206,9 @@ class _Builder:
         if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
             return self._several(said, name, known)
         kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
+        if kind is torch.Tensor or (kind is None and demand.is_tensor):
+            tensor = tensor_for(demand, known, self.alternative)
+            return BuiltSpec(tensor.text, UnknownError, make=tensor.make, guessed=True)
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
@@ -237,13 +260,11 @@ class _Builder:
 
     def _written(self, name: str, value: Any) -> ConstantSpec:
         """A value that the project wrote down; what is not known of an instance is filled in."""
-        if isinstance(value, Options):
-            return self._fields(self._demand(name), vars(value))
+        if isinstance(value, Options) or (isinstance(value, SimpleNamespace) and not is_known(value)):
+            return self._fields(self._demand(name), {key: item for key, item in vars(value).items() if is_known(item)})
         if isinstance(value, SymbolicValue):
-            owner = str(getattr(value.kind, "__module__", "torch"))
-            return self._built(value, not owner.startswith(("torch.", "builtins", "collections")))
-        text = text_of(value, vars(self.module))
-        return BuiltSpec(text, value, make=lambda: fresh(value), guessed=not is_known(value))
+            return self._built(value, self._own_parameters(value) is not None)
+        return BuiltSpec(text_of(value, vars(self.module)), value, make=lambda: fresh(value))
 
     def _demand(self, name: str) -> Demand:
         """What the class asks of one argument."""

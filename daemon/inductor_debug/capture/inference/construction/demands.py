@@ -14,6 +14,7 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture.inference.construction import annotated
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -26,6 +27,14 @@ _OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
 _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
 _OF_MODULES = frozenset(("parameters", "named_parameters", "modules", "children", "state_dict", "train", "eval"))
 _TAKE_TENSORS = ("Parameter", "from_pretrained")
+_OF_TENSORS = frozenset(
+    ("size", "dim", "numel", "clone", "detach", "contiguous", "view", "reshape", "permute", "unsqueeze")
+)
+"""Methods that only tensors have; what is no method and has such a name may be a field of a configuration."""
+_ALSO_OF_TENSORS = frozenset(
+    ("shape", "device", "dtype", "ndim", "T", "data", "to", "float", "long", "cpu", "cuda", "t")
+)
+_NO_TENSORS = (type(None), bool, int, float, str, list, tuple, dict)
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
@@ -51,8 +60,9 @@ class CallForm:
 class Demand:
     """What is done with one argument, or with a field of it.
 
-    `roles` are "sequence", "mapping", "configuration", "text", "integer", "module", "tensor", "factory" (it is
-    called by the constructor), "callable" (by other methods) and "repetitions" (how often something is made);
+    `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
+    "factory" (it is called by the constructor), "callable" (by other methods), "optional" (it is asked whether there
+    is one) and "repetitions" (how often something is made);
     `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
     asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
     one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
@@ -69,6 +79,23 @@ class Demand:
     arguments: bool = False
     results: int = 0
     calls: list[CallForm] = field(default_factory=list)
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether a tensor is asked for: by what takes nothing else, or by asking for what only tensors have."""
+        if "tensor" in self.roles:
+            return True
+        if {"module", "callable", "factory", "mapping", "text"}.intersection(self.roles):
+            return False
+        methods = {name for name, inner in self.fields.items() if "callable" in inner.roles}
+        own = "shape" in self.fields or not methods.isdisjoint(_OF_TENSORS)
+        return own and self.fields.keys() <= _ALSO_OF_TENSORS | methods & _OF_TENSORS
+
+    def refutes(self, value: Any) -> bool:
+        """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""
+        if "optional" in self.roles or "flag" in self.roles:
+            return False
+        return (value is None and "factory" in self.roles) or (self.is_tensor and isinstance(value, _NO_TENSORS))
 
     def takes_on(self, role: str) -> None:
         """Takes down a role."""
@@ -214,6 +241,8 @@ class _Reader:
             self.claim(node.value, "sequence", count)
         elif isinstance(node, ast.If | ast.IfExp):
             self.flag(node.test)
+        elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            self.claim(node.values[0], "optional")
         elif isinstance(node, ast.BinOp):
             self.operation(node)
         elif isinstance(node, ast.Compare):
@@ -264,8 +293,15 @@ class _Reader:
     def comparison(self, node: ast.Compare) -> None:
         """`kind == "gru"` and `kind in ("lstm", "gru")` tell which texts."""
         for kind, value in zip(node.ops, node.comparators, strict=True):
+            if isinstance(kind, ast.Is | ast.IsNot) and isinstance(value, ast.Constant) and value.value is None:
+                self.claim(node.left, "optional")
             if not isinstance(kind, ast.Eq | ast.In | ast.NotEq | ast.NotIn):
                 continue
+            if isinstance(kind, ast.In | ast.NotIn) and not isinstance(node.left, ast.Constant):
+                self.claim(value, "sequence")
+            for side, other in ((node.left, value), (value, node.left)):
+                if _is_size(other):
+                    self.claim(side, "number")
             items = value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]
             demand = self.demand(node.left)
             if demand is not None:
@@ -290,11 +326,15 @@ class _Reader:
             self.claim(test.operand if isinstance(test, ast.UnaryOp) else test, "flag")
 
     def operation(self, node: ast.BinOp) -> None:
-        """`width // 2` and `width % heads` tell whole numbers, `[width] + sizes` a list."""
+        """`width // 2` and `width % heads` tell whole numbers, `3 * width` a number, `[width] + sizes` a list."""
         if isinstance(node.op, ast.FloorDiv | ast.Mod):
             for side in (node.left, node.right):
                 if not isinstance(node.left, ast.Constant | ast.JoinedStr):
                     self.claim(side, "integer")
+        elif isinstance(node.op, ast.Mult | ast.Div | ast.Sub | ast.Pow):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                if not isinstance(other, ast.List | ast.Tuple):
+                    self.claim(side, "number")
         elif isinstance(node.op, ast.Add):
             for side, other in ((node.left, node.right), (node.right, node.left)):
                 if isinstance(other, ast.List | ast.Tuple):
@@ -331,11 +371,13 @@ class _Reader:
             self.handed_on(self.asked_by(node.func), node)
 
     def asked_by(self, called: ast.expr) -> dict[str, Demand]:
-        """What another class of the project, or another method of this one, asks of what it is given."""
+        """What another class or function of the project, or another method of this one, asks of what it is given."""
         if isinstance(called, ast.Attribute):
             own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
             return self.asked_by_method(called.attr) if own else {}
         kind = self.namespace.get(called.id) if isinstance(called, ast.Name) else None
+        if inspect.isfunction(kind) and annotated.is_in_project(kind):
+            return self.asked_by_function(kind)
         known = foreign.is_a(kind, type) and issubclass(kind, nn.Module)
         return demands(kind, self.depth + 1) if known and not foreign.module_name(kind).startswith("torch.") else {}
 
@@ -347,6 +389,15 @@ class _Reader:
         found = {item.arg: Demand() for item in (*tree.args.args[1:], *tree.args.kwonlyargs)}
         itself = tree.args.args[0].arg
         _Reader(dict(found), itself, self.namespace, self.depth + 1, self.attributes, self.kind).read(tree)
+        return found
+
+    def asked_by_function(self, function: Any) -> dict[str, Demand]:
+        """What a function asks of its arguments."""
+        tree = function_tree(function)
+        if tree is None or tree.decorator_list:
+            return {}
+        found = {item.arg: Demand() for item in (*tree.args.args, *tree.args.kwonlyargs)}
+        _Reader(dict(found), "", foreign.globals_of(function), self.depth + 1).read(tree)
         return found
 
     def repeated(self, node: ast.expr) -> None:
@@ -375,6 +426,13 @@ class _Reader:
             several = self.demand(argument.value)
             return several.each() if several is not None else None
         return self.demand(argument)
+
+
+def _is_size(node: ast.expr) -> bool:
+    """Whether an expression is a size of a tensor: `x.shape[1]`, `x.size(1)`."""
+    if isinstance(node, ast.Call):
+        return read.name_of(node.func) == "size" and len(node.args) == 1
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
 def _merge(into: Demand, other: Demand) -> None:

@@ -111,7 +111,11 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     """A value that does what the code asks of it."""
     if "mapping" in demand.roles and demand.fields:
         return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
-    if demand.roles == ["flag"] and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS):
+    if (
+        "flag" in demand.roles
+        and {"flag", "optional"}.issuperset(demand.roles)
+        and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
+    ):
         return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
@@ -125,11 +129,11 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         return nn.Identity
     if "text" in demand.roles:
         return "relu" if _MODULES.fullmatch(name) else "same"
-    return _named(name, alternative)
+    return _named(name, alternative, single="number" in demand.roles)
 
 
-def _named(name: str, alternative: int) -> Any:
-    """A value that the name alone suggests."""
+def _named(name: str, alternative: int, *, single: bool = False) -> Any:
+    """A value that the name suggests, which may be a list unless it is to be a `single` one."""
     if _DEVICE.fullmatch(name):
         return "cpu"
     if _DTYPE.fullmatch(name.lower()):
@@ -138,7 +142,7 @@ def _named(name: str, alternative: int) -> Any:
         return nn.ReLU
     if _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
-    if name.lower() in _SEVERAL and alternative < _ALTERNATIVES_OF_SEVERAL:
+    if not single and name.lower() in _SEVERAL and alternative < _ALTERNATIVES_OF_SEVERAL:
         return [_NARROW, _WIDE, 2 * _WIDE][: 3 if alternative != 1 else 2]
     if _FLOATS.fullmatch(name.lower()) and not any(p.fullmatch(name) for p, _ in _INTEGERS[:3]):
         # A scale may also be how many times as large something is.

@@ -29,17 +29,26 @@ class StandIn:
 
 
 def stand_in_for(demand: Demand) -> StandIn | None:
-    """What an argument is given of which modules are asked, or a tensor; None where it is not plain that they are.
+    """What an argument is given of which modules are asked; None where it is not plain that they are.
 
-    A tensor is as large as the table of an embedding whose sizes are invented. A single module that is called with one
-    value, and gives one, needs none: `Identity` does.
+    A single module that is called with one value, and gives one, needs none: `Identity` does.
     """
-    if "tensor" in demand.roles:
-        rows, width = integer("num_embeddings"), integer("embedding_dim")
-        return StandIn(f"torch.zeros({rows}, {width})", lambda: torch.zeros(rows, width))
     if demand.item is not None:
         return _several(demand)
     return _module(demand) if "callable" in demand.roles and (demand.results or demand.arguments) else None
+
+
+def tensor_for(demand: Demand, known: dict[str, Any], alternative: int = 0) -> StandIn:
+    """The tensor that an argument is given: a table of embeddings, else one with as many sizes as it is asked for.
+
+    All of those are the first size among the arguments before it, which are `known`. Where no rank is told, it is a
+    matrix at first, and a vector in the other alternatives.
+    """
+    sizes = [integer("num_embeddings"), integer("embedding_dim")]
+    if "tensor" not in demand.roles:
+        rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
+        sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
+    return StandIn(f"torch.zeros({', '.join(map(str, sizes))})", lambda: torch.zeros(sizes))
 
 
 def _several(demand: Demand) -> StandIn | None:

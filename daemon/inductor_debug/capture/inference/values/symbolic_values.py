@@ -116,10 +116,11 @@ def fresh(value: Any) -> Any:
 
 
 def made(value: SymbolicValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Calls the class, and sets what is set on the instance afterwards."""
+    """Calls the class, and sets what is set on the instance afterwards, as far as that is known."""
     instance = value.kind(*args, **kwargs)
     for name, item in value.attributes.items():
-        setattr(instance, name, fresh(item))
+        if is_known(item):
+            setattr(instance, name, fresh(item))
     return instance
 
 
