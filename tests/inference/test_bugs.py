@@ -18,7 +18,7 @@ from inductor_debug_benchmarks.processes.true_runs import AuthorsCall
 
 pytestmark = pytest.mark.torch
 
-CLASSES = ("MultiHeadAttention", "VariationalAutoencoder", "LeNet", "SentimentGru")
+CLASSES = ("CrossAttention", "VariationalAutoencoder", "LeNet", "SentimentGru")
 BY_EDIT, FRESH = figures.BY_EDIT, figures.FRESH
 """What the benchmark promises."""
 
