@@ -27,7 +27,7 @@ def run(path: Path, text: str, root: Path, expression: str) -> object:
 
     def work() -> object:
         place = place_of(str(path), dedent(text))
-        with search_path(place, str(root), dedent(text)), overlay(place, dedent(text)) as over:
+        with search_path(place, str(root)), overlay(place, dedent(text), str(root)) as over:
             over.execute()
             assert isinstance(over, Overlay)
             return eval(expression, {**vars(over.module), "sys": sys, "module": over.module})
@@ -96,6 +96,31 @@ def test_imports_mean_the_module_that_has_the_names(home: str, tmp_path: Path) -
     place = tmp_path / ("sub" if home == "sub" else "src/sub") / "model.py"
     assert run(place, "from utils import WIDTH\n", tmp_path, "WIDTH") == 7
     assert run(place, "from utils import OTHER\n", tmp_path, "OTHER") == 1
+
+
+def test_what_a_neighbour_imports_may_lie_in_a_folder_of_the_project(tmp_path: Path) -> None:
+    helpers = {"src/utils/__init__.py": "", "src/utils/utils.py": "WIDTH = 7\n", "far/utils.py": "WIDTH = 3\n"}
+    write(tmp_path, {"src/net/decoder.py": "from utils import WIDTH\n", "src/net/model.py": "", **helpers})
+    assert run(tmp_path / "src/net/model.py", "from decoder import WIDTH\n", tmp_path, "WIDTH") == 7
+
+
+def test_a_package_without_init_is_meant_where_a_module_of_its_name_has_not_what_is_wanted(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"part/utils/masking.py": "WIDTH = 7\n", "part/layers/utils.py": "", "utils/masking.py": "WIDTH = 3\n"},
+    )
+    text = "import json, utils.masking\nfrom utils.masking import WIDTH\n"
+    assert run(tmp_path / "part/layers/attention.py", text, tmp_path, "WIDTH, utils.masking.__file__") == (
+        7,
+        str(tmp_path / "part/utils/masking.py"),
+    )
+
+
+@pytest.mark.parametrize("text", ["from utils import DEPTH\n", "import utils.masking\n", "import missing_module\n"])
+def test_an_import_that_no_folder_has_fails_as_it_does(text: str, tmp_path: Path) -> None:
+    write(tmp_path, {"utils.py": "import model\n", "sub/utils.py": "HEIGHT = 1\n"})
+    with pytest.raises(AssertionError, match=r"cannot import name 'DEPTH'|No module named"):
+        run(tmp_path / "model.py", text, tmp_path, "1")
 
 
 def test_unsaved_text_is_what_inspection_and_tracebacks_show(tmp_path: Path) -> None:

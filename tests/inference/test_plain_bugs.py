@@ -414,6 +414,13 @@ HEALTHY = {
         def forward(self, spectrum):
             return torch.view_as_real(spectrum).flatten(-2)
     """,
+    "two inputs are added whose ranks nobody says": """
+        def __init__(self):
+            super().__init__()
+            self.value, self.mark = nn.Conv1d(7, 64, 3, padding=1), nn.Linear(5, 64)
+        def forward(self, x, x_mark):
+            return self.value(x.permute(0, 2, 1)).transpose(1, 2) + self.mark(x_mark)
+    """,
     "a state is set by another method": """
         def __init__(self):
             super().__init__()

@@ -1,7 +1,7 @@
-"""The folders from which a file means what it imports, where the usual ones give another module of that name, or none.
+"""The folder of a project from which a file means a module that Python did not find, or found without what is wanted.
 
-Many a project is run with a folder of its own on `PYTHONPATH`, or inside of a folder. Looks for files and reads them;
-imports nothing.
+Many a project is run with a folder of its own on `PYTHONPATH`, or inside of a folder. Looks for files and reads them,
+once an import has failed; imports nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Sequence
+from importlib.machinery import PathFinder
 from itertools import islice
 
 from inductor_debug.source.syntax_tree import tree_of
@@ -18,34 +19,39 @@ _MOST_FOLDERS = 200
 _LARGEST = 400_000
 
 
-def meant_roots(text: str, usual: Sequence[str], around: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Folders to put before the usual ones, and after them.
+def meant_root(text: str, missing: str, around: Sequence[str]) -> str | None:
+    """The nearest folder that has a module which could not be imported, with all that is imported from it.
 
     Args:
-        text: of the file.
-        usual: the folders of the project in which Python looks anyway, in order.
+        text: of the file that imports it.
+        missing: the module's whole name, or that of a package around it.
         around: the folders from that of the file up to the project's.
+
+    Returns:
+        None where there is none, or it is the one in which Python looked.
     """
-    before: list[str] = []
-    after: list[str] = []
-    for module, names in dict.fromkeys(_imports(text)):
+    for module, names in _imports(text):
         parts = module.split(".")
-        first = next((root for root in usual if _has(root, parts[0])), None)
-        if first is not None and _gives(first, parts, names):
-            continue
-        better = next((root for root in (*usual, *_neighbours(around)) if _gives(root, parts, names)), None)
-        if better is not None:
-            (after if first is None else before).append(better)
-    return list(dict.fromkeys(before)), list(dict.fromkeys(after))
+        if f"{module}.".startswith(f"{missing}."):
+            root = next((root for root in _neighbours(around) if _gives(root, parts, names)), None)
+            if root is not None and _found(parts[0], [root]) != _found(parts[0]):
+                return root
+    return None
 
 
 def _imports(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The modules that a text imports by their whole names where it is executed, and what from each."""
-    for node in tree_of(text).body:
+    """The modules that a text imports by their whole names, and what from each."""
+    for node in ast.walk(tree_of(text)):
         if isinstance(node, ast.Import):
             yield from ((item.name, ()) for item in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module, tuple(item.name for item in node.names if item.name != "*")
+
+
+def _found(name: str, path: list[str] | None = None) -> tuple[object, ...] | None:
+    """Where Python finds a module on a path, or on its own."""
+    spec = PathFinder.find_spec(name, path)
+    return None if spec is None else (spec.origin, *(spec.submodule_search_locations or ()))
 
 
 def _has(root: str, name: str) -> bool:

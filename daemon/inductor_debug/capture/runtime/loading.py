@@ -18,17 +18,18 @@ import os
 import re
 import sys
 import sysconfig
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
 from inductor_debug.capture.runtime import foreign
-from inductor_debug.capture.runtime.import_roots import meant_roots
+from inductor_debug.capture.runtime.import_roots import meant_root
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
@@ -85,16 +86,14 @@ def place_of(path: str, text: str = "") -> ModulePlace:
 
 
 @contextmanager
-def search_path(place: ModulePlace, project_root: str, text: str = "", argv: Sequence[str] = ()) -> Iterator[None]:
+def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ()) -> Iterator[None]:
     """Sets `sys.path` and `sys.argv` as `python file.py ARGV` in the project's root does, `src` added.
 
-    Last come the folders between the two: many a project is run in one of them. What the `text` imports may call for
-    others.
+    Last come the folders between the two: many a project is run in one of them.
     """
     before, arguments, directory = list(sys.path), list(sys.argv), os.getcwd()
     folder = os.path.dirname(place.path)
-    inside = os.path.join(project_root, "")
-    between = list(itertools.takewhile(lambda each: each.startswith(inside), _around(folder)))
+    between = _between(folder, project_root)
     wanted = [place.root, project_root, os.path.join(project_root, "src"), *filter(None, before), *between]
     if _is_package(folder):
         wanted.append(folder)  # last: a package's `types.py` must not become everybody's `types`
@@ -102,9 +101,7 @@ def search_path(place: ModulePlace, project_root: str, text: str = "", argv: Seq
         # A module that is called as the namespace package around it would come before the package.
         package = os.path.join(place.root, place.name.partition(".")[0], "")
         wanted = [each for each in wanted if not os.path.join(each, "").startswith(package)]
-    own = [each for each in wanted if os.path.join(each, "").startswith(inside)]
-    first, last = meant_roots(text, own, [folder, *between, project_root]) if own else ([], [])
-    sys.path[:] = list(dict.fromkeys([*first, *wanted, *last]))
+    sys.path[:] = list(dict.fromkeys(wanted))
     sys.argv[:] = [place.path, *argv]
     importlib.invalidate_caches()
     if os.path.isdir(project_root):
@@ -117,9 +114,9 @@ def search_path(place: ModulePlace, project_root: str, text: str = "", argv: Seq
 
 
 @contextmanager
-def overlay(place: ModulePlace, text: str) -> Iterator[Overlay]:
+def overlay(place: ModulePlace, text: str, project_root: str) -> Iterator[Overlay]:
     """Makes `place.name` importable from `text`, and `linecache` quote it."""
-    finder = Overlay(place, text)
+    finder = Overlay(place, text, project_root)
     lines = io.StringIO(text, newline=None).readlines()
     # Entries without a modification time are never checked against the disk.
     linecache.cache[place.path] = (len(text), None, lines, place.path)
@@ -245,16 +242,61 @@ class _OverlayLoader(SourceFileLoader):
 class Overlay(MetaPathFinder):
     """Answers imports of one module with a text; `module` is what was executed last, to its end or not.
 
-    `passed_over` are the errors after which a notebook went on.
+    `passed_over` are the errors after which a notebook went on. Imports that fail are looked up in the project, and
+    from then on mean what was found there. To put its folder on the path would shadow more, and yet not be enough: a
+    package without an `__init__.py` comes after all others.
     """
 
-    def __init__(self, place: ModulePlace, text: str) -> None:
-        self._place, self._text = place, text
+    def __init__(self, place: ModulePlace, text: str, project_root: str) -> None:
+        self._place, self._text, self._project_root = place, text, project_root
+        self._roots: dict[str, str] = {}
+        """The folders of modules that are imported from elsewhere than the path says."""
         self.module: ModuleType | None = None
         self.passed_over: list[Exception] = []
 
     def execute(self) -> None:
-        """Imports the file, and the packages around it first. Raises whatever its code raises."""
+        """Imports the file, and the packages around it first, again with each module that was found elsewhere.
+
+        Raises whatever its code raises.
+        """
+        before = set(sys.modules)
+        while True:
+            try:
+                self._execute()
+            except ImportError as error:
+                if not self._finds(error):
+                    raise
+            else:
+                if not any(self._finds(error) for error in self.passed_over if isinstance(error, ImportError)):
+                    return
+            for name in set(sys.modules) - before:
+                if self._is_own(sys.modules[name]):
+                    del sys.modules[name]
+
+    def _finds(self, error: ImportError) -> bool:
+        """Whether a folder of the project has what could not be imported, and the name means that from now on."""
+        name = (error.name or "").partition(".")[0]
+        file = _importing_file(error)
+        if not name or name in self._roots or file is None:
+            return False
+        if is_installed(file) or not file.startswith(os.path.join(self._project_root, "")):
+            return False
+        folder = os.path.dirname(file)
+        around = [folder, *_between(folder, self._project_root), self._project_root]
+        root = meant_root("".join(linecache.getlines(file)), error.name or "", around)
+        if root is not None:
+            self._roots[name] = root
+        return root is not None
+
+    def _is_own(self, module: ModuleType) -> bool:
+        """Whether a module is the user's, or a package of the project that has no file."""
+        file = foreign.file_of(module)
+        if file is not None:
+            return not is_installed(file) and not is_standard(file)
+        folders = foreign.namespace(module).get("__path__", ()) if foreign.is_a(module, ModuleType) else ()
+        return any(str(folder).startswith(self._project_root) for folder in folders)
+
+    def _execute(self) -> None:
         sys.modules.pop(self._place.name, None)
         self.module = None
         self.passed_over = []
@@ -268,7 +310,9 @@ class Overlay(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The file's module for its name, nothing for any other."""
+        """The file's module for its name, others that were found elsewhere for theirs, nothing for any other."""
+        if fullname in self._roots:
+            return PathFinder.find_spec(fullname, [self._roots[fullname]])
         if fullname != self._place.name:
             return None
         folders = [os.path.dirname(self._place.path)] if self._place.package else None
@@ -293,6 +337,18 @@ def _around(folder: str) -> Iterator[str]:
     while (parent := os.path.dirname(folder)) != folder:
         yield parent
         folder = parent
+
+
+def _between(folder: str, project_root: str) -> list[str]:
+    """The folders from one up to the project's, without both."""
+    inside = os.path.join(project_root, "")
+    return list(itertools.takewhile(lambda each: each.startswith(inside), _around(folder)))
+
+
+def _importing_file(error: ImportError) -> str | None:
+    """The file whose import failed, which Python's own modules carried out."""
+    files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
+    return next((file for file in reversed(list(files)) if os.path.isabs(file) and not is_standard(file)), None)
 
 
 def _namespace_root(folder: str, text: str) -> str | None:

@@ -123,8 +123,9 @@ class TargetBuilder:
         """Everything else happens inside: meanwhile the file can be imported, and libraries load undisturbed."""
         with contextlib.ExitStack() as stack:
             argv = self._request.argv
-            stack.enter_context(loading.search_path(self._place, self._request.project_root, self._text, argv))
-            self._overlay = stack.enter_context(loading.overlay(self._place, self._text))
+            stack.enter_context(loading.search_path(self._place, self._request.project_root, argv))
+            overlay = loading.overlay(self._place, self._text, self._request.project_root)
+            self._overlay = stack.enter_context(overlay)
             stack.enter_context(self._imports.active())
             yield self
 

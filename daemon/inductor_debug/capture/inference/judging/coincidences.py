@@ -4,7 +4,7 @@ Batches, lengths, heights and widths are free unless the model says otherwise: b
 after a flatten, a number in a reshape. Where such a size is refused because of the model's own parameters or constants,
 the model declares it. Where two results that both come of the inputs contradict each other, only the guess made them
 agree: a transpose that is missing is found so. Results that come of different inputs are another matter: those inputs
-go together, as the caller knows.
+go together, as the caller knows. Nothing rests on how many dimensions each was given.
 
 A batch is nobody's to declare: where it has become the features of a layer, a reshape has mixed it up with them.
 """
@@ -133,7 +133,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> s
     one, other = (refused_call(trials, guess) for guess in guesses)
     if one is None or other is None or one.pair is None or other.pair is None or not one.is_like(other):
         return ""
-    if not one.is_about_sizes:
+    if not one.is_about_sizes or one.rests_on_ranks:
         return ""
     follow = [before != after for before, after in zip(one.pair, other.pair, strict=True)]
     comes = [fixed.number in sources for sources in one.sources_of_sides]

@@ -83,6 +83,16 @@ class RefusedCall:
         return [known.get(side.operand, frozenset()) if side is not None else frozenset() for side in sides]
 
     @property
+    def rests_on_ranks(self) -> bool:
+        """Whether its sides differ in rank and come of different tensors of the call, whose ranks are guesses."""
+        if self.conflict is None or self.conflict.right is None:
+            return False
+        known = dict(enumerate(self.shapes))
+        left, right = (len(known.get(side.operand, ())) for side in (self.conflict.left, self.conflict.right))
+        sources = self.sources_of_sides
+        return left != right and all(sources) and sources[0].isdisjoint(sources[1])
+
+    @property
     def left_shape(self) -> tuple[int, ...]:
         """The shape of what is refused; empty where that is not known."""
         known = dict(enumerate(self.shapes))
