@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 from forked import in_child
 from inductor_debug.capture.session import analyze
-from inductor_debug_schema import Event, Finding, InferenceHint, Inferred, JobRequest, Severity, Stage, StageFinished
+from inductor_debug_schema import (
+    Event,
+    Finding,
+    InferenceHint,
+    Inferred,
+    JobRequest,
+    Severity,
+    Stage,
+    StageFinished,
+    StageState,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -417,7 +427,7 @@ HEALTHY = {
     "two inputs are added whose ranks nobody says": """
         def __init__(self):
             super().__init__()
-            self.value, self.mark = nn.Conv1d(7, 64, 3, padding=1), nn.Linear(5, 64)
+            self.value, self.mark = nn.Conv1d(3, 64, 3, padding=1), nn.Sequential(nn.Linear(4, 64))
         def forward(self, x, x_mark):
             return self.value(x.permute(0, 2, 1)).transpose(1, 2) + self.mark(x_mark)
     """,
@@ -591,6 +601,20 @@ def model_of(body: str) -> str:
 @pytest.mark.parametrize("what", HEALTHY)
 def test_nobody_is_blamed_for_a_guess(what: str, tmp_path: Path) -> None:
     assert findings(told(tmp_path, model_of(HEALTHY[what]))) == []
+
+
+def test_what_runs_only_without_gradients_is_judged_without_and_says_so(tmp_path: Path) -> None:
+    body = """
+        def __init__(self):
+            super().__init__()
+            self.layer, self.mean = nn.Conv2d(3, 8, 3), nn.Parameter(torch.zeros(8))
+            self.deviation = nn.Parameter(torch.ones(8))
+        def forward(self, x):
+            return nn.functional.batch_norm(self.layer(x), self.mean, self.deviation)
+    """
+    (finished,) = [event for event in told(tmp_path, model_of(body)) if isinstance(event, StageFinished)]
+    assert (finished.findings, finished.report.state) == ([], StageState.DONE)
+    assert any("where torch records gradients" in note for note in finished.report.notes)
 
 
 def test_a_constructor_that_hands_on_what_it_is_given_is_not_blamed(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def run(path: str, text: str, call: AuthorsCall, fill: Fill, like: torch.nn.Modu
 def built(path: str, text: str, call: AuthorsCall) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
     """The class of a text as it is built, and the namespace of its file, which is the loaded one meanwhile."""
     place = place_of(path)
-    with search_path(place, place.root), overlay(place, text) as module:
+    with search_path(place, place.root), overlay(place, text, place.root) as module:
         module.execute()
         names = dict(vars(module.module))
         exec(call.setup, names)

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from inductor_debug_schema import (
@@ -20,7 +20,6 @@ from inductor_debug_schema import (
     Finding,
     Finished,
     GraphDocument,
-    Inferred,
     JobRequest,
     Loaded,
     Location,
@@ -55,6 +54,7 @@ from inductor_debug.capture.inference.finding_filter import (
     refusal,
     remarked,
     with_fixed_sizes,
+    without_gradients,
 )
 from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.liveness.code import Codes
@@ -69,8 +69,8 @@ from inductor_debug.capture.stages.aot import run_aot
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.mock import run_mock
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
+from inductor_debug.capture.target_progress import TargetProgress, file_status
 from inductor_debug.capture.targets.building import BuildError
-from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_faults import (
     adapter_findings,
     complaint_finding,
@@ -119,23 +119,6 @@ def analyze(request: JobRequest, emit: Emit) -> None:
     _Session(request, emit).run()
 
 
-@dataclass
-class _Running:
-    """One target on its way through the stages. `valued` replaces `target` once fake tensors have shown too little.
-
-    `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code.
-    """
-
-    candidate: Candidate
-    target: BuiltTarget | None = None
-    valued: BuiltTarget | None = None
-    sizing: Sizing | None = None
-    analysed: bool = False
-    findings: int = 0
-    refused: Inferred | None = None
-    blamed: bool = False
-
-
 class _Session:
     def __init__(self, request: JobRequest, emit: Emit) -> None:
         self._request, self._emit = request, emit
@@ -161,7 +144,9 @@ class _Session:
             load = self._load()
             only = self._request.only
             running = [
-                _Running(candidate) for candidate in load.discovered.candidates if not only or candidate.name in only
+                TargetProgress(candidate)
+                for candidate in load.discovered.candidates
+                if not only or candidate.name in only
             ]
             for stage in self._request.stages:
                 for item in running:
@@ -177,7 +162,8 @@ class _Session:
             if self._request.seek_sizes:
                 self._seek_sizes(running)
             self._findings += adapter_findings(self._profile, self._request)
-            self._emit(Finished(self._status(load, running), self._findings, self._builder.dependencies()))
+            status = file_status(running, loaded=load.error is None, has_findings=bool(self._findings))
+            self._emit(Finished(status, self._findings, self._builder.dependencies()))
 
     def _emit_untaken(self) -> None:
         """Tells what each target left out that none of them ran, now that all have."""
@@ -218,7 +204,7 @@ class _Session:
         found = (missing_finding(item, path, self._sources) for item in missing)
         return [finding for finding in found if finding.range.start not in raised]
 
-    def _run_stage(self, stage: Stage, item: _Running, load: Load) -> None:
+    def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
         runner = _RUNNERS.get(stage)
@@ -281,7 +267,7 @@ class _Session:
                     )
                 )
 
-    def _set_sizes(self, item: _Running) -> None:
+    def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
         assert item.target is not None
         named = {size.name: size.value for size in self._request.sizes if size.target in ("", item.candidate.name)}
@@ -290,7 +276,7 @@ class _Session:
             item.target = item.sizing.resized(item.target, named)
             self._emit(item.sizing.seen(item.candidate.name, item.target.given))
 
-    def _seek_sizes(self, running: list[_Running]) -> None:
+    def _seek_sizes(self, running: list[TargetProgress]) -> None:
         """Tells which sizes are free. Last of all: that takes another run of each target."""
         for item in running:
             if item.target is not None and item.sizing is None and item.analysed and not item.blamed:
@@ -305,7 +291,7 @@ class _Session:
 
         return sizing_of(target, self._sources, around)
 
-    def _not_built(self, stage: Stage, item: _Running, error: BuildError, seconds: float) -> None:
+    def _not_built(self, stage: Stage, item: TargetProgress, error: BuildError, seconds: float) -> None:
         """Tells why there is no target: user code raised, or its inputs could not be inferred."""
         cause, name = error.cause, item.candidate.name
         blamed = fault(cause) if item.candidate.inference is not None else None
@@ -330,10 +316,10 @@ class _Session:
         for artifact in made:
             self._emit(artifact)
 
-    def _skip(self, item: _Running, stage: Stage, why: str, shortfall: Shortfall) -> None:
+    def _skip(self, item: TargetProgress, stage: Stage, why: str, shortfall: Shortfall) -> None:
         self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why], shortfall=shortfall), [])
 
-    def _take_parts(self, running: list[_Running], load: Load) -> None:
+    def _take_parts(self, running: list[TargetProgress], load: Load) -> None:
         """Classes that are parts of others and ran in none are targets of their own.
 
         Those of a class for which nothing could be inferred are, and those that a class has and did not use.
@@ -348,11 +334,13 @@ class _Session:
             and (item.refused is not None or not self._entered.may_have_entered(getattr(load.module, part.name)))
         ]
         if parts:
-            running += [_Running(part) for part in {part.key: part for part in parts}.values()]
+            running += [TargetProgress(part) for part in {part.key: part for part in parts}.values()]
             found = [item.candidate.found for item in running]
             self._emit(Loaded(found, self._builder.dependencies(), preloadable(load.modules), 0.0))
 
-    def _observe(self, stage: Stage, runner: Callable[..., StageOutcome], item: _Running, load: Load) -> StageOutcome:
+    def _observe(
+        self, stage: Stage, runner: Callable[..., StageOutcome], item: TargetProgress, load: Load
+    ) -> StageOutcome:
         """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
         assert item.target is not None
         target = item.valued or item.target
@@ -362,6 +350,13 @@ class _Session:
             item.target = target = self._as_given(item, with_fixed_sizes(target))
             self._runs.clear()
             outcome, findings = self._judged(stage, runner, target)
+        if item.valued is None and not outcome.retry_real and outcome.report.state is StageState.FAILED:
+            item.target, outcome, findings = self._without_gradients(stage, runner, target) or (
+                target,
+                outcome,
+                findings,
+            )
+            target = item.target
         by_chance = target.inference is not None and not target.given
         if stage is Stage.PREVIEW and by_chance and outcome.report.state is StageState.DONE:
             beside = self._remarks(target)
@@ -385,12 +380,27 @@ class _Session:
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
 
-    def _as_given(self, item: _Running, target: BuiltTarget) -> BuiltTarget:
+    def _without_gradients(
+        self, stage: Stage, runner: Callable[..., StageOutcome], target: BuiltTarget
+    ) -> tuple[BuiltTarget, StageOutcome, list[Finding]] | None:
+        """What becomes of a target that only gradients keep from running, where nobody says that there are any."""
+        other = without_gradients(target)
+        if other is None:
+            return None
+        runs, causes = list(self._runs), self._causes
+        outcome, findings = self._judged(stage, runner, other)
+        if outcome.report.state is StageState.DONE:
+            self._runs = self._runs[-1:]
+            return other, outcome, findings
+        self._runs, self._causes = runs, causes
+        return None
+
+    def _as_given(self, item: TargetProgress, target: BuiltTarget) -> BuiltTarget:
         """The target, built anew, with the sizes that the user has set for it."""
         assert item.target is not None
         return target if item.sizing is None else item.sizing.resized(target, item.target.given)
 
-    def _with_values(self, item: _Running, target: BuiltTarget, load: Load) -> BuiltTarget | str:
+    def _with_values(self, item: TargetProgress, target: BuiltTarget, load: Load) -> BuiltTarget | str:
         """The target with real tensors or, where they are too large, with invented values; or why there is neither."""
         real = self._builder.rebuild_real(item.candidate, load, target)
         if not isinstance(real, str) or target.mode is BuildMode.INVENTED_VALUES:
@@ -467,7 +477,7 @@ class _Session:
         report = StageReport(stage, StageState.FAILED, 0.0)
         return StageOutcome(Recording(), report, [replace(finding, stage=stage)], retry_real=False)
 
-    def _finish(self, item: _Running, report: StageReport, findings: list[Finding]) -> None:
+    def _finish(self, item: TargetProgress, report: StageReport, findings: list[Finding]) -> None:
         item.analysed = item.analysed or report.state is StageState.DONE
         item.findings += len(findings)
         self._told.setdefault(item.candidate.name, set()).update(told_by(findings))
@@ -475,24 +485,7 @@ class _Session:
         if ours and not item.blamed and report.state is StageState.FAILED:
             short = report.shortfall or Shortfall.INPUTS
             report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
-        self._emit(StageFinished(item.candidate.name, report, findings, self._inferred(item)))
-
-    def _inferred(self, item: _Running) -> Inferred | None:
-        if item.refused is not None:
-            return item.refused
-        if item.target is None:
-            return Inferred() if item.candidate.inference is not None else None
-        return item.target.inference.result if item.target.inference is not None else None
-
-    def _status(self, load: Load, running: list[_Running]) -> FileStatus:
-        if not running:
-            return FileStatus.FAILED if load.error is not None else FileStatus.NO_TARGET
-        told = self._findings or any(item.findings for item in running)
-        if all(item.candidate.inference is not None and not item.analysed for item in running):
-            return FileStatus.FINDINGS if any(item.blamed for item in running) and told else FileStatus.NO_TARGET
-        if not any(item.analysed for item in running):
-            return FileStatus.FAILED
-        return FileStatus.FINDINGS if told else FileStatus.CLEAN
+        self._emit(StageFinished(item.candidate.name, report, findings, item.inferred))
 
     def _new_device_notes(self) -> list[str]:
         fresh = [note for note in self._builder.devices.notes if note not in self._told_devices]

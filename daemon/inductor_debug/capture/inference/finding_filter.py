@@ -23,6 +23,7 @@ from inductor_debug.rules.recording.ops import Recording
 
 NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
+_GRADIENTS_OFF = "It raises where torch records gradients and runs where it does not, so it is judged without them."
 
 
 def refusal(cause: BaseException) -> Inferred:
@@ -50,6 +51,14 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     with target.fake_mode or contextlib.nullcontext():
         args, kwargs = inference.inputs(static=True)
     return replace(target, args=args, kwargs=kwargs, fixed=True)
+
+
+def without_gradients(target: BuiltTarget) -> BuiltTarget | None:
+    """The same target where torch records no gradients; None where it is there, or its inputs are known not to run."""
+    inference = inference_of(target)
+    if inference is None or inference.blame is not None or not target.gradients:
+        return None
+    return replace(target, gradients=False, notes=[*target.notes, _GRADIENTS_OFF])
 
 
 def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
