@@ -116,9 +116,15 @@ def test_a_package_without_init_is_meant_where_a_module_of_its_name_has_not_what
     )
 
 
-@pytest.mark.parametrize("text", ["from utils import DEPTH\n", "import utils.masking\n", "import missing_module\n"])
+ODD = "exec(compile('import missing_module', __file__[:-8] + 'notes.txt', 'exec'))\n"
+HOSTILE = "raise ImportError('No module named 5', name=5)\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["from utils import DEPTH\n", "import utils.masking\n", "import missing_module\n", ODD, HOSTILE]
+)
 def test_an_import_that_no_folder_has_fails_as_it_does(text: str, tmp_path: Path) -> None:
-    write(tmp_path, {"utils.py": "import model\n", "sub/utils.py": "HEIGHT = 1\n"})
+    write(tmp_path, {"utils.py": "import model\n", "sub/utils.py": "HEIGHT = 1\n", "notes.txt": "(no Python"})
     with pytest.raises(AssertionError, match=r"cannot import name 'DEPTH'|No module named"):
         run(tmp_path / "model.py", text, tmp_path, "1")
 

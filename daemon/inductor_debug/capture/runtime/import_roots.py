@@ -28,9 +28,13 @@ def meant_root(text: str, missing: str, around: Sequence[str]) -> str | None:
         around: the folders from that of the file up to the project's.
 
     Returns:
-        None where there is none, or it is the one in which Python looked.
+        None where there is none, it is the one in which Python looked, or the text is no Python.
     """
-    for module, names in _imports(text):
+    try:
+        imports = list(_imports(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for module, names in imports:
         parts = module.split(".")
         if f"{module}.".startswith(f"{missing}."):
             root = next((root for root in _neighbours(around) if _gives(root, parts, names)), None)

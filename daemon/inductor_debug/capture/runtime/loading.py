@@ -275,7 +275,8 @@ class Overlay(MetaPathFinder):
 
     def _finds(self, error: ImportError) -> bool:
         """Whether a folder of the project has what could not be imported, and the name means that from now on."""
-        name = (error.name or "").partition(".")[0]
+        missing = foreign.text_attribute(error, "name")
+        name = missing.partition(".")[0]
         file = _importing_file(error)
         if not name or name in self._roots or file is None:
             return False
@@ -283,7 +284,7 @@ class Overlay(MetaPathFinder):
             return False
         folder = os.path.dirname(file)
         around = [folder, *_between(folder, self._project_root), self._project_root]
-        root = meant_root("".join(linecache.getlines(file)), error.name or "", around)
+        root = meant_root("".join(linecache.getlines(file)), missing, around)
         if root is not None:
             self._roots[name] = root
         return root is not None
