@@ -279,13 +279,18 @@ def told(folder: Path, text: str, hints: list[InferenceHint] | None = None) -> l
 
 
 def findings(events: list[Event]) -> list[Finding]:
-    return [finding for event in events if isinstance(event, StageFinished) for finding in event.findings]
+    return [finding for event in ends(events) for finding in event.findings]
 
 
 def inferred(events: list[Event]) -> Inferred:
-    (found,) = [event.inferred for event in events if isinstance(event, StageFinished)]
-    assert found is not None
-    return found
+    (end,) = ends(events)
+    assert end.inferred is not None
+    return end.inferred
+
+
+def ends(events: list[Event]) -> list[StageFinished]:
+    """What is told of each target in the end: what is told again takes the place of what was told first."""
+    return list({event.target: event for event in events if isinstance(event, StageFinished)}.values())
 
 
 def hints(events: list[Event]) -> list[InferenceHint]:
@@ -348,6 +353,12 @@ def test_inputs_that_ran_judge_an_edit_and_what_would_run_is_told_beside(tmp_pat
     assert finding.severity is Severity.WARNING
     assert inferred(after).kept_since
     assert inferred(after).instead == "x f32[batch, 3, 28, 28]"
+    assert finding.message.endswith("It would run with x f32[batch, 3, 28, 28].")
+    # The editor is shown it before other inputs are sought, at the same place.
+    first, _ = [event for event in after if isinstance(event, StageFinished)]
+    (early,) = first.findings
+    assert (early.rule, early.range) == (finding.rule, finding.range)
+    assert "It would run with" not in early.message
     assert findings(told(tmp_path, text)) == []
 
 

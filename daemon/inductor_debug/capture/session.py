@@ -28,7 +28,6 @@ from inductor_debug_schema import (
     Severity,
     Shortfall,
     Stage,
-    StageFinished,
     StageReport,
     StageStarted,
     StageState,
@@ -46,7 +45,6 @@ from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.inference.finding_filter import (
-    NOT_CARRIED,
     basis_of,
     fault,
     has_free_sizes,
@@ -153,6 +151,8 @@ class _Session:
                     self._run_stage(stage, item, load)
                     if item is running[-1] and stage is self._request.stages[0]:
                         self._take_parts(running, load)
+                if stage is self._request.stages[0]:
+                    self._reconsider(running)
                 if stage is Stage.PREVIEW and not only:
                     self._emit_untaken()
             if Stage.MOCK in self._request.stages:
@@ -164,6 +164,15 @@ class _Session:
             self._findings += adapter_findings(self._profile, self._request)
             status = file_status(running, loaded=load.error is None, has_findings=bool(self._findings))
             self._emit(Finished(status, self._findings, self._builder.dependencies()))
+
+    def _reconsider(self, running: list[TargetProgress]) -> None:
+        """Tells again, with what it would run with, of what fails with the inputs that it last ran with."""
+        for item in running:
+            if item.blamed and item.capture and item.target and self._builder.reconsider(item.target):
+                told, capture = item.reconsidered(self._profile)
+                self._emit(told)
+                if self._request.keep_captures:
+                    self._emit(capture.on_wire())
 
     def _emit_untaken(self) -> None:
         """Tells what each target left out that none of them ran, now that all have."""
@@ -243,9 +252,11 @@ class _Session:
         seen = self._expressions.facts(self._recordings, self._unfinished) if stage is not Stage.AOT else []
         if seen:
             self._emit(ExpressionsSeen(item.candidate.name, stage, seen))
-        if self._request.keep_captures:
+        if self._request.keep_captures or item.blamed:
             place = (item.valued or item.target).location
-            self._emit(Capture(item.candidate.name, stage, place, list(self._runs), list(self._others)).on_wire())
+            item.capture = Capture(item.candidate.name, stage, place, list(self._runs), list(self._others))
+        if self._request.keep_captures and item.capture is not None:
+            self._emit(item.capture.on_wire())
         if self._request.trace_tensors:
             timeline = timeline_of(self._recordings[-1], self._codes, self._profile)
             if timeline is not None:
@@ -478,14 +489,8 @@ class _Session:
         return StageOutcome(Recording(), report, [replace(finding, stage=stage)], retry_real=False)
 
     def _finish(self, item: TargetProgress, report: StageReport, findings: list[Finding]) -> None:
-        item.analysed = item.analysed or report.state is StageState.DONE
-        item.findings += len(findings)
         self._told.setdefault(item.candidate.name, set()).update(told_by(findings))
-        ours = item.candidate.inference is not None and not (item.target is not None and item.target.given)
-        if ours and not item.blamed and report.state is StageState.FAILED:
-            short = report.shortfall or Shortfall.INPUTS
-            report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
-        self._emit(StageFinished(item.candidate.name, report, findings, item.inferred))
+        self._emit(item.finish(report, findings))
 
     def _new_device_notes(self) -> list[str]:
         fresh = [note for note in self._builder.devices.notes if note not in self._told_devices]

@@ -1,22 +1,30 @@
-"""How far the targets of a file have come, and what that makes of the file. Runs nothing and tells nobody."""
+"""How far the targets of a file have come, what is told of their stages, and what that makes of the file.
+
+Data of the session's: runs nothing and tells nobody.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from inductor_debug_schema import FileStatus, Inferred
+from inductor_debug_schema import FileStatus, Finding, Inferred, Shortfall, StageFinished, StageReport, StageState
 
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.sizing import Sizing
 from inductor_debug.capture.targets.candidates import Candidate
+from inductor_debug.rules.captures.capture_judging import Capture, judged
 
 
 @dataclass
 class TargetProgress:
-    """One target on its way through the stages. `valued` replaces `target` once fake tensors have shown too little.
+    """What a job knows of one target so far. `valued` replaces `target` once fake tensors have shown too little.
 
-    `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code.
+    `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code. `told` is how
+    its latest stage ended, and `capture`, of blamed ones, what that stage saw.
     """
 
     candidate: Candidate
@@ -27,6 +35,8 @@ class TargetProgress:
     findings: int = 0
     refused: Inferred | None = None
     blamed: bool = False
+    told: StageFinished | None = None
+    capture: Capture | None = None
 
     @property
     def inferred(self) -> Inferred | None:
@@ -36,6 +46,31 @@ class TargetProgress:
         if self.target is None:
             return Inferred() if self.candidate.inference is not None else None
         return self.target.inference.result if self.target.inference is not None else None
+
+    def finish(self, report: StageReport, findings: list[Finding]) -> StageFinished:
+        """Notes the end of a stage, and gives what is told of it."""
+        self.analysed = self.analysed or report.state is StageState.DONE
+        self.findings += len(findings)
+        ours = self.candidate.inference is not None and not (self.target is not None and self.target.given)
+        if ours and not self.blamed and report.state is StageState.FAILED:
+            short = report.shortfall or Shortfall.INPUTS
+            report = replace(report, state=StageState.SKIPPED, notes=[*report.notes, NOT_CARRIED], shortfall=short)
+        self.told = StageFinished(self.candidate.name, report, findings, self.inferred)
+        return self.told
+
+    def reconsidered(self, profile: Profile) -> tuple[StageFinished, Capture]:
+        """The end of a blamed target's latest stage, and what that saw, once inference has reconsidered the blame."""
+        inference = inference_of(self.target) if self.target is not None else None
+        assert inference is not None
+        assert self.capture is not None
+        assert self.told is not None
+        runs = [
+            run if run.basis is None else replace(run, basis=replace(run.basis, blame=inference.blame))
+            for run in self.capture.runs
+        ]
+        self.capture = replace(self.capture, runs=runs)
+        self.told = replace(self.told, findings=judged(self.capture, profile, ()), inferred=self.inferred)
+        return self.told, self.capture
 
 
 def file_status(targets: Sequence[TargetProgress], *, loaded: bool, has_findings: bool) -> FileStatus:

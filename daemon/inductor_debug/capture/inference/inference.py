@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import functools
 import time
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -103,6 +104,30 @@ class Inference:
                 return model if model is not None else self._infer(started)
             finally:
                 around.spent[name] = around.spent.get(name, 0.0) + time.perf_counter() - started
+
+    def reconsider(self) -> bool:
+        """Looks for other inputs for a class that does not run with those which it last ran with.
+
+        As long as a search takes; what the class raises need not wait for it.
+
+        Returns:
+            Whether there are such inputs, and `blame` and `result` name them now.
+        """
+        answer = self._answer
+        way = self._ways.numbered(answer.way, answer.changes) if answer is not None else None
+        if answer is None or answer.last_ran is None or way is None:
+            return False
+        with harmless():
+            try:
+                trials = trials_on(way)
+            except NotInferableError:
+                return False
+            others = self._search(trials, way, start=answer.last_ran.guess, runs=_RUNS_FOR_OTHERS)
+            if isinstance(others, NotFound) or not answer.last_ran.free <= others.free or coincidences(trials, others):
+                return False
+        blame = Blame(proven=False, instead=signature_of(others.guess, self._names(others)))
+        self._take(replace(answer, blame=blame, last_ran=None), way)
+        return True
 
     def inputs(self, *, static: bool = False) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of the call; `static` marks no dimension as dynamic.
@@ -228,13 +253,9 @@ class Inference:
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
         guess = kept.found.guess if trials.run(kept.found.guess).error is not None else kept.found.traced
-        instead, others = "", None
-        if not self._is_evident(way, outcome):
-            others = self._search(trials, way, start=kept.found.guess, runs=_RUNS_FOR_OTHERS)
-        if isinstance(others, Found) and kept.found.free <= others.free and not coincidences(trials, others):
-            instead = signature_of(others.guess, self._names(others))
-        blame = Blame(proven=not instead, instead=instead)
-        return InferredCall(kept.way, Found(guess, frozenset(), guess), blame, kept.since, changes=kept.changes)
+        last_ran = None if self._is_evident(way, outcome) else kept.found
+        found, blame = Found(guess, frozenset(), guess), Blame(proven=True)
+        return InferredCall(kept.way, found, blame, kept.since, changes=kept.changes, last_ran=last_ran)
 
     def _repeat(self, known: InferredCall) -> Any:
         way = self._ways.numbered(known.way, known.changes)

@@ -25,7 +25,8 @@ class InferredCall:
     """What was inferred for one target, so that it need not be inferred again on another rung of the ladder.
 
     `way` numbers the way in which the model is built, `changes` are what its constructor is given otherwise. `blame` is
-    there where the call does not run and the class is at fault; `since` where the call was kept.
+    there where the call does not run and the class is at fault; `since` where the call was kept. `last_ran` is the call
+    with which it ran before an edit, where others may run now.
     """
 
     way: int
@@ -34,6 +35,7 @@ class InferredCall:
     since: str = ""
     remarks: list[Remark] = field(default_factory=list)
     changes: Changes = ()
+    last_ran: Found | None = None
 
 
 @dataclass

@@ -22,6 +22,7 @@ from inductor_debug.capture.entry.main_program import Followed, MainProgram
 from inductor_debug.capture.entry.model_calls import ModuleCalls
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.containment import RefusableDeed
@@ -205,6 +206,17 @@ class TargetBuilder:
             return None
         target.notes.append(_invented(candidate))
         return target
+
+    def reconsider(self, target: BuiltTarget) -> bool:
+        """Whether a target for which its class is blamed runs with other inputs, which its inference then names."""
+        inference = inference_of(target)
+        load = self._loads[target.mode]
+        if inference is None:
+            return False
+        load.modules.activate()
+        seed_host(self._seed)
+        with self._user_code(load, recording=False):
+            return inference.reconsider()
 
     def too_large(self, fake: BuiltTarget) -> bool:
         """Whether real tensors in place of fake ones would take more memory than is allowed."""
