@@ -18,8 +18,8 @@ from inductor_debug.capture.dynamo.dynamo_positions import KEY, NODE_KEY
 from inductor_debug.capture.script_backends import graph_recording
 from inductor_debug.capture.script_backends.aot_mock_backend import MockBackendError, inductor_debug_aot
 from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.rules.registry import UnknownRuleError
 from own_scripts import load, told
 
@@ -129,8 +129,8 @@ class NoRelu(Constraint):
     def applies(self, profile: Profile) -> bool:
         return True
 
-    def inspect(self, recording: Recording, profile: Profile, roots: Roots) -> None:
-        for op in recording.ops:
+    def inspect(self, run: JudgedRun, roots: Roots) -> None:
+        for op in run.recording.ops:
             if op.packet == "aten.relu":
                 roots.of_op(op, "relu").cover(op)
 

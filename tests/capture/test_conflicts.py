@@ -232,13 +232,14 @@ NEW_SHAPE = st.lists(st.sampled_from((1, 2, 3, 4, 6, 8, -1)), max_size=4).filter
 KERNEL_1D, KERNEL_2D = st.tuples(SIZE, SIZE, SIZE), st.tuples(SIZE, SIZE, SIZE, SIZE)
 CHANNELS = st.tuples(st.just(2), st.integers(2, 6), st.just(3))
 MATRIX = SHAPE.filter(lambda shape: len(shape) < 4)
+NO_VECTOR = MATRIX.filter(lambda shape: len(shape) != 1)
 CALLS: dict[str, Any] = {
     "matmul": (torch.matmul, tensors(), tensors()),
     "mm": (torch.mm, tensors(MATRIX), tensors(MATRIX)),
     "bmm": (torch.bmm, tensors(), tensors()),
     "addmm": (torch.addmm, tensors(MATRIX), tensors(MATRIX), tensors(MATRIX)),
     "linear": (nn.functional.linear, tensors(), tensors(MATRIX)),
-    "linear with bias": (nn.functional.linear, tensors(), tensors(MATRIX), tensors(st.tuples(SIZE))),
+    "linear with bias": (nn.functional.linear, tensors(), tensors(NO_VECTOR), tensors(st.tuples(SIZE))),
     "conv1d": (nn.functional.conv1d, tensors(), tensors(KERNEL_1D), st.none(), st.just(1), st.integers(0, 2)),
     "conv2d": (nn.functional.conv2d, tensors(), tensors(KERNEL_2D), st.none(), st.just(1), st.just(1)),
     "cat": (lambda a, b, c, dim: torch.cat([a, b, c], dim), tensors(), tensors(), tensors(), DIM),

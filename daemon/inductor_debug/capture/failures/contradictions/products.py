@@ -83,7 +83,8 @@ def linear(input: Operand, weight: Operand, bias: Operand | None = None, **_: An
 
     def checks() -> Iterator[Conflict | None]:
         yield rank_below(input, 1)
-        yield rank_is_not(weight, 2, *((1,) if bias is None else ()))
+        # Beside a bias a vector as weight is refused for some strides of an input, and taken for others.
+        yield rank_is_not(weight, 2, *((1,) if bias is None or input.rank > 2 else ()))
         yield sizes_differ(input, -1, weight, -1)
         yield dtypes_differ((input, weight, bias))
         if bias is not None and weight.rank == 2 and bias.shape not in ((), (1,)):
