@@ -205,6 +205,17 @@ def test_devices_that_do_not_meet() -> None:
     assert conflict_of(torch.add, (there, torch.tensor(1.0)), {}) is None
 
 
+def test_a_bias_is_added_to_the_product_of_an_input_that_is_no_block_of_memory() -> None:
+    strided, double = zeros(3, 2, 1).permute(2, 1, 0), zeros(2, dtype=torch.float64)
+    for arguments in ((strided, zeros(2, 3), double), (strided, zeros(3), zeros(2))):
+        assert conflict_of(nn.functional.linear, arguments, {}) is None
+        nn.functional.linear(*arguments)
+        arguments = (arguments[0].contiguous(), *arguments[1:])
+        assert conflict_of(nn.functional.linear, arguments, {}) is not None
+        with pytest.raises(RuntimeError):
+            nn.functional.linear(*arguments)
+
+
 def test_what_is_not_known_has_no_contradiction() -> None:
     assert conflict_of(print, (1,), {}) is None
     assert conflict_of("aten.nothing.default", (zeros(2),), {}) is None

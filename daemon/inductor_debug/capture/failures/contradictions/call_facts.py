@@ -58,6 +58,13 @@ class Operand:
         """The number of elements."""
         return product(self.shape)
 
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether it is known to lie in memory as one block, in the order of its dimensions."""
+        blocks = [product(self.shape[dim + 1 :]) for dim in range(self.rank)]
+        found = zip(self.shape, self.stride or (), blocks, strict=False)
+        return self.stride is not None and all(size == 1 or step == block for size, step, block in found)
+
     def side(self, dim: int | None = None) -> Side:
         """This operand's part, by a dimension that may count from the end."""
         if dim is None:

@@ -83,10 +83,11 @@ def linear(input: Operand, weight: Operand, bias: Operand | None = None, **_: An
 
     def checks() -> Iterator[Conflict | None]:
         yield rank_below(input, 1)
-        # Beside a bias a vector as weight is refused for some strides of an input, and taken for others.
-        yield rank_is_not(weight, 2, *((1,) if bias is None or input.rank > 2 else ()))
+        # An input of more than two dimensions that is no block of memory is multiplied first, and the bias added.
+        added = bias is None or (input.rank > 2 and not input.is_contiguous)
+        yield rank_is_not(weight, 2, *((1,) if added else ()))
         yield sizes_differ(input, -1, weight, -1)
-        yield dtypes_differ((input, weight, bias))
+        yield dtypes_differ((input, weight, None if added else bias))
         if bias is not None and weight.rank == 2 and bias.shape not in ((), (1,)):
             yield sizes_differ(bias, -1, weight, 0)
 
