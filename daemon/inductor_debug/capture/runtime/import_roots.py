@@ -31,7 +31,7 @@ def meant_root(text: str, missing: str, around: Sequence[str]) -> str | None:
         None where there is none, it is the one in which Python looked, or the text is no Python.
     """
     try:
-        imports = list(_imports(text))
+        imports = list(imports_of(text))
     except (SyntaxError, ValueError, RecursionError):
         return None
     for module, names in imports:
@@ -43,8 +43,11 @@ def meant_root(text: str, missing: str, around: Sequence[str]) -> str | None:
     return None
 
 
-def _imports(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The modules that a text imports by their whole names, and what from each."""
+def imports_of(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The modules that a text imports by their whole names, and what from each.
+
+    Raises what `tree_of` raises.
+    """
     for node in ast.walk(tree_of(text)):
         if isinstance(node, ast.Import):
             yield from ((item.name, ()) for item in node.names)

@@ -29,7 +29,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from inductor_debug.capture.runtime import foreign
-from inductor_debug.capture.runtime.import_roots import meant_root
+from inductor_debug.capture.runtime.import_roots import imports_of, meant_root
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
@@ -362,22 +362,13 @@ def _namespace_root(folder: str, text: str) -> str | None:
         return next(itertools.islice(_around(folder), steps - 1, None), None)
     # Most texts name no folder around them, and need not be searched.
     mentioned = [each for each in around if (name := os.path.basename(each)) and f"{name}." in text]
-    names = [name.split(".") for name in _imported(text)] if mentioned else []
+    names = [module.split(".") for module, _ in imports_of(text)] if mentioned else []
     for package in mentioned:
         for first, *rest in names:
             place = os.path.join(package, *rest)
             if rest and first == os.path.basename(package) and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
                 return os.path.dirname(package)
     return None
-
-
-def _imported(text: str) -> set[str]:
-    """The modules that a text imports by their whole names."""
-    nodes = list(ast.walk(tree_of(text)))
-    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    return plain | {
-        node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    }
 
 
 def _relative(text: str) -> int:
