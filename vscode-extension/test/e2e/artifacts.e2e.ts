@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
+import { drawnGraph, outlineRows } from "./graphFrame.js";
 import { PYTHON, until } from "./harness.js";
 import { ROOT } from "./setup.mjs";
 import { sharedWindow } from "./sharedWindow.js";
@@ -24,17 +25,7 @@ beforeAll(async () => {
   return () => window.screenshot("artifacts-last");
 });
 
-function graphFrame(): Promise<Frame> {
-  return until("the graph is drawn", async () => {
-    for (const frame of window.page.frames()) {
-      const drawn = await frame.evaluate("globalThis.inductorDebugGraph?.panes[0].scene?.layout !== undefined").catch(() => false);
-      if (drawn === true) return frame;
-    }
-    return undefined;
-  });
-}
-
-const rows = async (frame: Frame, which = ""): Promise<string[]> => frame.locator(`[role="treeitem"]${which}`).evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+const graphFrame = (): Promise<Frame> => drawnGraph(window);
 
 async function openFromExplorer(): Promise<void> {
   const folder = window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "torch_compile_debug" }).first();
@@ -53,7 +44,7 @@ test("the menu of a folder opens its compile beside the source, kernels and all"
   await openFromExplorer();
   await window.page.locator(".tab", { hasText: "Graph: model__0" }).waitFor();
   const frame = await graphFrame();
-  await until("the lowered nodes are there", async () => (await rows(frame)).some((row) => row.startsWith("addmm")));
+  await until("the lowered nodes are there", async () => (await outlineRows(frame)).some((row) => row.startsWith("addmm")));
   await window.screenshot("artifacts-graph");
   expect(await window.notifications()).toEqual([]);
 });
@@ -69,7 +60,7 @@ test("a node leads to its expression, and the cursor in the source to its kernel
   await window.screenshot("artifacts-node");
   await window.page.locator(".editor-instance .view-line").first().click();
   await window.goTo(12, 20);
-  await until("what comes from line 12 is lit", async () => (await rows(frame, ".related")).length > 0);
+  await until("what comes from line 12 is lit", async () => (await outlineRows(frame, ".related")).length > 0);
 });
 
 test("a source that has changed since is told, and a folder of something else is refused in words", async () => {

@@ -3,6 +3,7 @@
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { drawnGraph, outlineRows } from "./graphFrame.js";
 import { until } from "./harness.js";
 import { DOUBLE } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
@@ -20,28 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => window.screenshot("graph-last"));
 
-/** The frame of the page, once it shows a graph. */
-function graphFrame(): Promise<Frame> {
-  return until("the graph is drawn", async () => {
-    for (const frame of window.page.frames()) {
-      const drawn = await frame.evaluate("globalThis.inductorDebugGraph?.panes[0].scene?.layout !== undefined").catch(() => false);
-      if (drawn === true) return frame;
-    }
-    return undefined;
-  });
-}
-
-const rows = async (frame: Frame, which = ""): Promise<string[]> => frame.locator(`[role="treeitem"]${which}`).evaluateAll((all) => all.map((row) => row.getAttribute("aria-label") ?? ""));
+const graphFrame = (): Promise<Frame> => drawnGraph(window);
 const tabs = (frame: Frame): Promise<string[]> => frame.locator('[role="tab"]').allInnerTexts();
 
 test("the command opens the target's graphs beside the editor", async () => {
   await window.run("Inductor Debug: Show Graph");
   const frame = await graphFrame();
-  expect((await rows(frame)).some((row) => row.includes("relu"))).toBe(true);
-  expect((await rows(frame)).filter((row) => row.includes("finding"))).toEqual([expect.stringMatching(/^double, f64\[8, 64\].*, 1 finding\b/u)]);
+  expect((await outlineRows(frame)).some((row) => row.includes("relu"))).toBe(true);
+  expect((await outlineRows(frame)).filter((row) => row.includes("finding"))).toEqual([expect.stringMatching(/^double, f64\[8, 64\].*, 1 finding\b/u)]);
   await frame.locator('[role="tab"]', { hasText: "Forward and backward" }).click();
   await until("the forward graph is shown", async () => (await frame.locator('[role="tab"][aria-selected="true"]').innerText()) === "Forward");
-  await until("the finding is at what became of it", async () => (await rows(frame)).some((row) => /_to_copy, f64\[8, 64\].*, 1 finding\b/u.test(row)));
+  await until("the finding is at what became of it", async () => (await outlineRows(frame)).some((row) => /_to_copy, f64\[8, 64\].*, 1 finding\b/u.test(row)));
   expect(await window.notifications()).toEqual([]);
   await window.screenshot("graph-light");
 });
@@ -87,10 +77,10 @@ test("the editor's cursor lights up the nodes of the expression", async () => {
   const frame = await graphFrame();
   await window.page.locator(".editor-instance .view-line").first().click();
   await window.goTo(14, 30);
-  await until("nodes of line 14 are lit", async () => (await rows(frame, ".related")).length > 0);
-  const lit = await rows(frame, ".related");
+  await until("nodes of line 14 are lit", async () => (await outlineRows(frame, ".related")).length > 0);
+  const lit = await outlineRows(frame, ".related");
   await window.goTo(13, 25);
-  await until("others are lit at line 13", async () => (await rows(frame, ".related")).length > 0 && JSON.stringify(await rows(frame, ".related")) !== JSON.stringify(lit));
+  await until("others are lit at line 13", async () => (await outlineRows(frame, ".related")).length > 0 && JSON.stringify(await outlineRows(frame, ".related")) !== JSON.stringify(lit));
 });
 
 test("the kernels come on demand, with colours, and open in the editor with a link back", async () => {
@@ -122,7 +112,7 @@ test("a reload of the window brings the tab back, as it was", async () => {
   await window.reload();
   await window.page.locator(".tab", { hasText: "Graph: " }).first().click();
   const frame = await graphFrame();
-  expect((await rows(frame)).some((row) => row.includes("tanh"))).toBe(true);
+  expect((await outlineRows(frame)).some((row) => row.includes("tanh"))).toBe(true);
 });
 
 test("and a kernel's tab is there with its text and its link to the source", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { drawnGraph, graphFrameWhere } from "./graphFrame.js";
 import { folder, until, write } from "./harness.js";
 import { held } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
@@ -37,16 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => window.screenshot("graph-tab-last"));
 
-function frameWhere(what: string, condition: string): Promise<Frame> {
-  return until(what, async () => {
-    for (const frame of window.page.frames()) {
-      if ((await frame.evaluate(`globalThis.inductorDebugGraph !== undefined && (${condition})`).catch(() => false)) === true) return frame;
-    }
-    return undefined;
-  });
-}
-
-const drawn = (): Promise<Frame> => frameWhere("the graph is drawn", "inductorDebugGraph.panes[0].scene?.layout !== undefined");
+const drawn = (): Promise<Frame> => drawnGraph(window);
 
 test("where there are several targets one chooses, and its graph is there at once: the check has it", async () => {
   write(hold, ""); // whatever would run the file again would wait
@@ -66,7 +58,7 @@ test("where there are several targets one chooses, and its graph is there at onc
 
 test("a capture that takes too long is cancelled, and can be asked for again", async () => {
   await (await drawn()).locator('[role="tab"]', { hasText: "Forward and backward" }).click();
-  const frame = await frameWhere("it can be cancelled", "document.querySelector('.state.loading button') !== null");
+  const frame = await graphFrameWhere(window, "it can be cancelled", "document.querySelector('.state.loading button') !== null");
   await window.screenshot("graph-loading-high-contrast");
   await frame.locator(".state button", { hasText: "Cancel" }).click();
   await until("it says so", async () => (await frame.locator(".state.cancelled").innerText()).includes("Retry"));
