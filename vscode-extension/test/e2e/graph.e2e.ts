@@ -96,6 +96,23 @@ test("the kernels come on demand, with colours, and open in the editor with a li
   await again.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
 });
 
+test("on an accelerator with layouts of its own a kernel says what it asks of the memory", async () => {
+  const frame = await graphFrame();
+  await frame.locator('[role="tab"]', { hasText: "IR forward" }).click();
+  const kernel = frame.locator('[role="treeitem"]:visible', { hasText: "Pointwise" });
+  if ((await kernel.count()) === 0) await frame.locator('[aria-label="Outline"]').click();
+  await kernel.click();
+  const details = frame.locator(".details").first();
+  if (!(await details.isVisible())) await frame.locator('[aria-label="Details"]').first().click();
+  await until("the kernel is described", async () => (await details.innerText()).includes("Elementwise"));
+  expect(await details.innerText()).not.toContain("derived from the IR");
+  await window.run("Inductor Debug: Choose Accelerator");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).click();
+  await until("it is still selected, and has loops and layouts", async () => /On spyre, derived from the IR[\s\S]*relu[\s\S]*d0 = 8[\s\S]*\[2, 8, 32\]/u.test(await details.innerText()));
+  await window.screenshot("graph-specs");
+  await frame.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
+});
+
 test("after a save the graph is captured again and compared with the one before", async () => {
   await window.page.locator('.tab[data-resource-name="model.py"]').click();
   await window.replace(DOUBLE, "torch.relu(", "torch.tanh(");

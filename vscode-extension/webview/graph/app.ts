@@ -115,8 +115,11 @@ export class App {
 
   /** Takes documents in, and shows again what was on show. */
   async load(now: readonly ArrayBuffer[], before: readonly ArrayBuffer[], depth: Depth): Promise<void> {
+    const at = this.state.stands.findIndex((_stand, pane) => this.state.isShown(pane) && this.state.selectedIn(pane));
+    const selected = this.state.selectedIn(at);
     if (!(await this.loading.load(now, before, depth))) return;
     this.heating.tell();
+    if (selected) this.following.restore(at, selected);
     await this.remembering.restore();
     await this.following.goToAwaited();
   }

@@ -6,7 +6,7 @@ import type { Scene } from "./canvas/scene.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
 import { type Entry, nodesAt, relatedTo, relatedToKernel, type Selection } from "./model/library.js";
 import { indexOfNames, placeOf } from "./model/table.js";
-import { type State, TEXTS } from "./state/state.js";
+import { type Named, type State, TEXTS } from "./state/state.js";
 import type { CodeView } from "./view/codeView.js";
 import { pathBeside, titleOfEntry } from "./view/names.js";
 import type { Pane } from "./view/pane.js";
@@ -76,6 +76,13 @@ export class Following {
     this.select(at, selected, false);
     state.active = active;
     state.changed();
+  }
+
+  /** Other graphs have come: what was selected in a pane is so again, where its graph is still there and has that node. */
+  restore(at: number, { entry, node }: Named): void {
+    const table = this.panes[at]?.scene?.entry.id === entry ? this.state.entry(entry)?.table : undefined;
+    const item = table && indexOfNames(table).get(node);
+    if (item !== undefined) this.select(at, item, false);
   }
 
   /** The editor's cursor is at a place: its nodes light up. What it was told to select itself changes nothing. */

@@ -1,7 +1,7 @@
 /** What the page looks like, kept by VS Code while the tab is hidden and over a reload of the window. */
 
 import type { Item } from "./model/hierarchy.js";
-import { nameOf } from "./model/table.js";
+import { indexOfNames } from "./model/table.js";
 import { type State, TEXTS } from "./state/state.js";
 import type { Pane } from "./view/pane.js";
 import type { Host } from "./wire/host.js";
@@ -71,16 +71,14 @@ export class Remembering {
       const camera = page.cameras[at];
       if (camera) drawing.restoreCamera(camera);
     }
-    const { scene } = state.stands[0];
-    const selected = scene && page.selected !== undefined ? [...scene.entry.table.names.codes.keys()].find((node) => nameOf(scene.entry.table, node) === page.selected) : undefined;
+    const [{ scene }] = state.stands;
+    const selected = scene && page.selected !== undefined ? indexOfNames(scene.entry.table).get(page.selected) : undefined;
     if (selected !== undefined) restorer.select(0, selected, false);
     state.changed();
   }
 
   private describe(): Remembered {
     const { state } = this;
-    const { scene } = state.stands[0];
-    const selected = scene?.selected !== undefined && scene.selected < scene.entry.table.count ? nameOf(scene.entry.table, scene.selected) : undefined;
     return {
       panes: state.stands.map((_stand, at) => state.idIn(at)),
       split: state.split,
@@ -88,7 +86,7 @@ export class Remembering {
       comparing: state.comparing,
       cameras: this.panes.map(({ drawing: { camera } }) => ({ x: camera.x, y: camera.y, zoom: camera.zoom })),
       open: Object.fromEntries([...state.scenes].map(([id, one]) => [id, one.openPaths()])),
-      selected,
+      selected: state.selectedIn(0)?.node,
     };
   }
 }

@@ -7,6 +7,7 @@ import type { Colouring } from "../looks/colours.js";
 import type { Measured } from "../looks/overlay.js";
 import { type NodeFinding, unplaced } from "../model/findings.js";
 import { type Entry, type Library, libraryOf } from "../model/library.js";
+import { nameOf } from "../model/table.js";
 import { type Filter, NO_FILTER } from "../search/search.js";
 import type { Scene } from "../canvas/scene.js";
 import { readTheme, type Theme } from "../canvas/theme.js";
@@ -21,6 +22,12 @@ export const LOWERED = "lowered";
 export interface Stand {
   scene: Scene | undefined;
   showsText: boolean;
+}
+
+/** A node by the id of its graph and its name. */
+export interface Named {
+  readonly entry: string;
+  readonly node: string;
 }
 
 /** One of the parts that show the state. */
@@ -81,6 +88,13 @@ export class State {
   /** Whether a pane is on show: the second one is where there are two. */
   isShown(at: number): boolean {
     return at === 0 || this.split;
+  }
+
+  /** The node that is selected in a pane, by names that hold when the graphs are captured again. */
+  selectedIn(at: number): Named | undefined {
+    const scene = this.stands[at]?.scene;
+    const item = scene?.selected;
+    return scene && item !== undefined && item < scene.entry.table.count ? { entry: scene.entry.id, node: nameOf(scene.entry.table, item) } : undefined;
   }
 
   /** What stands in a pane: the id of a graph, `TEXTS`, or nothing yet. */
