@@ -1,12 +1,13 @@
 """An adapter for a device that torch knows: the simulated PrivateUse1 device of `tests/kerneldiff/device`.
 
 Its compiler moves what a graph is called with to the device, runs the graph there, and brings the results back. Beside
-`simulated_device.py` and its C++ source it is all that a package for such a device has to have.
+`simulated_device.py` and its library `device.so` it is all that a package for such a device has to have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from inductor_debug import AcceleratorAdapter, AcceleratorCapabilities
@@ -27,7 +28,7 @@ class Simulated(AcceleratorAdapter):
         import torch
         from torch.utils import _pytree as pytree
 
-        simulated_device.load(simulated_device.build(), float64=False)
+        simulated_device.load(Path(__file__).with_name("device.so"), float64=False)
 
         def moved(values: Any, device: str) -> Any:
             return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(device), values)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
+import zygote
 
 from tests.accelerators.packages import HEAD, install
 
@@ -108,7 +108,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(model: Path, *words: str) -> dict[str, Any]:
     """The JSON document of a command."""
-    command = [sys.executable, "-m", "inductor_debug", *words, "--format", "json"]
+    command = [*zygote.COMMAND, *words, "--format", "json"]
     done = subprocess.run(command, cwd=model.parent, capture_output=True, text=True, env=dict(os.environ), check=False)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)  # type: ignore[no-any-return]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zygote
 
-from tests.accelerators.packages import ROOT, install
+from tests.accelerators.packages import install
+from tests.kerneldiff.device import simulated_device
 
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(shutil.which("g++") is None and shutil.which("clang++") is None, reason="needs a C++ compiler"),
 ]
-DEVICE = ROOT / "tests" / "kerneldiff" / "device"
 MODEL = """\
 import torch
 from torch import nn
@@ -38,10 +38,10 @@ class Net(nn.Module):
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sources = {
         path.stem: path.read_text()
-        for path in (DEVICE / "simulated_device.py", Path(__file__).with_name("simulated_adapter.py"))
+        for path in (Path(simulated_device.__file__), Path(__file__).with_name("simulated_adapter.py"))
     }
     site = install(tmp_path / "site-packages", monkeypatch, {"simulated": "simulated_adapter:Simulated"}, sources)
-    shutil.copy(DEVICE / "simulated_device.cpp", site)
+    shutil.copy(simulated_device.build(), site / "device.so")  # a package for such a device ships it
     folder = tmp_path / "project"
     folder.mkdir()
     return folder
@@ -49,7 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(project: Path, *words: str, end: str = "") -> Any:
     (project / "model.py").write_text(MODEL.format(end=end))
-    command = [sys.executable, "-m", "inductor_debug", *words, "--format", "json"]
+    command = [*zygote.COMMAND, *words, "--format", "json"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)

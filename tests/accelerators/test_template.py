@@ -9,12 +9,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zygote
 
 from tests.accelerators.packages import ROOT, TEMPLATE, environment_with
 
@@ -22,8 +23,10 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(scope="module")
-def interpreter(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return environment_with(TEMPLATE, tmp_path_factory.mktemp("tinychip"))
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    interpreter = environment_with(TEMPLATE, tmp_path_factory.mktemp("tinychip"))
+    with zygote.running_for(interpreter):
+        yield interpreter
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 
 def run(interpreter: str, project: Path, *words: str, code: int = 0) -> str:
     """What a command prints."""
-    command = [sys.executable, "-m", "inductor_debug", *words, "--python", interpreter]
+    command = [*zygote.COMMAND, *words, "--python", interpreter]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout

@@ -21,6 +21,8 @@ from pathlib import Path
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.pool.launch import WorkerEntry
 
+from zygote.request import address
+
 FOLDER = Path(__file__).parent
 COMMAND = [sys.executable, str(FOLDER / "command.py")]
 """`inductor-debug`, as a process."""
@@ -43,7 +45,7 @@ def running() -> Iterator[None]:
     """Zygotes for this process and its children, with torch and with the command line; each loads when first asked."""
     with tempfile.TemporaryDirectory(prefix="zygotes-") as folder, contextlib.ExitStack() as stack:
         for name in ("torch", "command"):
-            stack.enter_context(_zygote(name, os.path.join(folder, name)))
+            stack.enter_context(_zygote(name, folder, sys.executable))
         os.environ["INDUCTOR_DEBUG_ZYGOTES"] = folder
         try:
             yield
@@ -52,12 +54,20 @@ def running() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _zygote(name: str, address: str) -> Iterator[None]:
+def running_for(interpreter: str) -> Iterator[None]:
+    """A zygote for the fork servers of another interpreter, where this run has zygotes."""
+    folder = os.environ.get("INDUCTOR_DEBUG_ZYGOTES")
+    with _zygote("torch", folder, interpreter) if folder else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def _zygote(name: str, folder: str, interpreter: str) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
+        listener.bind(address(folder, name, interpreter))
         listener.listen(64)
         process = subprocess.Popen(
-            [sys.executable, str(FOLDER / "process.py"), name, str(listener.fileno())],
+            [interpreter, str(FOLDER / "process.py"), name, str(listener.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=(listener.fileno(),),
             env={**os.environ, "PYTHONHASHSEED": "0"},

@@ -4,8 +4,10 @@ One of them has imported torch and warmed up, which costs five seconds of proces
 a test is about what workers answer and not about how their server starts (`bootstrap.py` runs in place of the worker's:
 the same code from `fork_server.main` on), and the test processes of xdist. The other has no torch and becomes the
 command line and its servers. Each forked process gets its caller's environment, folder and descriptors.
-What was settled when the zygote started and cannot be made up for (the interpreter, what libraries read when they are
-loaded) must be the caller's, or the answer is no and the caller starts as users' processes do.
+Folders that the caller's PYTHONPATH has before the zygote's come first, where nothing that is loaded would be found in
+them. What else was settled when the zygote started and cannot be made up for (what libraries read when they are loaded)
+must be the caller's, or the answer is no and the caller starts as users' processes do. The interpreter is the caller's:
+there is a zygote for each.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ YES, NO = b"y", b"n"
 READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TORCH", "PYTORCH", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "CUDA_")
 """How the names of variables begin that Python or libraries read once."""
 PLACES = ("TMPDIR", "HOME")
+LOOKED_FOR_AT_START = ("sitecustomize", "usercustomize")
+"""Modules that Python imports before anything else, where there are any."""
 
 Request = dict[str, Any]
 """What `request.ask` sends."""
@@ -44,7 +48,24 @@ Request = dict[str, Any]
 def settled(environment: dict[str, str]) -> dict[str, str]:
     """The variables that must be the same here and there; strings are hashed here as fork servers have them."""
     read = {name: value for name, value in environment.items() if name.startswith((*READ_AT_START, *PLACES))}
+    read.pop("PYTHONPATH", None)
     return {**read, "PYTHONHASHSEED": "0"}
+
+
+def before_ours(there: dict[str, str]) -> list[str] | None:
+    """What the caller's PYTHONPATH has before the folders of this process; None where they cannot just be added."""
+    ours, theirs = path_of(dict(os.environ)), path_of(there)
+    added = theirs[: len(theirs) - len(ours)]
+    if [*added, *ours] != theirs:
+        return None
+    looked_for = {*sys.modules, *LOOKED_FOR_AT_START}
+    found = {name.partition(".")[0] for folder in added if os.path.isdir(folder) for name in os.listdir(folder)}
+    return None if found & looked_for else added
+
+
+def path_of(environment: dict[str, str]) -> list[str]:
+    """The folders of PYTHONPATH."""
+    return [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
 
 
 class Warm(Protocol):
@@ -88,6 +109,9 @@ class WithTorch:
         return request["kind"] == "python" or without_place(request["configuration"]) == self._configuration
 
     def work(self, request: Request, descriptors: list[int]) -> None:
+        registry = importlib.import_module("torch._dynamo.backends.registry")
+        for looked_once in (registry._lazy_import, registry._discover_entrypoint_backends):
+            looked_once.cache_clear()  # packages of the caller's may offer others
         if request["kind"] == "python":
             reopen_streams()
             sys.argv[:], sys.path[:] = ["-c"], ["", *sys.path]
@@ -205,7 +229,9 @@ class Zygote:
         here = settled(dict(os.environ))
         by_warm_up = {name: value for name, value in here.items() if name not in self._told}
         there = {**by_warm_up, **settled(request["environment"])}
-        return request["interpreter"] == sys.executable and there == here and self._warm.serves(request)
+        if there != here or before_ours(request["environment"]) is None:
+            return False
+        return self._warm.serves(request)
 
     def _heard(self, pid: int) -> None:
         """Passes the caller's signal on; a caller that was killed takes its process with it."""
@@ -244,6 +270,7 @@ class Zygote:
             os.close(descriptor)
         os.close(self._wake_read)
         os.close(self._wake_write)
+        sys.path[:0] = before_ours(request["environment"]) or []
         os.environ.clear()
         os.environ.update(request["environment"])
         os.chdir(request["folder"])

@@ -11,9 +11,15 @@ import signal
 import socket
 import struct
 import sys
+import zlib
 from typing import Any, NoReturn
 
 SIZE, STATUS = struct.Struct("!I"), struct.Struct("!i")
+
+
+def address(folder: str, zygote: str, interpreter: str) -> str:
+    """Where the zygote of an interpreter listens; short, for the names of sockets are."""
+    return os.path.join(folder, f"{zygote}-{zlib.crc32(interpreter.encode()):x}")
 
 
 def ask(zygote: str, kind: str, descriptors: tuple[int, ...] = (), **more: Any) -> socket.socket | None:
@@ -29,12 +35,11 @@ def ask(zygote: str, kind: str, descriptors: tuple[int, ...] = (), **more: Any) 
         return None
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.connect(os.path.join(os.environ["INDUCTOR_DEBUG_ZYGOTES"], zygote))
-    except OSError:  # its run has ended
+        connection.connect(address(os.environ["INDUCTOR_DEBUG_ZYGOTES"], zygote, sys.executable))
+    except OSError:  # its run has ended, or there is none for this interpreter
         return None
     whole = {
         "kind": kind,
-        "interpreter": sys.executable,
         "environment": dict(os.environ),
         "folder": os.getcwd(),
         **more,
