@@ -26,6 +26,8 @@ _LAZY = {
     "DiffReport": "inductor_debug.kerneldiff.judging.diff_report",
     "Dimensions": "inductor_debug.accelerators.capabilities",
     "DtypeConstraint": "inductor_debug.accelerators.constraints",
+    "Gpu": "inductor_debug.accelerators.gpu",
+    "GpuPlatform": "inductor_debug.accelerators.gpu",
     "GuardInspector": "inductor_debug.capture.guards.guard_inspector",
     "GuardReport": "inductor_debug.rules.recording.guard_facts",
     "KernelDiffHarness": "inductor_debug.kerneldiff.harness",

@@ -17,6 +17,8 @@ from inductor_debug.accelerators.constraints import MemoryConstraint as MemoryCo
 from inductor_debug.accelerators.constraints import OperationSeen as OperationSeen
 from inductor_debug.accelerators.constraints import ShapeConstraint as ShapeConstraint
 from inductor_debug.accelerators.constraints import TensorSeen as TensorSeen
+from inductor_debug.accelerators.gpu import Gpu as Gpu
+from inductor_debug.accelerators.gpu import GpuPlatform as GpuPlatform
 from inductor_debug.capture.guards.guard_inspector import GuardInspector as GuardInspector
 from inductor_debug.capture.script_backends.aot_mock_backend import aot_mock_backend as aot_mock_backend
 from inductor_debug.capture.script_backends.mock_backend import mock_backend as mock_backend

@@ -194,7 +194,7 @@ def test_speed_is_bandwidth_and_rates_by_dtype() -> None:
     assert speed.operations_per_second == {"float16": 3.12e14, "int8": 624.0}
     page = profile_page(Profile("fast", stored_as={"int64": StoredAs("int32")}, speed=Speed(1.5e12, {"int8": 6e2})))
     assert "- int64 is stored as int32\n" in page
-    assert "- at best 1.5e+12 bytes a second\n- at best 600 operations a second in int8" in page
+    assert "## At best\n\n- memory: 1.5 TB/s\n- int8: 600 FLOP/s" in page
     assert read_profile({"schema": 1, "name": "silent"}).speed is None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from inductor_debug_schema import DeviceLayout, Severity
 
 from inductor_debug.accelerators.execution import Execution, RunsOn
+from inductor_debug.accelerators.gpu import Gpu
 from inductor_debug.accelerators.number_formats import NumberFormat, format_of, number_format
 
 ELEMENT_BYTES: dict[str, int] = {
@@ -31,6 +32,7 @@ ELEMENT_BYTES: dict[str, int] = {
     "float8_e5m2": 1,
     "float8_e5m2fnuz": 1,
     "float8_e8m0fnu": 1,
+    "float4_e2m1fn_x2": 1,
     "float16": 2,
     "bfloat16": 2,
     "float32": 4,
@@ -127,13 +129,34 @@ class ArithmeticFormats:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast the accelerator is at best: the memory's bandwidth, and floating-point operations by their dtype.
+    """How fast the accelerator is at best, all per second; None and empty mappings where nobody says.
 
-    Both per second; None and an empty mapping where nobody says.
+    Attributes:
+        bytes_per_second: the memory's bandwidth.
+        operations_per_second: floating-point operations of its ordinary units, by dtype.
+        matrix_operations_per_second: those of its matrix units (tensor cores) on dense operands, by the operands'
+            dtype, with sums in float32 (float64 for float64, int32 for integers).
+        tf32_operations_per_second: those of its matrix units on float32 operands that are rounded to TF32.
+        sparse_operations_per_second: those of its matrix units where two of four weights are zero, by dtype.
     """
 
     bytes_per_second: float | None = None
     operations_per_second: dict[str, float] = field(default_factory=dict)
+    matrix_operations_per_second: dict[str, float] = field(default_factory=dict)
+    tf32_operations_per_second: float | None = None
+    sparse_operations_per_second: dict[str, float] = field(default_factory=dict)
+
+    def product_rate(self, dtype: str, *, tf32: bool = False) -> float | None:
+        """The highest rate of a dense product or convolution of `dtype`; None where nobody says.
+
+        Args:
+            dtype: of the operands.
+            tf32: whether float32 operands may be rounded to TF32.
+        """
+        rates = [self.operations_per_second.get(dtype), self.matrix_operations_per_second.get(dtype)]
+        if tf32 and dtype == "float32":
+            rates.append(self.tf32_operations_per_second)
+        return max((rate for rate in rates if rate is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +230,10 @@ class Profile:
     work, of which each reaches `span_bytes` of a tensor. `speed` is None where nobody says how fast it is. `execution`
     lists what is known to run, None where only `operators` is known, which says what does not; `allowed` are patterns
     of operators that are exempt from `operators`. `backends` are those of `torch.compile` that compile for the
-    accelerator, by name, with what each is made of. `read_in` says what the profile was learned from, `differences` in
-    what the accelerator's own software, which was asked, says something else.
+    accelerator, by name, with what each is made of. `emulated` are dtypes that run by way of another one, slower than
+    it. `gpu` is None of what is no GPU. `read_in` says what the profile was learned from, `sources` which document has
+    which figures (dotted keys of the profile's file, a table standing for all that is in it), `differences` in what the
+    accelerator's own software, which was asked, says something else.
     """
 
     name: str
@@ -222,13 +247,16 @@ class Profile:
     memory_bytes: int | None = None
     max_rank: int | None = None
     stick_bytes: int | None = None
+    emulated: frozenset[str] = frozenset()
     speed: Speed | None = None
+    gpu: Gpu | None = None
     arithmetic: ArithmeticFormats | None = None
     cores: int | None = None
     span_bytes: int | None = None
     execution: Execution | None = None
     backends: dict[str, CompilerStack] = field(default_factory=dict)
     read_in: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
     differences: tuple[str, ...] = ()
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ key), so that a worker that never saw the file can still say which line is wrong
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from enum import Enum
 from typing import Any, TypeVar
@@ -35,6 +36,12 @@ _ALIASES = {
     "u8": "uint8",
     "byte": "uint8",
 }
+
+_UNITS = {
+    "": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 10**3, "MB": 10**6,
+    "GB": 10**9, "TB": 10**12,
+}  # fmt: skip
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
 class ProfileError(Exception):
@@ -98,6 +105,30 @@ class Table:
         if not 0 < value < float("inf"):
             raise self.error(key, f"must be above 0, not {value}")
         return float(value)
+
+    def optional_rate(self, key: str) -> float | None:
+        """A number above 0, or None where the key is missing."""
+        return self.rate(key) if self.has(key) else None
+
+    def size(self, key: str) -> int | None:
+        """A number of bytes, or a text such as `16 GiB`; None where the key is missing."""
+        value = self._values.get(key)
+        if not isinstance(value, str):
+            return self.number(key, minimum=1)
+        self._note(key)
+        amount = _bytes(value)
+        if amount is None:
+            raise self.error(key, f"must be bytes or a size such as '16 GiB', not {value!r}")
+        return amount
+
+    def rates_by_dtype(self, known: Collection[str]) -> dict[str, float]:
+        """The whole table as numbers above 0 by dtype."""
+        return {self.dtype_name(name, name, known): self.rate(name) for name in self._values}
+
+    def sizes_by_dtype(self, known: Collection[str]) -> dict[str, int]:
+        """The whole table as numbers of bytes by dtype."""
+        found = {self.dtype_name(name, name, known): self.size(name) for name in self._values}
+        return {name: amount for name, amount in found.items() if amount is not None}
 
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of strings, which one string may stand for."""
@@ -187,6 +218,13 @@ class Table:
     def _note(self, key: str) -> None:
         if key not in self._asked:
             self._asked.append(key)
+
+
+def _bytes(text: str) -> int | None:
+    found = _SIZE.fullmatch(text)
+    if found is None or found[2].upper() not in _UNITS:
+        return None
+    return max(int(float(found[1]) * _UNITS[found[2].upper()]), 1)
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -16,8 +16,9 @@ from typing import Any
 from inductor_debug_schema import WireError, from_wire
 
 from inductor_debug.accelerators.arithmetic import read_arithmetic
-from inductor_debug.accelerators.capabilities import Profile
+from inductor_debug.accelerators.capabilities import ELEMENT_BYTES, Profile
 from inductor_debug.accelerators.document import ProfileError, Table
+from inductor_debug.accelerators.gpu import read_gpu
 from inductor_debug.accelerators.sections import (
     read_alignment,
     read_backends,
@@ -27,6 +28,7 @@ from inductor_debug.accelerators.sections import (
     read_memory,
     read_number,
     read_operator,
+    read_sources,
     read_speed,
     read_texts,
 )
@@ -132,7 +134,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 _MERGED = (
     "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed", "arithmetic", "execution", "backends",
-    "read_in",
+    "gpu", "read_in", "sources",
 )  # fmt: skip
 """The tables that a refinement changes key by key."""
 
@@ -190,7 +192,8 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 _KEYS = (
     "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed",
-    "arithmetic", "execution", "backends", "read_in", "operators", "allow",
+    "arithmetic", "execution", "backends", "gpu", "read_in", "sources", "operators",
+    "allow",
 )  # fmt: skip
 
 
@@ -209,23 +212,26 @@ def read_profile(document: dict[str, Any]) -> Profile:
     if not table.text("name"):
         raise table.error("name", "is missing")
     table.text("extends")
-    dtypes, stored_as, element_bytes = read_dtypes(table)
+    dtypes = read_dtypes(table)
     profile = Profile(
         name=table.text("name"),
         title=table.text("title"),
-        dtypes=dtypes,
-        stored_as=stored_as,
-        element_bytes=element_bytes,
+        dtypes=dtypes.supported,
+        stored_as=dtypes.stored_as,
+        element_bytes=dtypes.element_bytes,
+        emulated=dtypes.emulated,
         alignment=read_alignment(table),
         layout=read_layout(table),
         **read_memory(table),
         max_rank=read_number(table, "rank", "maximum"),
         stick_bytes=read_number(table, "sticks", "bytes"),
         speed=read_speed(table),
+        gpu=read_gpu(table, frozenset(ELEMENT_BYTES)),
         arithmetic=read_arithmetic(table),
         execution=read_execution(table),
         backends=read_backends(table),
         read_in=read_texts(table, "read_in"),
+        sources=read_sources(table),
         differences=(),
         operators=tuple(read_operator(entry) for entry in table.tables("operators")),
         allowed=table.strings("allow"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from typing import NamedTuple
 
 from inductor_debug_schema import Severity
 
@@ -20,18 +20,21 @@ from inductor_debug.accelerators.capabilities import (
 from inductor_debug.accelerators.document import Table
 from inductor_debug.accelerators.execution import Execution, RunsOn
 
-_UNITS = {
-    "": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 10**3, "MB": 10**6,
-    "GB": 10**9, "TB": 10**12,
-}  # fmt: skip
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+
+class Dtypes(NamedTuple):
+    """What `Profile` keeps of the table `dtypes`."""
+
+    supported: frozenset[str]
+    stored_as: dict[str, StoredAs]
+    element_bytes: dict[str, int]
+    emulated: frozenset[str]
 
 
-def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs], dict[str, int]]:
-    """What is supported, what is stored as something else, and the bytes of elements where those differ."""
+def read_dtypes(table: Table) -> Dtypes:
+    """What is supported, stored as something else, of other bytes than on the host, or emulated."""
     section = table.table("dtypes")
     if section is None:
-        return frozenset(), {}, {}
+        return Dtypes(frozenset(), {}, {}, frozenset())
     supported = section.dtypes("supported", ELEMENT_BYTES)
     stored: dict[str, StoredAs] = {}
     entries = section.table("stored_as")
@@ -44,19 +47,9 @@ def read_dtypes(table: Table) -> tuple[frozenset[str], dict[str, StoredAs], dict
             entry.text("reason"),
         )
         entry.finish()
-    widths = section.table("bytes")
+    widths, emulated = section.table("bytes"), section.dtypes("emulated", ELEMENT_BYTES)
     section.finish()
-    return supported, stored, _widths(widths)
-
-
-def _widths(table: Table | None) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name in table.raw() if table is not None else {}:
-        assert table is not None
-        width = table.number(name, minimum=1)
-        if width is not None:
-            found[table.dtype_name(name, name, ELEMENT_BYTES)] = width
-    return found
+    return Dtypes(supported, stored, {} if widths is None else widths.sizes_by_dtype(ELEMENT_BYTES), emulated)
 
 
 def read_alignment(table: Table) -> Alignment | None:
@@ -102,32 +95,13 @@ def read_memory(table: Table) -> dict[str, int | None]:
     if section is None:
         return {}
     limits = {
-        "tensor_bytes": _size(section, "tensor_bytes"),
-        "memory_bytes": _size(section, "device_bytes"),
-        "span_bytes": _size(section, "span_bytes"),
+        "tensor_bytes": section.size("tensor_bytes"),
+        "memory_bytes": section.size("device_bytes"),
+        "span_bytes": section.size("span_bytes"),
         "cores": section.number("cores", minimum=1),
     }
     section.finish()
     return limits
-
-
-def _size(section: Table, key: str) -> int | None:
-    """A number of bytes, or a text such as `16 GiB`."""
-    value = section.raw().get(key)
-    if not isinstance(value, str):
-        return section.number(key, minimum=1)
-    section.has(key)
-    amount = _bytes(value)
-    if amount is None:
-        raise section.error(key, f"must be bytes or a size such as '16 GiB', not {value!r}")
-    return amount
-
-
-def _bytes(text: str) -> int | None:
-    found = _SIZE.fullmatch(text)
-    if found is None or found[2].upper() not in _UNITS:
-        return None
-    return max(int(float(found[1]) * _UNITS[found[2].upper()]), 1)
 
 
 def read_speed(table: Table) -> Speed | None:
@@ -135,13 +109,21 @@ def read_speed(table: Table) -> Speed | None:
     section = table.table("speed")
     if section is None:
         return None
-    bandwidth = _size(section, "bytes_per_second")
-    rates = section.table("operations_per_second")
-    operations = (
-        {} if rates is None else {rates.dtype_name(name, name, ELEMENT_BYTES): rates.rate(name) for name in rates.raw()}
+    speed = Speed(
+        section.size("bytes_per_second"),
+        _rates(section, "operations_per_second"),
+        _rates(section, "matrix_operations_per_second"),
+        section.optional_rate("tf32_operations_per_second"),
+        _rates(section, "sparse_operations_per_second"),
     )
     section.finish()
-    return Speed(bandwidth, operations)
+    return speed
+
+
+def _rates(table: Table, key: str) -> dict[str, float]:
+    """Rates by dtype; none where the table is missing."""
+    rates = table.table(key)
+    return {} if rates is None else rates.rates_by_dtype(ELEMENT_BYTES)
 
 
 def read_number(table: Table, name: str, key: str) -> int | None:
@@ -184,6 +166,12 @@ def read_texts(table: Table, name: str) -> dict[str, str]:
     """A table of texts by keys that anybody may choose."""
     section = table.table(name)
     return {} if section is None else {key: section.text(key) for key in section.raw()}
+
+
+def read_sources(table: Table) -> dict[str, tuple[str, ...]]:
+    """Documents by title, each with the keys of the figures that stand in it."""
+    section = table.table("sources")
+    return {} if section is None else {title: section.strings(title) for title in section.raw()}
 
 
 def read_operator(entry: Table) -> OperatorLimit:

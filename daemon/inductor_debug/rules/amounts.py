@@ -26,3 +26,11 @@ def in_seconds(seconds: float) -> str:
         if seconds >= factor:
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+def in_rate(per_second: float, unit: str) -> str:
+    """`3.352 TB/s`, `989.4 TFLOP/s`, in steps of a thousand as data sheets have it."""
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if per_second >= factor:
+            return f"{per_second / factor:.4g} {prefix}{unit}/s"
+    return f"{per_second:.4g} {unit}/s"
