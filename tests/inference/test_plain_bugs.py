@@ -362,6 +362,21 @@ def test_inputs_that_ran_judge_an_edit_and_what_would_run_is_told_beside(tmp_pat
     assert findings(told(tmp_path, text)) == []
 
 
+def test_dtypes_that_torch_refuses_are_judged_with_the_sizes_that_ran(
+    tmp_path: Path, told_before: Callable[[str], list[Event]]
+) -> None:
+    before = told_before(ATTENTION)
+    assert not inferred(before).signature.endswith("f32[2, 16, 128]")
+    text = ATTENTION.replace("self.proj(out", "self.proj(out.double()")
+    after = told(tmp_path, text, hints(before))
+    (finding,) = [item for item in findings(after) if item.rule == "mixed-dtypes"]
+    assert (finding.severity, expression(text, finding)[:9]) == (Severity.ERROR, "self.proj")
+    assert inferred(after).signature.endswith("f32[2, 16, 128]")
+    assert hints(after) == []
+    cast = text.replace("double", "bfloat16").replace("return self", 'with torch.autocast("cpu"): return self')
+    assert findings(told(tmp_path, cast, hints(before))) == []
+
+
 def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(tmp_path: Path) -> None:
     before = told(tmp_path, DIGITS)
     text = DIGITS.replace("Conv2d(1, 32", "Conv2d(3, 32").replace("forward(self, x):", "forward(self, x, scale=1):")

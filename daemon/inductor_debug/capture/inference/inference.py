@@ -29,6 +29,7 @@ from inductor_debug.capture.inference.judging.contradiction import Judgement, ju
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError
+from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
@@ -246,16 +247,25 @@ class Inference:
 
     def _judged_by(self, kept: hints.KeptInputs, way: Way, trials: Trials) -> InferredCall | None:
         """What becomes of the class with kept inputs; None where that cannot be said."""
-        outcome = trials.run(kept.found.traced)
-        if outcome.error is None:
+        watch = DtypeWatch()
+        outcome = trials.run(kept.found.traced, watch)
+        if outcome.error is None and not (watch.mixed and self._mixes_dtypes(trials, kept.found.traced)):
             return self._answered(kept.way, way, self._freed(kept.found, trials), trials, kept.since)
-        if isinstance(outcome.error, SideEffectError) or is_limitation(outcome.error):
+        raised = outcome.error
+        if raised is not None and (isinstance(raised, SideEffectError) or is_limitation(raised)):
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
-        guess = kept.found.guess if trials.run(kept.found.guess).error is not None else kept.found.traced
-        last_ran = None if self._is_evident(way, outcome) else kept.found
+        by_chance = raised is not None and trials.run(kept.found.guess).error is None
+        guess = kept.found.traced if by_chance else kept.found.guess
+        last_ran = None if raised is None or self._is_evident(way, outcome) else kept.found
         found, blame = Found(guess, frozenset(), guess), Blame(proven=True)
         return InferredCall(kept.way, found, blame, kept.since, changes=kept.changes, last_ran=last_ran)
+
+    def _mixes_dtypes(self, trials: Trials, guess: Guess) -> bool:
+        """Whether torch refuses the dtypes of a call that ran on the meta device, where no `torch.autocast` holds."""
+        watch = DtypeWatch()
+        trials.watched(guess, lambda args, kwargs: watch)
+        return self.precision_known and watch.mixed
 
     def _repeat(self, known: InferredCall) -> Any:
         way = self._ways.numbered(known.way, known.changes)

@@ -15,7 +15,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from inductor_debug.capture.tensors.lifetimes import LifetimeWatch
-from inductor_debug.capture.tensors.symbol_names import number_behind, written
+from inductor_debug.capture.tensors.symbol_names import written
 from inductor_debug.rules.recording.ops import Size, SymbolicSize, TensorMeta
 
 
@@ -189,8 +189,7 @@ def size(value: Any) -> Size:
     minimum, maximum = known.bounds(getattr(node, "shape_env", None), expression)
     if getattr(expression, "is_number", False) or (maximum is not None and minimum == maximum):
         return int(expression) if getattr(expression, "is_number", False) else minimum
-    environment = getattr(node, "shape_env", None)
-    name, example = written(expression, environment), number_behind(expression, environment)
+    name, example = written(expression, getattr(node, "shape_env", None))
     return SymbolicSize(name, divisor=known.divisor, minimum=minimum, maximum=maximum, example=example)
 
 

@@ -14,6 +14,8 @@ from typing import Any
 _names: dict[int, str] = {}
 _met: dict[tuple[int, str], tuple[Any, Any]] = {}
 """Named symbols that were written since names were last given, each with its environment."""
+_texts: dict[tuple[int, Any], tuple[Any, str, int | None]] = {}
+"""What `written` has told under the present names, each with its environment."""
 
 
 @contextmanager
@@ -21,17 +23,34 @@ def naming_symbols(names: Mapping[int, str]) -> Iterator[None]:
     """Meanwhile, symbols behind which a number of `names` stands are called so."""
     before = dict(_names)
     _met.clear()
-    _names.clear()
-    _names.update(names)
+    _rename(names)
     try:
         yield
     finally:
-        _names.clear()
-        _names.update(before)
+        _rename(before)
 
 
-def written(expression: Any, environment: Any) -> str:
-    """An expression of torch's symbols as text."""
+def _rename(names: Mapping[int, str]) -> None:
+    _texts.clear()
+    _names.clear()
+    _names.update(names)
+
+
+def written(expression: Any, environment: Any) -> tuple[str, int | None]:
+    """An expression of torch's symbols as text, and what it is for the numbers that stand behind these.
+
+    None where a symbol has no number. The same few sizes are asked for at every operation, so both are kept.
+    """
+    known = _texts.get((id(environment), expression))
+    if known is None:
+        number = _number_behind(expression, environment)
+        known = environment, _text(expression, environment), number
+        if number is not None:
+            _texts[id(environment), expression] = known
+    return known[1:]
+
+
+def _text(expression: Any, environment: Any) -> str:
     if not _names:
         return str(expression)
     values = _values(environment)
@@ -44,8 +63,7 @@ def written(expression: Any, environment: Any) -> str:
     return str(expression.xreplace(changes) if changes else expression)
 
 
-def number_behind(expression: Any, environment: Any) -> int | None:
-    """What an expression of torch's symbols is for the numbers that stand behind them; None where one has none."""
+def _number_behind(expression: Any, environment: Any) -> int | None:
     values = _values(environment)
     symbols = getattr(expression, "free_symbols", ())
     if not all(symbol in values for symbol in symbols):

@@ -59,11 +59,38 @@ _FACTORS = {
     "mm": (0, 1), "bmm": (0, 1), "matmul": (0, 1), "addmm": (1, 2), "baddbmm": (1, 2), "_scaled_mm": (0, 1),
 }  # fmt: skip
 """Where among its tensors a matrix product has its two factors."""
+_OF_ONE_DTYPE = {
+    "mm": ("self", "mat2"),
+    "addmm": ("self", "mat1", "mat2"),
+    "bmm": ("self", "mat2"),
+    "baddbmm": ("self", "batch1", "batch2"),
+    "mv": ("self", "vec"),
+    "addmv": ("self", "mat", "vec"),
+    "dot": ("self", "tensor"),
+    "linear": ("input", "weight", "bias"),
+    "index_add": ("self", "source"),
+    "index_copy": ("self", "source"),
+    "index_put": ("self", "values"),
+}
+"""Operators whose kernels want some of their arguments in one dtype; in-place twins want the same.
+
+Read from the errors of torch 2.13 on real tensors. Left out are convolutions, which Dynamo checks itself, and
+normalisations, where half precision with float32 weights is fine.
+"""
 
 
 def name(packet: str) -> str:
     """The bare name: `mm` for `aten.mm`."""
     return packet.rsplit(".", 1)[-1]
+
+
+def of_one_dtype(overload: str) -> tuple[str, ...]:
+    """The arguments of an overload (`aten.mm.default`) that torch wants in one dtype; empty where it takes any.
+
+    Other overloads than the default one may take the dtype of the result, so nothing is said of them.
+    """
+    packet, _, which = overload.rpartition(".")
+    return _OF_ONE_DTYPE.get(name(packet).removesuffix("_"), ()) if which == "default" else ()
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -20,8 +21,8 @@ from inductor_debug.capture.runtime.memoised import memoised_apart
 from inductor_debug.capture.tensors.fake_mode import is_fake, without_modes
 
 
-def call_on_meta(model: nn.Module, guess: Guess) -> None:
-    """Calls `model`, whose tensors are fake, with `guess`. Leaves meta tensors in place of the model's own.
+def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[Any]) -> None:
+    """Calls `model`, whose tensors are fake, with `guess` inside `watch`, and leaves meta tensors in place of its own.
 
     Raises:
         Exception: what the model raises; `TypeError` where a tensor of it is not fake.
@@ -31,7 +32,8 @@ def call_on_meta(model: nn.Module, guess: Guess) -> None:
         for part in model.modules():
             _move(part, known)
         args, kwargs = make_call(guess)
-        model(*args, **kwargs)
+        with watch:
+            model(*args, **kwargs)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ Hooks on all modules tell which one was running, with what; what exceptions say 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from inductor_debug.capture.tensors.fake_mode import is_fake
 
 Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
 _OWN = __name__.partition(".")[0] + "."
+_NOT_WATCHED: AbstractContextManager[Any] = contextlib.nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +94,27 @@ class Trials:
 
         return self._run(guess, call)
 
-    def run(self, guess: Guess) -> TrialOutcome:
-        """Runs the model on `guess`, which leaves it as it was.
+    def run(self, guess: Guess, watch: AbstractContextManager[Any] = _NOT_WATCHED) -> TrialOutcome:
+        """Runs the model on `guess` inside `watch`, which leaves it as it was.
 
         A run on the meta device is enough where it succeeds, or fails as one on fake tensors did before.
         """
         self.runs += 1
-        quick = self._run(guess, self._call_on_meta) if self._meta and not self._grad else None
+
+        def on_meta(subject: Any, guess: Guess) -> None:
+            call_on_meta(subject, guess, watch)
+
+        def on_fake(subject: Any, guess: Guess) -> None:
+            with watch:
+                self._call(subject, guess)
+
+        quick = self._run(guess, on_meta) if self._meta and not self._grad else None
         if quick is not None and (quick.error is None or quick.raised.kind in self._agreed):
             return quick
-        outcome = self._run(guess, self._call)
+        outcome = self._run(guess, on_fake)
         if not self._grad and outcome.raised.needs_gradient:
             self._grad = True
-            outcome = self._run(guess, self._call)
+            outcome = self._run(guess, on_fake)
         if quick is not None:
             self._meta = outcome.progress == quick.progress and type(outcome.error) is type(quick.error)
             if outcome.raised.kind == quick.raised.kind:
@@ -146,9 +156,6 @@ class Trials:
         args, kwargs = make_call(guess)
         with torch.set_grad_enabled(self._grad):
             subject(*args, **kwargs)
-
-    def _call_on_meta(self, subject: Any, guess: Guess) -> None:
-        call_on_meta(subject, guess)
 
     def _enter(self, module: nn.Module, args: Any) -> None:
         self._stack.append((module, args, None))

@@ -14,26 +14,6 @@ from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Op, TensorArgument
 
-_ALIKE = {
-    "mm": ("self", "mat2"),
-    "addmm": ("self", "mat1", "mat2"),
-    "bmm": ("self", "mat2"),
-    "baddbmm": ("self", "batch1", "batch2"),
-    "mv": ("self", "vec"),
-    "addmv": ("self", "mat", "vec"),
-    "dot": ("self", "tensor"),
-    "linear": ("input", "weight", "bias"),
-    "index_add": ("self", "source"),
-    "index_copy": ("self", "source"),
-    "index_put": ("self", "values"),
-}
-"""Operators whose kernels want some of their arguments in one dtype; in-place twins want the same.
-
-Read from the errors of torch 2.13 on real tensors. Left out are convolutions, which Dynamo checks itself, and
-normalisations, where half precision with float32 weights is fine. Other overloads than the default one may take the
-dtype of the result, so they say nothing.
-"""
-
 
 class MixedDtypesRule(Constraint):
     """Finds ops that get tensors of different dtypes where torch wants one."""
@@ -79,8 +59,5 @@ class MixedDtypesRule(Constraint):
 
 def _dtypes(op: Op) -> list[str]:
     """The dtypes of those operands that must be alike, each once."""
-    names = _ALIKE.get(operators.name(op.packet).removesuffix("_"))
-    if names is None or not op.overload.endswith(".default"):
-        return []
-    given = [op.arguments.get(name) for name in names]
+    given = [op.arguments.get(name) for name in operators.of_one_dtype(op.overload)]
     return list(dict.fromkeys(op.inputs[item.index].dtype for item in given if isinstance(item, TensorArgument)))
