@@ -36,7 +36,7 @@ export interface AcceleratorComparison {
  * `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
  * `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
  * adapter has of its own, `rules` the summaries of its rules by id. `computes` says whether numbers can be had:
- * emulated, or by its compiler.
+ * emulated, or by its compiler. `gpu` says that it is a GPU, of which one is chosen among many.
  */
 export interface AcceleratorEntry {
   readonly name: string;
@@ -49,6 +49,7 @@ export interface AcceleratorEntry {
   readonly hooks?: readonly string[];
   readonly rules?: Readonly<Record<string, string>>;
   readonly computes?: boolean;
+  readonly gpu?: boolean;
 }
 
 /**

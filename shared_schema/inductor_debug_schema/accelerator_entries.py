@@ -25,7 +25,7 @@ class AcceleratorEntry:
     `place` is the file that it was found in, `distribution` and `version` are those of the package that offers it.
     `problem` says in a sentence what of it cannot be used, and why; "" where all can. `hooks` are those that its
     adapter has of its own, `rules` the summaries of its rules by id. `computes` says whether numbers can be had:
-    emulated, or by its compiler.
+    emulated, or by its compiler. `gpu` says that it is a GPU, of which one is chosen among many.
     """
 
     name: str
@@ -38,6 +38,7 @@ class AcceleratorEntry:
     hooks: list[str] = field(default_factory=list)
     rules: dict[str, str] = field(default_factory=dict)
     computes: bool = False
+    gpu: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from inductor_debug.accelerators.profile import ProfileError, load_document, read_profile
+from inductor_debug.accelerators.profile import ProfileError, built_in_names, load_document, read_profile
 from inductor_debug.engine.settings.accelerator_registry import Accelerators
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import AcceleratorEntry, AcceleratorKind
@@ -145,7 +145,9 @@ def test_adapters_are_those_of_the_interpreter_that_runs_the_models(tmp_path: Pa
 
 
 def test_a_name_that_nothing_has_is_refused_with_those_that_there_are(packages: Path) -> None:
-    with pytest.raises(ProfileError, match=r"did you mean 'chip'\? \(there are chip, dying, .*mock, .*spyre, or none"):
+    with pytest.raises(
+        ProfileError, match=r"did you mean 'chip'\? \(there are .*chip, .*dying, .*mock, .*spyre, .*or none"
+    ):
         Accelerators().document("chpi", sys.executable)
 
 
@@ -157,12 +159,22 @@ def test_profiles_and_files_are_what_they_were(packages: Path, tmp_path: Path) -
 
 
 def test_an_interpreter_that_is_not_there_has_no_adapters() -> None:
-    assert Accelerators().names("/nowhere/python") == ["mock", "spyre"]
+    assert Accelerators().names("/nowhere/python") == built_in_names()
+
+
+def test_without_a_choice_gpus_are_not_compared() -> None:
+    accelerators = Accelerators()
+    assert accelerators.usually_compared("/nowhere/python") == ["mock", "spyre"]
+    gpus = {entry.name for entry in accelerators.listed("/nowhere/python").accelerators if entry.gpu}
+    assert {"h100", "cuda", "mps"} <= gpus
 
 
 def test_the_command_lists_them(packages: Path) -> None:
     command = [sys.executable, "-m", "inductor_debug", "accelerators"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=packages).stdout
-    assert "chip      installed with chips 1.0\n          A chip\n          found in chips.py" in text
-    assert "gone      installed with chips 1.0, BROKEN" in text
-    assert "mock      built in" in text
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    chip = lines.index("chip installed with chips 1.0")
+    assert lines[chip + 1 : chip + 3] == ["A chip", "found in chips.py"]
+    assert {"gone installed with chips 1.0, BROKEN", "mock a mock accelerator", "h100 NVIDIA H100 SXM, 80 GB"} <= {
+        *lines
+    }

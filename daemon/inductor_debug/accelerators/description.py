@@ -48,6 +48,7 @@ def described(adapter: InstalledAdapter, *, report: bool = False) -> AdapterDesc
         title=profile.title,
         hooks=guarded.hooks,
         rules=rules,
+        gpu=profile.gpu is not None,
         computes=profile.arithmetic is not None or bool({"compiler", "arithmetic"} & {*guarded.hooks}),
         problem=" ".join(guarded.problems),
     )

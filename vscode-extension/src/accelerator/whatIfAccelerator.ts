@@ -33,10 +33,10 @@ async function compare(context: PagesContext, given: unknown, name: unknown): Pr
   });
 }
 
-/** The accelerators to compare: all that the daemon knows, and the chosen one, unless the user picks others. */
+/** The accelerators to compare: the chosen one and all that the daemon knows but the GPUs, unless the user picks others. */
 async function chosen(context: PagesContext, scope: vscode.Uri): Promise<string[] | undefined> {
   const current = vscode.workspace.getConfiguration(SECTION, scope).get<string>("accelerator", "");
-  const built = (await known(context)).map((entry): Choice => ({ ...described(entry), value: entry.name, picked: !entry.problem }));
+  const built = (await known(context)).map((entry): Choice => ({ ...described(entry), value: entry.name, picked: !entry.problem && (!entry.gpu || current === entry.name) }));
   const own = current === "" || current === NO_ACCELERATOR || built.some(({ value }) => value === current) ? [] : [{ label: current, description: t("chosen"), value: current, picked: true }];
   const items: Choice[] = [...own, ...built, { label: titleOfNone(), value: NO_ACCELERATOR, picked: current === "" || current === NO_ACCELERATOR }, { label: t("A profile of your own…"), description: t("a TOML file") }];
   const picked = await vscode.window.showQuickPick(items, { title: t("What If on Another Accelerator?"), placeHolder: t("Judged for each; the model is captured once"), canPickMany: true });

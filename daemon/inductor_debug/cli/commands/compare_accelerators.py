@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE.toml,...",
         type=_names,
         help=f"accelerators that are built in ({', '.join(built_in_names())}, or {NO_ACCELERATOR}) or installed, and "
-        "profiles of your own, separated by commas (default: all that have names, and the chosen one)",
+        "profiles of your own, separated by commas (default: all that have names but the GPUs, and the chosen one)",
     )
     group = parser.add_argument_group("output")
     add_output(group, ("text", "json", "markdown", "html"))

@@ -58,6 +58,9 @@ def _lines(found: AcceleratorList) -> Iterator[str]:
     places = FileNames(os.getcwd(), os.getcwd())
     width = max((len(entry.name) for entry in found.accelerators), default=0)
     for entry in found.accelerators:
+        if entry.kind is AcceleratorKind.BUILT_IN:
+            yield f"{entry.name:<{width}}  {entry.title}"
+            continue
         yield f"{entry.name:<{width}}  {_origin(entry)}"
         about = [entry.title, f"found in {places.shown(entry.place)}" if entry.place else ""]
         about += [f"hooks of its own: {', '.join(entry.hooks)}" if entry.hooks else ""]
@@ -66,7 +69,5 @@ def _lines(found: AcceleratorList) -> Iterator[str]:
 
 
 def _origin(entry: AcceleratorEntry) -> str:
-    if entry.kind is AcceleratorKind.BUILT_IN:
-        return "built in"
     package = f" with {entry.distribution} {entry.version}" if entry.distribution else ""
     return f"installed{package}" + (", BROKEN" if entry.problem else "")

@@ -196,7 +196,7 @@ def compare_accelerators(
     """
     settings_for = SettingsResolver(command_line=said, environ=os.environ)
     settings = settings_for(subject.path)
-    wanted = names or usual_accelerators(settings, settings_for.accelerators.names(settings.interpreter))
+    wanted = names or usual_accelerators(settings, settings_for.accelerators.usually_compared(settings.interpreter))
     alternatives = [settings_for.for_accelerator(subject.path, name, folder=os.getcwd()) for name in wanted]
     progress = console.Progress(0, enabled=not quiet)
     hear = _Listener(subject, progress)

@@ -112,6 +112,15 @@ class Accelerators:
         """What can be chosen by name, but for the absence of an accelerator."""
         return sorted({*built_in_names(), *(entry.name for entry in self._installed(interpreter))})
 
+    def usually_compared(self, interpreter: str) -> list[str]:
+        """What is compared where nobody says which: all but the GPUs, which are too many for a table.
+
+        Raises:
+            StillAskingError: nobody knows yet.
+        """
+        gpus = {name for name in built_in_names() if "gpu" in load_document(name)}
+        return [name for name in self.names(interpreter) if name not in gpus]
+
     def listed(self, interpreter: str) -> AcceleratorList:
         """All of them with what each says of itself; an adapter that fails to is there with its problem.
 
@@ -198,4 +207,5 @@ def _built_in(name: str) -> AcceleratorEntry:
         title=profile.title,
         place=document["source"]["path"],
         computes=profile.arithmetic is not None,
+        gpu=profile.gpu is not None,
     )

@@ -189,7 +189,12 @@ def emulated(profile: Profile) -> Arithmetic:
 def known_names() -> list[str]:
     """All names that `resolve` knows."""
     adapters = [adapter.name for adapter in installed_adapters()]
-    return list(dict.fromkeys(["eager", DYNAMO, *_torch_backends(), *adapters, *built_in_names()]))
+    return list(dict.fromkeys(["eager", DYNAMO, *_torch_backends(), *adapters, *_emulated_names()]))
+
+
+def _emulated_names() -> list[str]:
+    """The built-in accelerators but for GPUs, which compute in the formats that the host has."""
+    return [name for name in built_in_names() if "gpu" not in load_document(name)]
 
 
 def _torch_backends() -> list[str]:

@@ -43,7 +43,9 @@ async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsA
     try:
         registry, interpreter = server.configuration.accelerators_for(path)
         settings = server.configuration.settings_for(path)
-        usual = await server.configuration.known(lambda: usual_accelerators(settings, registry.names(interpreter)))
+        usual = await server.configuration.known(
+            lambda: usual_accelerators(settings, registry.usually_compared(interpreter))
+        )
         names = dict.fromkeys(request.accelerators or usual)
         alternatives = await server.configuration.known(
             lambda: [server.configuration.for_accelerator(path, name) for name in names]
