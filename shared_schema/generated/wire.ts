@@ -470,6 +470,28 @@ export interface CoreSpan {
 }
 
 /**
+ * What some ops of a run cost; views are free and do not count as ops.
+ *
+ * `bytes_read` and `bytes_written` are those of each op by itself, each operand once. `crossing_bytes` are those that
+ * have to cross the border of the memory however well ops are fused. `operations` are floating-point ones. `seconds`
+ * is the bound with perfect fusion, `limited_by` the roof that takes most of it, None where it is nothing, and `share`
+ * its part in the bounds of all ops of the run, from 0 to 1. `unfused_seconds` is the bound where each op goes from
+ * memory to memory. Of `uncounted` ops a size is a symbol: they count with the smallest that they can cost.
+ */
+export interface CostBound {
+  readonly ops: number;
+  readonly bytes_read: number;
+  readonly bytes_written: number;
+  readonly crossing_bytes: number;
+  readonly operations: number;
+  readonly seconds?: number | null;
+  readonly unfused_seconds?: number | null;
+  readonly limited_by?: Roof | null;
+  readonly share?: number | null;
+  readonly uncounted?: number;
+}
+
+/**
  * Operators that run on the host one after the other, and what crosses because of them in a run.
  *
  * `operators_on_device` counts the operations of the run that stay on the device.
@@ -2023,6 +2045,11 @@ export interface Restickified {
 }
 
 /**
+ * What keeps a kernel from being faster.
+ */
+export type Roof = "memory" | "compute" | "launch";
+
+/**
  * What became of a tensor's values on their way to the device and back.
  */
 export type RoundTrip = "same" | "rounded" | "changed" | "not-run";
@@ -2058,6 +2085,17 @@ export interface RunCaptured {
   readonly beside?: readonly Finding[];
   readonly basis?: Basis | null;
   readonly aside?: string;
+}
+
+/**
+ * A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
+ *
+ * The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
+ */
+export interface RunCost {
+  readonly accelerator: string;
+  readonly total: CostBound;
+  readonly by_roof: Readonly<Record<string, number>>;
 }
 
 /**

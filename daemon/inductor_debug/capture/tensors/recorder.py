@@ -24,6 +24,7 @@ from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.tensors.lifetimes import LifetimeWatch
 from inductor_debug.capture.tensors.metadata import TensorTable, size
 from inductor_debug.capture.tensors.schemas import OperatorInfo, operator_info, plain
+from inductor_debug.capture.tensors.tf32 import rounded_products
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorArgument, TensorMeta
 
 _PLAIN_TYPES = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor})
@@ -81,7 +82,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         watch = LifetimeWatch() if watched else None
         self.recording = Recording(
-            declarations=origins.declarations, lifetimes=None if watch is None else watch.lifetimes
+            declarations=origins.declarations,
+            lifetimes=None if watch is None else watch.lifetimes,
+            tf32=rounded_products(),
         )
         self.tensors = TensorTable(watch)
         if watch is not None:

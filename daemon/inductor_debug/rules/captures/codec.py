@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 import msgpack
 from inductor_debug_schema import Location, Position, Range
 
-from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, SymbolicSize, TensorArgument, TensorMeta
+from inductor_debug.rules.recording.ops import (
+    Frame,
+    Op,
+    Origin,
+    Product,
+    Recording,
+    SymbolicSize,
+    TensorArgument,
+    TensorMeta,
+)
 
 T = TypeVar("T", bound=Hashable)
 
@@ -67,7 +76,7 @@ def packed(recording: Recording) -> bytes:
         for value, origin in recording.origins.items()
     ]
     declarations = {name: stacks.number(stack) for name, stack in recording.declarations.items()}
-    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations)
+    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, sorted(recording.tf32))
     data: bytes = msgpack.packb(content, default=_extended, use_bin_type=True, unicode_errors="surrogatepass")
     return data
 
@@ -88,8 +97,9 @@ def unpacked(data: bytes) -> Recording:
 
 
 def _read(
-    frame_rows: list[Any], stack_rows: list[Any], meta_rows: list[Any], ops: list[Any], origins: list[Any], named: Any
-) -> Recording:
+    frame_rows: list[Any], stack_rows: list[Any], meta_rows: list[Any], ops: list[Any], origins: list[Any],
+    named: dict[str, int], tf32: list[str],
+) -> Recording:  # fmt: skip
     frames = [_frame(*row) for row in frame_rows]
     stacks = [tuple(frames[number] for number in row) for row in stack_rows]
     metas = [_meta(*row) for row in meta_rows]
@@ -97,6 +107,7 @@ def _read(
         ops=[_op(index, row, metas, stacks) for index, row in enumerate(ops)],
         origins={value: Origin(kind, name, stacks[stack], metas[meta]) for value, kind, name, stack, meta in origins},
         declarations={name: stacks[stack] for name, stack in named.items()},
+        tf32=frozenset(map(Product, tf32)),
     )
 
 

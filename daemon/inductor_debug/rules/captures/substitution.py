@@ -32,6 +32,7 @@ def substituted(recording: Recording, values: Mapping[str, int | str], bounds: B
             for value, origin in recording.origins.items()
         },
         declarations=recording.declarations,
+        tf32=recording.tf32,
     )
 
 

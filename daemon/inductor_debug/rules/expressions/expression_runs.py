@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from inductor_debug_schema import Location
 
+from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorMeta
 from inductor_debug.source.flow import Flow
 
@@ -20,12 +21,6 @@ MOST_VARIANTS = 4
 MOST_FRAMES = 64
 """Expressions of one stack that are followed, from the outermost on: user code may recurse."""
 
-_WITH_ASIDES = (
-    "aten._", "aten.native_", "aten.cudnn_", "aten.miopen_", "aten.adaptive_max_pool", "aten.max_pool",
-    "aten.fractional_max_pool", "aten.log_sigmoid_forward", "aten.nll_loss", "aten.multilabel_margin_loss",
-)  # fmt: skip
-"""Operators whose outputs after the first one are notes for the backward pass, which no function gives its caller."""
-_WITHOUT_ASIDES = ("aten._linalg_", "aten._foreach_", "aten._unique")
 _RECURRENT = ("rnn", "lstm", "gru")
 """Marks of the operators of modules that give a sequence and a state."""
 Metas = tuple[TensorMeta, ...]
@@ -153,7 +148,7 @@ def _last_of(steps: Sequence[_Step]) -> Op:
         if not op.is_view:
             return op
         if asides is None:
-            made = [other for other, _ in steps if len(other.outputs) > 1 and _has_asides(other)]
+            made = [other for other, _ in steps if len(other.outputs) > 1 and operators.has_notes(other.packet)]
             asides = {meta.value for other in made for meta in other.outputs[1:]}
         if not asides.intersection(meta.value for meta in op.inputs):
             return op
@@ -164,11 +159,7 @@ def _made_by(op: Op) -> Metas:
     """The tensors an op gave its caller; those of a backward pass go to nobody in the source."""
     if op.autograd_node:
         return ()
-    return op.outputs[:1] if _has_asides(op) else op.outputs
-
-
-def _has_asides(op: Op) -> bool:
-    return op.overload.startswith(_WITH_ASIDES) and not op.overload.startswith(_WITHOUT_ASIDES)
+    return op.outputs[:1] if operators.has_notes(op.packet) else op.outputs
 
 
 def _is_recurrent(step: _Step) -> bool:

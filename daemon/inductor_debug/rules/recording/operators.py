@@ -55,6 +55,11 @@ _LAID_OUT_ANEW = frozenset({
     "embedding_bag", "_embedding_bag", "index", "index_select", "gather", "take_along_dim", "convolution",
     "_convolution", "lift_fresh", "lift_fresh_copy", "im2col", "col2im", "unfold_copy", "one_hot", "topk", "sort",
 })  # fmt: skip
+_WITH_NOTES = (
+    "aten._", "aten.native_", "aten.cudnn_", "aten.miopen_", "aten.adaptive_max_pool", "aten.max_pool",
+    "aten.fractional_max_pool", "aten.log_sigmoid_forward", "aten.nll_loss", "aten.multilabel_margin_loss",
+)  # fmt: skip
+_WITHOUT_NOTES = ("aten._linalg_", "aten._foreach_", "aten._unique")
 _FACTORS = {
     "mm": (0, 1), "bmm": (0, 1), "matmul": (0, 1), "addmm": (1, 2), "baddbmm": (1, 2), "_scaled_mm": (0, 1),
 }  # fmt: skip
@@ -112,6 +117,24 @@ def factor_places(op: Op) -> tuple[int, int] | None:
     if places is None or len(op.inputs) <= places[1]:
         return None
     return places if all(len(op.inputs[place].shape) >= 2 for place in places) else None
+
+
+@lru_cache(maxsize=4096)
+def has_notes(packet: str) -> bool:
+    """Whether the operator's outputs after the first one are notes for the backward pass, which no caller gets."""
+    return packet.startswith(_WITH_NOTES) and not packet.startswith(_WITHOUT_NOTES)
+
+
+@lru_cache(maxsize=4096)
+def computes_product(packet: str) -> bool:
+    """Whether the operator is a product of matrices, attention or a convolution, forward or backward."""
+    return multiplies_matrices(packet) or convolves(packet)
+
+
+@lru_cache(maxsize=4096)
+def normalises_exponentials(packet: str) -> bool:
+    """Whether the operator is a softmax."""
+    return name(packet) in _SOFTMAX
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ that a later in-place op has changed. Nothing here holds a tensor.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Union
 
 from inductor_debug_schema import Location
@@ -142,6 +143,13 @@ class ModuleCall:
     last: int
 
 
+class Product(str, Enum):
+    """Kinds of products whose float32 operands torch may have rounded to TF32, each by a setting of its own."""
+
+    MATMUL = "matmul"
+    CONVOLUTION = "convolution"
+
+
 @dataclass(slots=True)
 class Lifetimes:
     """How many ops had run when a tensor or its memory went away, by number; what is not here outlived the run.
@@ -161,7 +169,7 @@ class Recording:
     `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
     frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
     `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
-    reads them.
+    reads them. `tf32` are the products that were allowed to round float32 operands to TF32.
     """
 
     ops: list[Op] = field(default_factory=list)
@@ -169,3 +177,4 @@ class Recording:
     declarations: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
     calls: list[ModuleCall] = field(default_factory=list, compare=False)
     lifetimes: Lifetimes | None = field(default=None, compare=False)
+    tf32: frozenset[Product] = frozenset()

@@ -1,0 +1,163 @@
+"""Seconds that a run takes at least on an accelerator, and what each op has to do with it: the roofline model.
+
+A kernel is no faster than its bytes at the memory's full bandwidth, nor than its operations at the full rate of their
+dtype (S. Williams, A. Waterman and D. Patterson, "Roofline: an insightful visual performance model for multicore
+architectures", Communications of the ACM 52(4), 2009), nor than an empty kernel, where the profile says how long one
+takes. Which bytes are certain is `crossing`'s affair. None of this is a prediction: real kernels reach neither roof.
+
+Products are kernels one after the other, so what they take at least adds up. The bytes of all other ops may be moved
+while a product computes, so they count only where all bytes together take longer than the products:
+
+    run >= max(sum over products of max(memory, compute, launch), all bytes / bandwidth)
+
+The bound of one op is its own part, of ops that are fused away it is nothing. Beside it stands what the op takes at
+least where nothing is fused and each op goes from memory to memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inductor_debug_schema import Roof
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.costing.crossing import CrossingBytes, crossing_of
+from inductor_debug.rules.costing.op_costs import OpCost, costs_of_ops
+from inductor_debug.rules.recording import operators
+from inductor_debug.rules.recording.liveness import Measure
+from inductor_debug.rules.recording.ops import Op, Product, Recording
+
+
+@dataclass(frozen=True, slots=True)
+class OpBound:
+    """One op. `seconds` is its bound and `roof` what sets it, `unfused_seconds` the bound where it runs by itself.
+
+    Without a known speed both are None; `roof` is None as well where the bound is nothing.
+    """
+
+    cost: OpCost
+    crossing: CrossingBytes
+    seconds: float | None = None
+    roof: Roof | None = None
+    unfused_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunBounds:
+    """A run. `seconds` is its bound, None where the profile does not say how fast the accelerator is.
+
+    `by_roof` says what takes those seconds, and adds up to them. `parts` are the bounds of all ops together, which may
+    be more than `seconds`, because some of the bytes may be moved while products compute.
+    """
+
+    ops: list[OpBound]
+    seconds: float | None = None
+    by_roof: dict[Roof, float] = field(default_factory=dict)
+    parts: float | None = None
+
+    @property
+    def moved_bytes(self) -> int:
+        """What crosses the border of the memory for certain."""
+        return sum(op.crossing.read + op.crossing.written for op in self.ops)
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations."""
+        return sum(op.cost.operations for op in self.ops)
+
+    @property
+    def uncounted(self) -> int:
+        """How many ops may cost more than is counted, because a size is a symbol."""
+        return sum(not op.cost.exact for op in self.ops)
+
+    @property
+    def limited_by(self) -> Roof | None:
+        """The roof that takes most of the time; None where the profile knows none."""
+        return max(self.by_roof, key=lambda roof: self.by_roof[roof], default=None)
+
+
+def bounds_of(recording: Recording, profile: Profile, measure: Measure) -> RunBounds:
+    """What a run takes at least on an accelerator.
+
+    Args:
+        recording: what ran.
+        profile: the accelerator.
+        measure: the bytes of storages there (`JudgedRun.measure`).
+    """
+    costs = costs_of_ops(recording, profile)
+    cache = profile.gpu.l2_bytes if profile.gpu is not None else None
+    crossings = crossing_of(recording, costs, measure, cache)
+    roofs = _Roofs(profile, recording)
+    if not roofs.known:
+        return RunBounds([OpBound(cost, crossing) for cost, crossing in zip(costs, crossings, strict=True)])
+    rows = zip(recording.ops, costs, crossings, strict=True)
+    return _run(recording.ops, [_op(roofs, *row) for row in rows], roofs)
+
+
+def _op(roofs: _Roofs, op: Op, cost: OpCost, crossing: CrossingBytes) -> OpBound:
+    unfused = roofs.kernel(cost.bytes_read + cost.bytes_written, op, cost)
+    certain = crossing.read + crossing.written
+    times = roofs.kernel(certain, op, cost) if operators.computes_product(op.packet) else roofs.memory(certain)
+    seconds, roof = _longest(times)
+    return OpBound(cost, crossing, seconds, roof, 0.0 if op.is_view else _longest(unfused)[0])
+
+
+def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
+    roof = max(times, key=lambda name: times[name], default=None)
+    seconds = times[roof] if roof is not None else 0.0
+    return seconds, roof if seconds else None
+
+
+def _run(ops: Sequence[Op], bounds: list[OpBound], roofs: _Roofs) -> RunBounds:
+    by_roof: dict[Roof, float] = {}
+    for op, bound in zip(ops, bounds, strict=True):
+        if operators.computes_product(op.packet) and bound.roof is not None:
+            by_roof[bound.roof] = by_roof.get(bound.roof, 0.0) + (bound.seconds or 0.0)
+    products = sum(by_roof.values())
+    moved = sum(bound.crossing.read + bound.crossing.written for bound in bounds)
+    for roof, seconds in roofs.memory(moved).items():
+        # What is moved beside the products, and takes longer than they do.
+        by_roof[roof] = by_roof.get(roof, 0.0) + max(seconds - products, 0.0)
+    parts = sum(bound.seconds or 0.0 for bound in bounds)
+    return RunBounds(bounds, sum(by_roof.values()), by_roof, parts)
+
+
+class _Roofs:
+    """What a kernel is held back by, in seconds; what the profile does not say holds nothing back."""
+
+    def __init__(self, profile: Profile, recording: Recording) -> None:
+        self._speed = profile.speed
+        self._launch = profile.gpu.launch_seconds if profile.gpu is not None else None
+        self._tf32 = recording.tf32
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is."""
+        speed = self._speed
+        return speed is not None and bool(
+            speed.bytes_per_second or speed.operations_per_second or speed.matrix_operations_per_second
+        )
+
+    def memory(self, amount: int) -> dict[Roof, float]:
+        """The roof of the memory alone."""
+        bandwidth = self._speed.bytes_per_second if self._speed is not None else None
+        return {} if bandwidth is None else {Roof.MEMORY: amount / bandwidth}
+
+    def kernel(self, amount: int, op: Op, cost: OpCost) -> dict[Roof, float]:
+        """All roofs of a kernel that moves so many bytes and computes one op."""
+        times = self.memory(amount)
+        rate = self._rate(op, cost)
+        if rate is not None:
+            times[Roof.COMPUTE] = cost.operations / rate
+        if self._launch is not None and (cost.read or cost.written):
+            times[Roof.LAUNCH] = self._launch
+        return times
+
+    def _rate(self, op: Op, cost: OpCost) -> float | None:
+        """The highest rate of all dtypes that the operands have: an op in a dtype of unknown rate takes no time."""
+        if self._speed is None or not cost.operations:
+            return None
+        rounded = (Product.CONVOLUTION if operators.convolves(op.packet) else Product.MATMUL) in self._tf32
+        rates = [self._speed.product_rate(dtype, tf32=rounded) for dtype in cost.dtypes]
+        return None if None in rates else max(rate for rate in rates if rate is not None)

@@ -1,0 +1,130 @@
+"""The bounds of ops added up: for each expression, line and module, and for the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from inductor_debug_schema import CostBound, Location, Roof, RunCost
+
+from inductor_debug.rules.costing.bounds import OpBound, RunBounds
+from inductor_debug.rules.recording.ops import Frame, Op, Recording
+
+Home = TypeVar("Home")
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Some ops; `seconds` by the roof that sets the bound of each."""
+
+    ops: int = 0
+    read: int = 0
+    written: int = 0
+    crossing: int = 0
+    operations: int = 0
+    uncounted: int = 0
+    unfused: float = 0.0
+    seconds: dict[Roof, float] = field(default_factory=dict)
+
+    def add(self, bound: OpBound) -> None:
+        cost, crossing = bound.cost, bound.crossing
+        self.ops += bool(cost.read or cost.written)
+        self.read += cost.bytes_read
+        self.written += cost.bytes_written
+        self.crossing += crossing.read + crossing.written
+        self.operations += cost.operations
+        self.uncounted += not cost.exact
+        self.unfused += bound.unfused_seconds or 0.0
+        if bound.roof is not None:
+            self.seconds[bound.roof] = self.seconds.get(bound.roof, 0.0) + (bound.seconds or 0.0)
+
+    def join(self, other: _Sum) -> None:
+        self.ops += other.ops
+        self.read += other.read
+        self.written += other.written
+        self.crossing += other.crossing
+        self.operations += other.operations
+        self.uncounted += other.uncounted
+        self.unfused += other.unfused
+        for roof, seconds in other.seconds.items():
+            self.seconds[roof] = self.seconds.get(roof, 0.0) + seconds
+
+    def told(self, run: RunBounds, seconds: dict[Roof, float] | None = None) -> CostBound:
+        """The sum as it is sent; `seconds` in place of those of the ops."""
+        known = run.seconds is not None
+        limits = self.seconds if seconds is None else seconds
+        total = sum(limits.values())
+        return CostBound(
+            ops=self.ops,
+            bytes_read=self.read,
+            bytes_written=self.written,
+            crossing_bytes=self.crossing,
+            operations=self.operations,
+            seconds=total if known else None,
+            unfused_seconds=self.unfused if known else None,
+            limited_by=max(limits, key=lambda roof: limits[roof]) if total else None,
+            share=sum(self.seconds.values()) / run.parts if run.parts else None,
+            uncounted=self.uncounted,
+        )
+
+
+def whole_run(run: RunBounds, accelerator: str) -> RunCost:
+    """The cost of all ops, in the seconds of the run."""
+    total = _Sum()
+    for bound in run.ops:
+        total.add(bound)
+    by_roof = {roof.value: seconds for roof, seconds in run.by_roof.items() if seconds}
+    return RunCost(accelerator, total.told(run, run.by_roof), by_roof)
+
+
+def by_expression(recording: Recording, run: RunBounds) -> dict[Location, CostBound]:
+    """By each expression of the user's under which ops ran, with all that it called."""
+    return _told(run, _spread(recording, run, lambda op: op.frames, _places))
+
+
+def by_line(recording: Recording, run: RunBounds) -> dict[tuple[str, int], CostBound]:
+    """By path and zero-based line of the innermost expression of the user's; ops of no expression are left out."""
+    return _told(run, _spread(recording, run, lambda op: op.frames, _line))
+
+
+def by_module(recording: Recording, run: RunBounds) -> dict[str, CostBound]:
+    """By the dotted path of each module, with all modules in it; "" is the target."""
+    return _told(run, _spread(recording, run, lambda op: op.module, _around))
+
+
+def _told(run: RunBounds, sums: dict[Key, _Sum]) -> dict[Key, CostBound]:
+    return {key: found.told(run) for key, found in sums.items()}
+
+
+def _spread(
+    recording: Recording,
+    run: RunBounds,
+    home_of: Callable[[Op], Home],
+    keys_of: Callable[[Home], Iterable[Key]],
+) -> dict[Key, _Sum]:
+    """Sums for each key that the home of an op has. Homes that are one object are looked at once: stacks are shared."""
+    homes: dict[int, tuple[Home, _Sum]] = {}
+    for op, bound in zip(recording.ops, run.ops, strict=True):
+        home = home_of(op)
+        homes.setdefault(id(home), (home, _Sum()))[1].add(bound)
+    found: dict[Key, _Sum] = {}
+    for home, part in homes.values():
+        for key in dict.fromkeys(keys_of(home)):
+            found.setdefault(key, _Sum()).join(part)
+    return found
+
+
+def _places(frames: tuple[Frame, ...]) -> Iterable[Location]:
+    return (frame.location for frame in frames if frame.in_project)
+
+
+def _line(frames: tuple[Frame, ...]) -> Iterable[tuple[str, int]]:
+    inner = next(iter(_places(frames)), None)
+    return [(inner.path, inner.range.start.line)] if inner is not None else []
+
+
+def _around(module: str) -> Iterable[str]:
+    parts = module.split(".") if module else []
+    return (".".join(parts[:length]) for length in range(len(parts) + 1))

@@ -1,0 +1,113 @@
+"""What operators cost at least on an H100, against calculations by hand: 3,352 GB/s, 989.4 TFLOPS in 16 bits.
+
+The figures of the card are those of its whitepaper; those of each operator are worked out in the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from capture_targets import build
+from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.stages.preview import run_preview
+from inductor_debug.rules.costing.bounds import bounds_of
+from inductor_debug.rules.costing.cost_sums import whole_run
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug_schema import CostBound, Roof
+
+pytestmark = pytest.mark.torch
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """An expression of a, b and c, whose shapes and dtypes are `tensors`, and what it comes to in microseconds."""
+
+    expression: str
+    tensors: tuple[str, ...]
+    read: int
+    written: int
+    operations: int
+    bound: float
+    roof: Roof
+
+
+BY_HAND = {
+    # 2 * 4096^3 operations; the three matrices of 32 MiB alone would take 30 µs
+    "mm": ByHand("a @ b", ("4096, 4096",) * 2, 64 * MIB, 32 * MIB, 2 * 4096**3, 138.9, Roof.COMPUTE),
+    # 32 * 2 * 128 * 64 * 128 operations would take 0.07 µs
+    "bmm": ByHand("torch.bmm(a, b)", ("32, 128, 64", "32, 64, 128"), MIB, MIB, 64 * MIB, 0.6256, Roof.MEMORY),
+    # 2 * 2048 * 1024 * 4096 operations; 4 + 8 MiB and the bias of 8 KiB are read, 16 MiB written
+    "addmm": ByHand(
+        "torch.addmm(c, a, b)", ("2048, 1024", "1024, 4096", "4096"), 12 * MIB + 8192, 16 * MIB, 1 << 34, 17.36,
+        Roof.COMPUTE,
+    ),
+    # 2 * 32 * 56 * 56 * 128 * 64 * 3 * 3 operations
+    "conv2d": ByHand(
+        "F.conv2d(a, b, padding=1)", ("32, 64, 56, 56", "128, 64, 3, 3"), 2 * (6_422_528 + 73_728), 2 * 12_845_056,
+        14_797_504_512, 14.96, Roof.COMPUTE,
+    ),
+    # 64 MiB read, 64 MiB written
+    "softmax": ByHand("torch.softmax(a, -1)", ("4096, 8192",), 64 * MIB, 64 * MIB, 0, 40.04, Roof.MEMORY),
+    # 16 MiB read and written, weight and bias of 2 KiB
+    "layer_norm": ByHand(
+        "F.layer_norm(a, (1024,), b, c)", ("8192, 1024", "1024", "1024"), 16 * MIB + 4096, 16 * MIB, 0, 10.01,
+        Roof.MEMORY,
+    ),
+    # 8,192 positions of 8 bytes and rows of 1,536; as these may all be one row, the bound is that of 64 KiB and 12 MiB
+    "embedding": ByHand(
+        "F.embedding(a, b)", ("8, 1024, dtype=torch.int64", "50257, 768"), 12 * MIB + 65_536, 12 * MIB, 0, 3.773,
+        Roof.MEMORY,
+    ),
+    # 2 * 2 * 64 * 1024 * 1024 * 64 operations; query, key, value and result of 8 MiB
+    "attention": ByHand(
+        "F.scaled_dot_product_attention(a, b, c)", ("4, 16, 1024, 64",) * 3, 24 * MIB, 8 * MIB, 1 << 34, 17.36,
+        Roof.COMPUTE,
+    ),
+    # 32 MiB twice read, once written
+    "add": ByHand("a + b", ("1 << 24",) * 2, 64 * MIB, 32 * MIB, 0, 30.03, Roof.MEMORY),
+    # 64 MiB read and written
+    "transpose": ByHand("a.t().contiguous()", ("8192, 4096",), 64 * MIB, 64 * MIB, 0, 40.04, Roof.MEMORY),
+}  # fmt: skip
+
+
+def total(tmp_path: Path, expression: str, *tensors: str, dtype: str = "bfloat16") -> CostBound:
+    inputs = ", ".join(
+        f"torch.zeros({sizes if 'dtype' in sizes else f'{sizes}, dtype=torch.{dtype}'})" for sizes in tensors
+    )
+    code = f"""
+        import torch.nn.functional as F
+
+        def model(a, b=None, c=None):
+            return {expression}
+
+        inputs = ({inputs},)
+        """
+    target, sources = build(tmp_path, code)
+    run = JudgedRun(run_preview(target, sources).recording, read_profile(load_document("h100")))
+    return whole_run(bounds_of(run.recording, run.profile, run.measure), "h100").total
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_operators_cost_what_they_cost_by_hand(tmp_path: Path, name: str) -> None:
+    known = BY_HAND[name]
+    cost = total(tmp_path, known.expression, *known.tensors)
+    assert (cost.bytes_read, cost.bytes_written, cost.operations) == (known.read, known.written, known.operations)
+    assert cost.seconds == pytest.approx(known.bound * 1e-6, rel=0.01)
+    assert cost.limited_by is known.roof
+
+
+def test_float32_products_are_rounded_to_tf32_where_the_user_allows_it(tmp_path: Path) -> None:
+    exact = total(tmp_path, "a @ b", "4096, 4096", "4096, 4096", dtype="float32")
+    assert exact.seconds == pytest.approx(2 * 4096**3 / 66.9e12, rel=0.01)
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("high")
+        rounded = total(tmp_path, "a @ b", "4096, 4096", "4096, 4096", dtype="float32")
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert rounded.seconds == pytest.approx(2 * 4096**3 / 494.7e12, rel=0.01)
