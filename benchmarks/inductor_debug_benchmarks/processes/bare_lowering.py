@@ -21,6 +21,7 @@ from inductor_debug_benchmarks.processes.bare_runs import Work, answer
 def bare_seconds(target: Any) -> float:
     """Seconds that `torch.compile` of a built target takes up to the code of its kernels, forward and backward."""
     import torch
+    from inductor_debug.capture.gpu_kernels.lowering_device import ThisProcessor
     from inductor_debug.capture.inductor.inductor_names import compile_with, nothing_built
     from inductor_debug.capture.tensors.fake_mode import without_modes
     from torch._inductor import config
@@ -31,7 +32,7 @@ def bare_seconds(target: Any) -> float:
         return lambda *_: ()
 
     def backend(graph_module: Any, _inputs: Any) -> Any:
-        compile_with(inner, graph_module)
+        compile_with(inner, graph_module, ThisProcessor())
         output = next(node for node in reversed(graph_module.graph.nodes) if node.op == "output")
         results = [node.meta["example_value"] for node in output.args[0]]
         return lambda *_: results
@@ -47,12 +48,13 @@ def bare_seconds(target: Any) -> float:
 
 def _generate(graph_module: Any, inputs: Sequence[Any], options: dict[str, Any]) -> None:
     """`GraphLowering` and its code generation, with nothing around them."""
+    from inductor_debug.capture.gpu_kernels.lowering_device import ThisProcessor
     from inductor_debug.capture.inductor.inductor_names import prepare
     from torch._inductor.debug import DebugContext
     from torch._inductor.graph import GraphLowering
     from torch._inductor.virtualized import V
 
-    fake_mode = prepare(graph_module, inputs, options)
+    fake_mode = prepare(graph_module, inputs, options, ThisProcessor())
     graph = GraphLowering(
         graph_module,
         example_inputs=inputs,

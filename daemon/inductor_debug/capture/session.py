@@ -43,7 +43,6 @@ from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_
 from inductor_debug.capture.graphs.graph_statistics import statistics_artifact
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
-from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.inference.finding_filter import (
     basis_of,
     fault,
@@ -63,9 +62,8 @@ from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stage_runners import HEAVY, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
-from inductor_debug.capture.stages.mock import run_mock
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.target_progress import TargetProgress, file_status
 from inductor_debug.capture.targets.building import BuildError
@@ -90,14 +88,6 @@ from inductor_debug.source.syntax_tree import tree_of
 
 Emit = Callable[[Event], None]
 
-_RUNNERS: dict[Stage, Callable[[BuiltTarget, SourceMap], StageOutcome]] = {
-    Stage.PREVIEW: run_preview,
-    Stage.MOCK: run_mock,
-    Stage.AOT: run_aot,
-    Stage.INDUCTOR: run_inductor,
-}
-_HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
-"""What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 _DIGEST_LENGTH = 16
 
 
@@ -197,7 +187,7 @@ class _Session:
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._builder.dependencies()
         seconds = time.perf_counter() - started
-        modules = [*preloadable(load.modules), *(_HEAVY[stage] for stage in self._request.stages if stage in _HEAVY)]
+        modules = [*preloadable(load.modules), *(HEAVY[stage] for stage in self._request.stages if stage in HEAVY)]
         self._emit(Loaded(found, dependencies, modules, seconds, notes))
         return load
 
@@ -216,7 +206,7 @@ class _Session:
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
-        runner = _RUNNERS.get(stage)
+        runner = runner_of(stage, self._profile)
         if stage is self._request.stages[0]:
             try:
                 item.target = self._builder.build(item.candidate, load)

@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from inductor_debug.capture.gpu_kernels.lowering_device import LoweringDevice
 from inductor_debug.capture.inductor.inductor_ir import IrBlock, IrStep, block_of, step_of
 from inductor_debug.capture.stages.aot_lowering import alone
 from inductor_debug.capture.tensors.fake_mode import without_modes
@@ -93,8 +94,8 @@ def _node_at(error: Exception) -> Node | None:
     return found
 
 
-def compile_with(inner: InnerCompiler, graph_module: GraphModule) -> None:
-    """Runs Inductor's own pipeline on a graph of Dynamo's; the graph may be changed.
+def compile_with(inner: InnerCompiler, graph_module: GraphModule, device: LoweringDevice) -> None:
+    """Runs Inductor's own pipeline on a graph of Dynamo's, for a device; the graph may be changed.
 
     Forward and backward both reach `inner`, without anything being run. What `inner` returns is given back to
     AOTAutograd, which only keeps it.
@@ -105,15 +106,17 @@ def compile_with(inner: InnerCompiler, graph_module: GraphModule) -> None:
     """
     try:
         from torch._inductor.compile_fx import compile_fx
+        from torch._inductor.decomposition import select_decomp_table
     except ImportError as error:
         raise InductorChangedError(f"torch {torch.__version__} has no Inductor that can be asked: {error}.") from error
     if "inner_compile" not in inspect.signature(compile_fx).parameters:
         raise InductorChangedError(f"The compile_fx of torch {torch.__version__} takes no inner compiler.")
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
     # The modes that the target runs under are not those of the trace.
-    with without_modes(), warnings.catch_warnings(), alone(examples):
+    with without_modes(), warnings.catch_warnings(), alone(examples), device.tracing():
         warnings.simplefilter("ignore")
-        compile_fx(graph_module, examples, inner_compile=inner)
+        table = dict(device.decompositions(select_decomp_table()))
+        compile_fx(graph_module, examples, inner_compile=inner, decompositions=table)
 
 
 @contextmanager
@@ -132,7 +135,9 @@ def nothing_built() -> Iterator[None]:
         yield
 
 
-def prepare(graph_module: GraphModule, example_inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+def prepare(
+    graph_module: GraphModule, example_inputs: Sequence[Any], options: dict[str, Any], device: LoweringDevice
+) -> Any:
     """Inductor's passes after AOTAutograd, on the graph itself; returns the fake mode of its values.
 
     Raises:
@@ -148,15 +153,19 @@ def prepare(graph_module: GraphModule, example_inputs: Sequence[Any], options: d
     record = getattr(names, "_recursive_record_original_output_strides", None)
     if record is not None:
         record(graph_module)
-    with V.set_fake_mode(fake_mode), _helper("get_cuda_device_context", graph_module):
+    with V.set_fake_mode(fake_mode), _helper("get_cuda_device_context", graph_module), device.passes():
         names._recursive_post_grad_passes(graph_module, is_inference=bool(options.get("is_inference")))
     return fake_mode
 
 
 def lower(
-    graph_module: GraphModule, example_inputs: Sequence[Any], options: dict[str, Any], fake_mode: Any
+    graph_module: GraphModule,
+    example_inputs: Sequence[Any],
+    options: dict[str, Any],
+    fake_mode: Any,
+    device: LoweringDevice,
 ) -> LoweredKernels:
-    """Lowers a prepared graph and generates its code.
+    """Lowers a prepared graph, as one of the device's, and generates its code.
 
     Raises:
         InductorChangedError: this torch has no `GraphLowering`.
@@ -170,7 +179,9 @@ def lower(
     except ImportError as error:
         raise InductorChangedError(f"torch {torch.__version__} has no GraphLowering: {error}.") from error
     listener = _Listener()
+    graph_module, example_inputs = device.moved(graph_module, example_inputs, fake_mode)
     with ExitStack() as stack:
+        stack.enter_context(device.lowering())
         stack.enter_context(V.set_debug_handler(listener))
         stack.enter_context(V.set_fake_mode(fake_mode))
         stack.enter_context(_helper("maybe_disable_comprehensive_padding", example_inputs))

@@ -2,9 +2,9 @@
 
 Asked for by name, because it takes seconds. It compiles the target as `torch.compile` does by default, on the target's
 own (mostly fake) tensors, and stops each graph where a compiler would be started: no kernel is built, measured or run,
-no cache is read. A model in eval mode is lowered for inference. Code around the graphs goes on with what they give
-eagerly. Rules are not judged again here; the one thing that this stage finds by itself is an operation that Inductor
-cannot lower.
+no cache is read. Where the chosen accelerator is a GPU, the graphs are lowered for it; it need not be there. A model in
+eval mode is lowered for inference. Code around the graphs goes on with what they give eagerly. Rules are not judged
+again here; the one thing that this stage finds by itself is an operation that Inductor cannot lower.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import capture_error, describe
+from inductor_debug.capture.gpu_kernels.absent_gpu import AbsentGpu
+from inductor_debug.capture.gpu_kernels.lowering_device import LoweringDevice, ThisProcessor
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_runner import GraphRunner
 from inductor_debug.capture.graphs.graph_tables import document_of, mark_names, op_name, table_of
@@ -58,17 +60,21 @@ from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.recording.ops import Recording
 
 _EMPTY_NOTE = "Graph {} computes nothing, so there is no kernel."
+_GPU_NOTE = (
+    "The kernels are those for {}, generated without it: what Inductor would decide by measuring there (templates for "
+    "products, padding of their sizes) is left as it is without measuring, and attention is never cuDNN's."
+)
 _NO_BACKWARD_NOTE = "Nothing in {} is differentiated, so there is no backward."
 
 
-def run_inductor(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
-    """Lowers every graph of `target` and tells which operation cannot be lowered.
+def run_inductor(target: BuiltTarget, sources: SourceMap, gpu: AbsentGpu | None = None) -> StageOutcome:
+    """Lowers every graph of `target` for a GPU, or for this machine's processor, and tells what cannot be lowered.
 
     The outcome's recording is empty. Its document has Dynamo's graphs, AOTAutograd's forward and backward, the
     post-grad graphs and the IR, the kernels and the listings.
     """
     run = DynamoRun(target, sources, Stage.INDUCTOR)
-    lowering = _Lowering(run)
+    lowering = _Lowering(run, gpu)
     snapshot = Snapshot(target)
     with nothing_built(), torch.no_grad() if inference_only(target) else nullcontext():
         error = run.execute(lowering)
@@ -109,6 +115,7 @@ class _Capture:
         arguments: list[GraphArgument],
         number: int,
         run: DynamoRun,
+        device: LoweringDevice,
     ) -> None:
         self.name = str(number)
         self.lowered: list[LoweredGraph] = []
@@ -116,14 +123,14 @@ class _Capture:
         self.notes: list[str] = []
         self.source, self.examples = graph_module, examples
         self.post_grad: list[PostGrad] = []
-        self._run, self._arguments = run, arguments
+        self._run, self._arguments, self._device = run, arguments, device
         mark_names(graph_module)
         self.fx = self._table(graph_module, self.name, GraphKind.FX, by_placeholder(graph_module, self._arguments))
 
     def compile(self, graph_module: GraphModule) -> None:
         """Has Inductor compile the graph; what fails is kept."""
         try:
-            compile_with(self._inner, graph_module)
+            compile_with(self._inner, graph_module, self._device)
         except Exception as error:
             self.failures.append(LoweringError(error))
 
@@ -154,7 +161,7 @@ class _Capture:
     ) -> None:
         trail = Trail(graph_module)
         results = names_of_results(graph_module)
-        fake_mode = prepare(graph_module, example_inputs, options)
+        fake_mode = prepare(graph_module, example_inputs, options, self._device)
         self.post_grad.append(PostGrad(graph_module, results))
         forward = before.post_grad if before else None
         table = self._table(graph_module, f"{aot.name}.post_grad", GraphKind.POST_GRAD, arguments, forward)
@@ -162,7 +169,7 @@ class _Capture:
         if not any(node.op.startswith("call_") for node in graph_module.graph.nodes):
             self.notes.append(_EMPTY_NOTE.format(aot.name))
             return
-        made = lower(graph_module, example_inputs, options, fake_mode)
+        made = lower(graph_module, example_inputs, options, fake_mode, self._device)
         self.lowered[-1] = replace(
             self.lowered[-1],
             wrapper=made.wrapper,
@@ -204,8 +211,10 @@ _never_run._boxed_call = True  # type: ignore[attr-defined]
 class _Lowering:
     """The runner of the stage: every graph goes through Inductor, and then runs as it is."""
 
-    def __init__(self, run: DynamoRun) -> None:
+    def __init__(self, run: DynamoRun, gpu: AbsentGpu | None) -> None:
         self.captures: list[_Capture] = []
+        self._gpu = gpu
+        self._device: LoweringDevice = gpu or ThisProcessor()
         self._run = run
         self._eager = GraphRunner(run.recorder, run.attribution, run.origins)
 
@@ -224,7 +233,7 @@ class _Lowering:
 
     def _lower(self, graph_module: GraphModule, examples: Sequence[Any]) -> None:
         arguments = next(known for captured, known in reversed(self._run.captured) if captured is graph_module)
-        capture = _Capture(graph_module, examples, arguments, len(self.captures), self._run)
+        capture = _Capture(graph_module, examples, arguments, len(self.captures), self._run, self._device)
         self.captures.append(capture)
         capture.compile(graph_module)
 
@@ -296,6 +305,8 @@ class _Lowering:
         if kinds == {GraphKind.FORWARD} and not any(capture.failures for capture in self.captures):
             target = self._run.target
             notes.append(EVAL_NOTE if inference_only(target) else _NO_BACKWARD_NOTE.format(target.name))
+        if self._gpu is not None and kinds:
+            notes.append(_GPU_NOTE.format(self._gpu.title))
         return findings, notes
 
     def _told(self, failure: LoweringError, capture: _Capture) -> Finding | str:

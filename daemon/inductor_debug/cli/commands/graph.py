@@ -35,6 +35,7 @@ examples:
   inductor-debug graph model.py                          the graphs that Dynamo captures, under the lines they come from
   inductor-debug graph model.py::Net --stage aot         forward and backward
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
+  inductor-debug graph model.py --stage inductor --accelerator h100      Triton kernels for a GPU that need not be there
   inductor-debug graph model.py --stage inductor --accelerator spyre     and what each kernel asks of its memory
   inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
   inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg

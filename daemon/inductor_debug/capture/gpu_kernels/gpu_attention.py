@@ -1,0 +1,166 @@
+"""Scaled dot product attention as torch computes it on a GPU, where a model is traced on the CPU.
+
+The CPU has one fused kernel, of its own, and writes attention out where that does not fit (dropout, masks that are
+trained). A GPU has others, and which one runs decides what the kernels around it are. The rules are those of torch's
+`sdp_utils` (2.11 to 2.13), in its order of preference: flash attention, memory-efficient attention, products and
+softmax. cuDNN's attention, which recent builds prefer on Hopper and Blackwell, is never chosen: whether it runs
+depends on the cuDNN at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._C import DispatchKey
+from torch.nn import functional
+
+_HALF = (torch.float16, torch.bfloat16)
+_FLASH_SINCE, _BFLOAT16_SINCE, _TF32_SINCE = (8, 0), (8, 0), (8, 0)
+_MOST_FLASH_HEAD, _FLASH_HEAD_MULTIPLE = 256, 8
+_EFFICIENT_MASK_MULTIPLE = 16
+
+
+class AttentionKernel(Enum):
+    """Who computes attention on a GPU."""
+
+    FLASH = "flash"
+    EFFICIENT = "efficient"
+    WRITTEN_OUT = "written out"
+
+
+def attention_kernel(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    *,
+    causal: bool,
+    grouped: bool,
+    capability: tuple[int, int],
+) -> AttentionKernel:
+    """Which kernel computes it on a GPU of NVIDIA's with this compute capability.
+
+    Args:
+        query: of shape (batch, heads, length, size of a head).
+        key: likewise.
+        value: likewise.
+        mask: what is added to the scores or says which count.
+        causal: no element sees a later one.
+        grouped: several heads of the query may share a head of key and value.
+        capability: (9, 0) of an H100.
+    """
+    same = query.dtype == key.dtype == value.dtype
+    shapes = query.dim() == key.dim() == value.dim() == 4
+    if not same or not shapes or not all(each.stride(-1) == 1 for each in (query, key, value)):
+        return AttentionKernel.WRITTEN_OUT
+    head = query.size(-1)
+    square = not causal or query.size(-2) == key.size(-2)
+    flash = (
+        capability >= _FLASH_SINCE
+        and query.dtype in _HALF
+        and mask is None
+        and square
+        and head == key.size(-1) == value.size(-1) <= _MOST_FLASH_HEAD
+    )
+    if flash:
+        return AttentionKernel.FLASH
+    heads = not grouped or query.size(1) == key.size(1) == value.size(1)
+    multiple = 8 if query.dtype in _HALF else 4 if capability >= _TF32_SINCE else 1
+    efficient = (
+        heads
+        and query.dtype in (torch.float32, *_HALF)
+        and (query.dtype is not torch.bfloat16 or capability >= _BFLOAT16_SINCE)
+        and head % multiple == 0
+        and value.size(-1) % multiple == 0
+        and (mask is None or not causal)
+    )
+    return AttentionKernel.EFFICIENT if efficient else AttentionKernel.WRITTEN_OUT
+
+
+@contextmanager
+def attention_of(capability: tuple[int, int]) -> Iterator[None]:
+    """Graphs that are traced meanwhile have the attention of a GPU with this compute capability."""
+    operator = torch.ops.aten.scaled_dot_product_attention.default
+    key = DispatchKey.CompositeImplicitAutograd
+    kernels: dict[Any, Any] = operator.py_kernels
+    before = kernels.get(key)
+
+    def attention(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        *,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Tensor:
+        grouped = enable_gqa
+        kernel = attention_kernel(
+            query, key, value, attn_mask, causal=is_causal, grouped=grouped, capability=capability
+        )
+        if kernel is AttentionKernel.FLASH:
+            return _flash(query, key, value, dropout_p, is_causal, scale)
+        if kernel is AttentionKernel.EFFICIENT:
+            return _efficient(query, key, value, attn_mask, dropout_p, is_causal, scale)
+        written_out = torch.ops.aten._scaled_dot_product_attention_math.default
+        result: Tensor = written_out(
+            query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale, enable_gqa=grouped
+        )[0]
+        return result
+
+    kernels[key] = attention
+    operator._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        del kernels[key]
+        if before is not None:
+            kernels[key] = before
+        operator._dispatch_cache.clear()
+
+
+def _flash(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Tensor:
+    """Heads are padded to a multiple of eight elements, and what is too much of the result is cut off."""
+    size = query.size(-1)
+    if size % _FLASH_HEAD_MULTIPLE:
+        missing = _FLASH_HEAD_MULTIPLE - size % _FLASH_HEAD_MULTIPLE
+        query, key, value = (functional.pad(each, (0, missing)) for each in (query, key, value))
+    factor = scale if scale is not None else 1 / math.sqrt(size)
+    operator = torch.ops.aten._scaled_dot_product_flash_attention.default
+    result: Tensor = operator(query, key, value, dropout, causal, False, scale=factor)[0]
+    return result if result.size(-1) == size else result[..., :size]
+
+
+def _efficient(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    causal: bool,
+    scale: float | None,
+) -> Tensor:
+    """Memory-efficient attention, whose mask is a bias with rows at aligned addresses."""
+    trained = torch.is_grad_enabled() and any(each.requires_grad for each in (query, key, value))
+    bias = None if mask is None else _bias(mask, query, key)
+    operator = torch.ops.aten._scaled_dot_product_efficient_attention.default
+    result: Tensor = operator(query, key, value, bias, trained, dropout, causal, scale=scale)[0]
+    return result
+
+
+def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    if mask.dtype is torch.bool:
+        mask = torch.where(mask, 0.0, -math.inf).to(query.dtype)
+    last = mask.size(-1)
+    if last % _EFFICIENT_MASK_MULTIPLE:
+        missing = _EFFICIENT_MASK_MULTIPLE - last % _EFFICIENT_MASK_MULTIPLE
+        mask = functional.pad(mask, (0, missing))[..., :last]
+    return mask.expand(query.size(0), query.size(1), query.size(2), key.size(2))

@@ -1,0 +1,30 @@
+"""Who runs which stage: the one place that knows all of them. Runs none by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from inductor_debug_schema import Stage
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of
+from inductor_debug.capture.inductor.inductor_stage import run_inductor
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stages.mock import run_mock
+from inductor_debug.capture.stages.preview import run_preview
+
+StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
+_RUNNERS: dict[Stage, StageRunner] = {Stage.PREVIEW: run_preview, Stage.MOCK: run_mock, Stage.AOT: run_aot}
+HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
+"""What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
+
+
+def runner_of(stage: Stage, profile: Profile) -> StageRunner | None:
+    """What runs a stage where a profile is chosen; None where nothing does."""
+    if stage is Stage.INDUCTOR:
+        return partial(run_inductor, gpu=absent_gpu_of(profile))
+    return _RUNNERS.get(stage)
