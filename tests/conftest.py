@@ -7,7 +7,6 @@ Tests fork children as the fork server does. A child of a process that has used 
 """
 
 import contextlib
-import gc
 import os
 import sys
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 import quarantine
 import zygote
 from hypothesis import HealthCheck, settings
+from zygote import sharing
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Errors of strict backends would wait for processes that import torch; tests of that ask for it.
@@ -46,6 +46,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Takes what is loaded out of the collector's sight: a collection in a forked child then copies no page of it."""
-    gc.collect()
-    gc.freeze()
+    """A collection in a forked child copies no page of what is loaded, and its fork is cheap."""
+    sharing.settle()

@@ -1,9 +1,9 @@
 """A zygote: a process that has loaded what starts slowly, and forks what tests need at once.
 
-One of them has imported torch and warmed up, which costs five seconds of processor time. It becomes fork servers, where
-a test is about what workers answer and not about how their server starts (`bootstrap.py` runs in place of the worker's:
-the same code from `fork_server.main` on), and the test processes of xdist. The other has no torch and becomes the
-command line and its servers. Each forked process gets its caller's environment, folder and descriptors.
+One of them has imported torch and Inductor and warmed up, which costs six seconds of processor time. It becomes fork
+servers, where a test is about what workers answer and not about how their server starts (`bootstrap.py` runs in place
+of the worker's: the same code from `fork_server.main` on), and the test processes of xdist. The other has no torch and
+becomes the command line and its servers. Each forked process gets its caller's environment, folder and descriptors.
 Folders that the caller's PYTHONPATH has before the zygote's come first, where nothing that is loaded would be found in
 them. What else was settled when the zygote started and cannot be made up for (what libraries read when they are loaded)
 must be the caller's, or the answer is no and the caller starts as users' processes do. The interpreter is the caller's:
@@ -13,7 +13,6 @@ there is a zygote for each.
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import importlib.util
 import json
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from inductor_debug.system import processes
+from sharing import settle
 
 SIZE = struct.Struct("!I")
 STATUS = struct.Struct("!i")
@@ -102,6 +102,7 @@ class WithTorch:
         bootstrap.make_packages_importable(self._configuration)
         job = importlib.import_module("inductor_debug.worker.job")
         self._greeting = job.resolve(self._configuration["warm_up"])()
+        _load_inductor()
         importlib.import_module(self._configuration["role"])
         tempfile.tempdir = None
 
@@ -121,6 +122,15 @@ class WithTorch:
             vars(sys.modules["__main__"])["greeting"] = lambda: self._greeting  # in place of another warm-up
             configuration = {**request["configuration"], "control": descriptors[0], "warm_up": "__main__:greeting"}
             importlib.import_module(configuration["role"]).main(configuration)
+
+
+def _load_inductor() -> None:
+    """What the first job that asks for kernels waits a second for, in every process."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("tqdm").tqdm.monitor_interval = 0  # a thread of its own, that no forked process has
+    warm_up = importlib.import_module("inductor_debug.worker.warm_up")
+    stages = importlib.import_module("inductor_debug_schema").Stage
+    warm_up.analyze_and_forget(warm_up.SMALL, [stages.INDUCTOR])
 
 
 def without_place(configuration: dict[str, Any]) -> dict[str, Any]:
@@ -223,8 +233,7 @@ class Zygote:
     def _serves(self, request: Request) -> bool:
         if not self._loaded:
             self._warm.load()
-            gc.collect()
-            gc.freeze()
+            settle()
             self._loaded = True
         here = settled(dict(os.environ))
         by_warm_up = {name: value for name, value in here.items() if name not in self._told}

@@ -17,7 +17,7 @@ import platform
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,10 @@ from inductor_debug_schema import Event, JobRequest, Stage
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.worker.bootstrap import fail
 
-_BROAD = Path(__file__).with_name("rehearsal_broad.py")
-_SMALL = Path(__file__).with_name("rehearsal_small.py")
+BROAD = Path(__file__).with_name("rehearsal_broad.py")
+"""A model that goes through what most models go through."""
+SMALL = Path(__file__).with_name("rehearsal_small.py")
+"""A model that is analysed in no time."""
 _PROFILE = {"name": "rehearsal", "dtypes": {"supported": ["float32", "int64", "bool"]}}
 
 _MALLOPT = {-1: 256 << 20, -2: 16 << 20, -3: 128 << 20}
@@ -54,8 +56,8 @@ def warm_up() -> dict[str, Any]:
     importlib.import_module("inductor_debug.capture.session")
     importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
     importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
-    for model in (_BROAD, _SMALL):
-        _analyze(model, lambda _event: None)
+    for model in (BROAD, SMALL):
+        analyze_and_forget(model, (Stage.PREVIEW, Stage.MOCK))
     return {"python": platform.python_version(), "torch": str(torch.__version__)}
 
 
@@ -84,11 +86,13 @@ def rehearse(job_arrived: Callable[[], bool]) -> None:
             raise _JobArrivedError
 
     with contextlib.suppress(_JobArrivedError):
-        _analyze(_SMALL, look_up)
+        analyze_and_forget(SMALL, (Stage.PREVIEW, Stage.MOCK), look_up)
 
 
-def _analyze(model: Path, emit: Callable[[Event], None]) -> None:
-    """Analyses a model and forgets it.
+def analyze_and_forget(
+    model: Path, stages: Sequence[Stage], emit: Callable[[Event], None] = lambda _event: None
+) -> None:
+    """Analyses a model and leaves nothing behind but what torch keeps for the next analysis.
 
     A failure is told in the log and is no reason not to serve: the first job is then slower, or fails for itself.
     """
@@ -99,7 +103,7 @@ def _analyze(model: Path, emit: Callable[[Event], None]) -> None:
         path=str(model),
         text=model.read_text(encoding="utf-8"),
         project_root=str(model.parent),
-        stages=[Stage.PREVIEW, Stage.MOCK],
+        stages=list(stages),
         profile=_PROFILE,
     )
     with _process_left_as_found(model):
