@@ -57,6 +57,7 @@ def excerpt(text: str, location: Location) -> str:
         ("int(torch.arange(12).reshape(3, 4).sum())", BuildMode.FAKE_WITH_REAL_CONSTANTS),
         ("torch.arange(4).numpy()", BuildMode.REAL),
         ("torch.zeros(200, 200).sum().item()", BuildMode.REAL),
+        ("torch.zeros(4)[torch.zeros(4).byte()]", BuildMode.FAKE_WITH_REAL_CONSTANTS),
     ],
 )
 def test_the_ladder_is_left_at_the_first_rung_that_carries(statement: str, mode: BuildMode) -> None:

@@ -10,6 +10,7 @@ import pytest
 from forked import Job, analyze
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles
 from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug_schema import Stage
 
 pytestmark = pytest.mark.torch
@@ -78,6 +79,30 @@ def test_what_does_not_say_everything_is_not_taken(tmp_path: Path, values: dict[
     write(tmp_path, conf__a_dot_json=json.dumps(values))
     demand = Demand(fields={"width": Demand(), "depth": Demand(), "head": Demand(fields={"classes": Demand()})})
     assert ConfigurationFiles(str(tmp_path / "model.py"), str(tmp_path)).fitting(demand) is None
+
+
+SCRIPT = """
+import argparse
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--width", type=int, default=40)
+    parser.add_argument("--depth", type=int, default=None)
+    parser.add_argument("--head", default="small")
+    Net(parser.parse_args())
+"""
+
+
+def test_options_of_the_nearest_script_that_has_most_of_them_are_given_and_named(tmp_path: Path) -> None:
+    few = SCRIPT.replace("--head", "--other").replace("40", "7")
+    write(tmp_path, a__train_dot_py=SCRIPT.replace("40", "8"), train_dot_py=SCRIPT, test_dot_py=few)
+    demand = Demand(fields={"width": Demand(), "depth": Demand(), "head": Demand()})
+    found = options_for(demand, str(tmp_path / "model.py"), str(tmp_path))
+    assert found is not None
+    assert (found.shown, found.values) == ("the options of train.py", {"width": 40, "head": "small"})
+    nearest = options_for(demand, str(tmp_path / "a" / "model.py"), str(tmp_path))
+    assert nearest is not None
+    assert nearest.shown == "the options of a/train.py"
+    assert options_for(Demand(fields={"width": Demand(), "x": Demand()}), str(tmp_path / "a.py"), str(tmp_path)) is None
 
 
 def test_yaml_makes_no_objects(tmp_path: Path) -> None:

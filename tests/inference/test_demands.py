@@ -296,6 +296,15 @@ ASKED = {
     "what a function of the file asks of it": ("other(given)", "[64, 64, 64]"),
     "a collection where something is looked for in it": ("2 ** 3 in given", "[64, 64, 64]"),
     "one number where it is counted with, whatever its name": ("3 * given", "64"),
+    "a number that can be divided as it is": ("nn.Linear(given // 48, given // 5)", "240"),
+    "a share where it is how much is dropped": ("nn.Dropout(given)", "0.1"),
+    "nothing where parts are made of it if there is any": ("nn.Linear(2, 2) if not given else given(2, 2)", "None"),
+    "a layer with the attributes that are read": (
+        "self.layer = given; self.layer(given.bias.data)",
+        "torch.nn.Linear(64, 64)",
+    ),
+    "an object with the method that is called": ("given.logarithm(3)", "Prior(mean=64)"),
+    "a tuple where nothing else is allowed": ("Strict(given)", "(64, 64, 64)"),
     "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
 
@@ -337,6 +346,8 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     code, wanted = ASKED[what]
     name = {"[32, 64, 128]": "sizes", "64": "channels"}.get(wanted, "given")
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
+    other += "class Prior:\n    def __init__(self, mean): ...\n    def logarithm(self, x): ...\n"
+    other += "class Strict(nn.Module):\n    def __init__(self, sizes: int | tuple[int, ...]):\n        len(sizes)\n"
     other += "def other(pair):\n    return pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"
@@ -367,6 +378,7 @@ DEFAULTS = {
     "BatchNorm=None; BatchNorm(4)": "torch.nn.BatchNorm2d",
     "table=None; table.shape[0]": "torch.zeros(64, 64)",
     "table=[]; table.size(0)": "torch.zeros(64, 64)",
+    "cfg=None; nn.Linear(cfg.heads, cfg.depth)": "__import__('types').SimpleNamespace(heads=4, depth=2)",
     "norm=None; norm(4) if norm is not None else nn.Identity()": "",
     "norm=None; (norm or nn.LayerNorm)(4)": "",
     "norm=nn.LayerNorm; norm(4)": "",

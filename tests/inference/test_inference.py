@@ -88,6 +88,35 @@ CLASSES = {
             def forward(self, x):
                 return self.fc(torch.flatten(torch.max_pool2d(self.conv(x), 2), 1))
     """,
+    "x f32[batch, 3, 256, 384]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                halves = (layer for _ in range(5) for layer in (nn.Conv2d(3, 3, 3, padding=1), nn.MaxPool2d(2)))
+                self.body, self.pool, self.fc = nn.Sequential(*halves), nn.AvgPool2d(7), nn.Linear(3, 10)
+            def forward(self, x):
+                return self.fc(torch.flatten(self.pool(self.body(x)), 1))
+    """,
+    "x f32[batch, length, 7], mark f32[batch, length, 4], target f32[batch, seq, 7]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.values, self.marks = nn.Conv1d(7, 8, 1), nn.Linear(4, 8)
+            def forward(self, x, mark, target):
+                whole = torch.cat([x, torch.zeros(target.shape[0], 8, target.shape[2])], 1)
+                embedded = self.values(x.transpose(1, 2)).transpose(1, 2) + self.marks(mark)
+                return embedded.sum(1) + self.values(whole.transpose(1, 2)).sum(2)
+    """,
+    "x f32[batch, 32]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.register = nn.Linear(32, 8), torch.zeros(8, 8)
+            def forward(self, x):
+                if self.layer(x).sum().item() > 1e9:
+                    return x
+                return self.layer(x) + self.register[self.register.byte()].sum()
+    """,
 }
 
 

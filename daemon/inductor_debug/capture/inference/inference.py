@@ -297,7 +297,7 @@ class Inference:
                 continue
             searched, taken = searched + 1, way
             built = time.perf_counter()
-            found = self._search(trials, way)
+            found = self._search(trials, way, start=self._around.reached.get((self.name, number)))
             if isinstance(found, NotFound):
                 found, trials, taken = self._reconciled(found, trials, way)
             answer = self._answer_of(found, number, taken, trials, blamed)
@@ -308,6 +308,8 @@ class Inference:
             assert isinstance(found, NotFound)
             reason = _reason(found, taken)
             if found.error is not None and is_limitation(found.error):
+                if found.best is not None:
+                    self._around.reached[self.name, number] = found.best.guess
                 raise reason from found.error
             failure, lasting = reason, lasting and found.lasting
         failure = failure or NotInferableError("there is no way to build it")

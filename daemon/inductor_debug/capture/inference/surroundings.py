@@ -18,6 +18,7 @@ from inductor_debug.capture.inference.judging.blame import KnownNames
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import Place
 from inductor_debug.capture.inference.search.dynamic_dims import Found
+from inductor_debug.capture.inference.specs.specs import Guess
 
 
 @dataclass
@@ -62,6 +63,8 @@ class Surroundings:
     answers: dict[str, InferredCall] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds that went into inferring for each target, on earlier rungs as well."""
+    reached: dict[tuple[str, int], Guess] = field(default_factory=dict)
+    """How far a search came for a target, built in the way of that number, before this rung carried no further."""
     stuck: set[str] = field(default_factory=set)
     """Where earlier searches in this file got no further."""
     retry: bool = False

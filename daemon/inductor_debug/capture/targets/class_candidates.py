@@ -16,6 +16,7 @@ from inductor_debug_schema import InferenceHint
 
 from inductor_debug.capture.inference.classes import candidates, outline
 from inductor_debug.capture.inference.inference import Inference
+from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.runtime.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin, Recipe, as_call
@@ -28,8 +29,8 @@ from inductor_debug.capture.targets.object_kinds import identity_of
 class Inferring:
     """What inference needs of a job, and what it remembers.
 
-    `answers` and `spent` are kept from one rung of the ladder to the next, `hints` from one job to the next; `retry`
-    asks for another search where earlier jobs found nothing.
+    `answers`, `spent` and `reached` are kept from one rung of the ladder to the next, `hints` from one job to the next;
+    `retry` asks for another search where earlier jobs found nothing.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Inferring:
     project_root: str
     answers: dict[str, InferredCall] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
+    reached: dict[tuple[str, int], Guess] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     retry: bool = False
     since: float = field(default_factory=time.time)
@@ -74,6 +76,7 @@ class InferredCandidates:
             text=inferring.text,
             answers=inferring.answers,
             spent=inferring.spent,
+            reached=inferring.reached,
             retry=inferring.retry,
             since=inferring.since,
             hints=inferring.hints,

@@ -17,23 +17,27 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from inductor_debug.capture.running.target import BuildMode
+from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError
 from inductor_debug.capture.weightless.invented_values import Inventor
 from inductor_debug.capture.weightless.mode import WeightlessMode
 
 SMALL_CONSTANT = 16384
 """Elements up to which `FAKE_WITH_REAL_CONSTANTS` keeps a constant's values."""
 
-_LIMITATIONS = tuple(
-    kind
-    for name in (
-        "DataDependentOutputException",
-        "DynamicOutputShapeException",
-        "UnsupportedFakeTensorException",
-        "UnsupportedOperatorException",
-        "UnsupportedMutationAliasingException",
-        "MetadataMismatchError",
-    )
-    if isinstance(kind := getattr(fake_tensor, name, None), type)
+_LIMITATIONS = (
+    RefusedWithoutValuesError,
+    *(
+        kind
+        for name in (
+            "DataDependentOutputException",
+            "DynamicOutputShapeException",
+            "UnsupportedFakeTensorException",
+            "UnsupportedOperatorException",
+            "UnsupportedMutationAliasingException",
+            "MetadataMismatchError",
+        )
+        if isinstance(kind := getattr(fake_tensor, name, None), type)
+    ),
 )
 _LIMITATION_WORDS = re.compile(
     r"tensor subclass|UntypedStorage|set the storage of a tensor on device|"

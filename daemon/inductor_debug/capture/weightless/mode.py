@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._mode_utils import no_dispatch
 
 from inductor_debug.capture.weightless.dimension_checks import check_dimensions
+from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError, is_taken_with_values
 from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT, grouped_product
 from inductor_debug.capture.weightless.invented_values import MOST_ELEMENTS, Inventor
 
@@ -66,14 +67,27 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
             if made is not None:
                 return made
         if not self._most_constant:
-            return super().__torch_dispatch__(func, types, args, kwargs)
+            return self._without_values(func, types, args, kwargs)
         with _constant_limit(self._most_constant):
             if self.inventor is not None:
                 args = self._by_positions(func, args)
-            out = super().__torch_dispatch__(func, types, args, kwargs)
+            out = self._without_values(func, types, args, kwargs)
             if func.overloadpacket in _FACTORIES:
                 return self._made_of_numbers(func, args, kwargs, out)
             return out if self.inventor is None else self._with_values(self.inventor, func, args, kwargs, out)
+
+    def _without_values(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """What torch's own mode gives.
+
+        Raises:
+            RefusedWithoutValuesError: it refuses what real tensors of the same sizes would not be refused for.
+        """
+        try:
+            return super().__torch_dispatch__(func, types, args, kwargs)
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            if type(error).__module__ != fake_tensor.__name__ and is_taken_with_values(func, args, kwargs):
+                raise RefusedWithoutValuesError(str(error)) from error
+            raise
 
     def _made_of_numbers(self, func: Any, args: Any, kwargs: Any, out: Any) -> Any:
         if not isinstance(out, FakeTensor) or out.device.type != "cpu" or not 0 < out.numel() <= self._most_constant:

@@ -83,11 +83,13 @@ def _resolved(annotation: Any, namespace: Mapping[str, Any]) -> Any:
 
 
 def _first(annotation: Any, namespace: Mapping[str, Any]) -> Any:
-    """Without `Optional`, `Union` and `Annotated`."""
+    """Without `Optional`, `Union` and `Annotated`, and the bound of a type variable."""
     while True:
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is typing.Annotated:
             annotation = arguments[0]
+        elif isinstance(annotation, typing.TypeVar):
+            annotation = annotation.__bound__
         elif origin in (typing.Union, types.UnionType):
             annotation = next((item for item in arguments if item is not type(None)), None)
         else:

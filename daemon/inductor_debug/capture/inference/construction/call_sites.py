@@ -12,7 +12,6 @@ import collections
 import functools
 import itertools
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ from typing import Any
 
 from inductor_debug.capture.inference.construction.composition import main_configuration
 from inductor_debug.capture.inference.construction.configuration_files import parsed
+from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
 from inductor_debug.capture.inference.values.command_line_options import options_of
-from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
+from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
 from inductor_debug.capture.inference.values.plain_values import Names
 from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable, UnknownError, is_same
-from inductor_debug.capture.runtime import foreign
 
 Call = tuple[list[Any], dict[str, Any]]
 """Positional and keyword arguments; what is not plain is `UnknownError`."""
@@ -38,8 +37,6 @@ _FURTHEST = 4
 _SECONDS = 1.0
 _SECONDS_IN_PROJECT = 0.15
 _MOST_FILES = 400
-_LARGEST = 400_000
-_FOREIGN = frozenset(("site-packages", "node_modules", "__pycache__", "venv", "env", "build", "dist"))
 
 
 @dataclass(frozen=True)
@@ -207,22 +204,19 @@ def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
     """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load."""
     deadline = time.process_time() + _SECONDS_IN_PROJECT
     marker = f"{name}("
-    for number, file in enumerate(_files(root)):
+    for number, file in enumerate(files_of(root)):
         if number >= _MOST_FILES or time.process_time() > deadline:
             return
+        text = text_of_file(file) if file != path else ""
         try:
-            if file == path or os.path.getsize(file) > _LARGEST:
-                continue
-            with open(file, encoding="utf-8", errors="replace") as stream:
-                text = stream.read()
             if marker in text:
                 tree = ast.parse(text)
                 if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
                     continue  # it has something of its own that is called so
                 if any(other != path and _defines(other, name) for other in _imported_from(tree, name, file, root)):
                     continue  # it calls another file's
-                yield from CallSites(tree, {**_names_of(tree), "__file__": file}).of(name)
-        except (OSError, SyntaxError, ValueError, RecursionError):
+                yield from CallSites(tree, {**names_of(tree), "__file__": file}).of(name)
+        except (SyntaxError, ValueError, RecursionError):
             continue
 
 
@@ -240,33 +234,4 @@ def _imported_from(tree: ast.Module, name: str, file: str, root: str) -> Iterato
 
 
 def _defines(file: str, name: str) -> bool:
-    with open(file, encoding="utf-8", errors="replace") as stream:
-        return f"class {name}(" in stream.read(_LARGEST)
-
-
-def _files(root: str) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(item for item in folders if not item.startswith(".") and item not in _FOREIGN)
-        for file in sorted(files):
-            if file.endswith(".py"):
-                yield os.path.join(folder, file)
-
-
-def _names_of(tree: ast.Module) -> Names:
-    """The plain constants and the functions of a file that is not executed, and what it imports that is imported."""
-    found: Names = {}
-    follower = Follower(found, {})
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = FollowedFunction(node)
-        elif isinstance(node, ast.Import):
-            known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
-            found.update({name: module for name, module in known.items() if module is not None and "." not in name})
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = foreign.namespace(sys.modules.get(node.module or ""))
-            found.update({item.asname or item.name: names[item.name] for item in node.names if item.name in names})
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            value = follower.or_unknown(node.value, {})
-            if value is not UnknownError:
-                found[node.targets[0].id] = value
-    return found
+    return f"class {name}(" in text_of_file(file)

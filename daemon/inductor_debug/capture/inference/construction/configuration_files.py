@@ -32,18 +32,22 @@ _REFERENCE = "${"
 
 @dataclass(frozen=True)
 class WrittenConfiguration:
-    """A table of a file: where it stands, relative to the project's root, and what it says."""
+    """What a file says of a configuration: its path, what users are told that it is, and its values."""
 
     path: str
     shown: str
     values: Mapping[str, Any]
+
+    def covered(self, demand: Demand) -> int:
+        """How many of the fields that are asked for it has."""
+        return len(demand.fields.keys() & self.values.keys())
 
 
 class ConfigurationFiles:
     """The files around one file of a project; each is read once, and none before somebody asks."""
 
     def __init__(self, path: str, project_root: str) -> None:
-        self._path, self._root = path, project_root
+        self.path, self.root = path, project_root
         self._read: list[tuple[str, Any]] | None = None
         self.used: WrittenConfiguration | None = None
         """What was last found to fit."""
@@ -60,7 +64,7 @@ class ConfigurationFiles:
         if best is None:
             return None
         _, path, table = best
-        self.used = WrittenConfiguration(path, os.path.relpath(path, self._root).replace(os.sep, "/"), table)
+        self.used = WrittenConfiguration(path, os.path.relpath(path, self.root).replace(os.sep, "/"), table)
         return self.used
 
     def _documents(self) -> list[tuple[str, Any]]:
@@ -76,13 +80,13 @@ class ConfigurationFiles:
 
     def _paths(self) -> Iterator[str]:
         """The files that may be meant, the nearest first."""
-        folder = os.path.dirname(self._path)
+        folder = os.path.dirname(self.path)
         while True:
             yield from _files_of(folder, 0)
             for name in _FOLDERS:
                 yield from _files_of(os.path.join(folder, name), _DEEPEST_FOLDER)
             above = os.path.dirname(folder)
-            if folder == self._root or above == folder or not folder.startswith(self._root):
+            if folder == self.root or above == folder or not folder.startswith(self.root):
                 return
             folder = above
 

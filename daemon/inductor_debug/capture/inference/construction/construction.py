@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import PurePath
@@ -26,6 +26,7 @@ from inductor_debug.capture.inference.construction.demands import Demand, demand
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for, tensor_for
+from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
     Options,
@@ -296,12 +297,21 @@ class _Builder:
                 return BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
             if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
                 return self._built(SymbolicValue(found), True)
-        asked = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        asked = "configuration" in demand.roles and demand.fields and {"module", "callable"}.isdisjoint(demand.roles)
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
-            options = self.sites.options
-            written = self.files.fitting(demand) if not demand.fields.keys() <= options.keys() else None
-            return self._fields(demand, options) if written is None else self._written_in(written)
+            return self._options(demand)
         return None
+
+    def _options(self, demand: Demand) -> ConstantSpec:
+        """What a configuration of no known class has: the file's own options, a table of a file, a script's options."""
+        options: Mapping[str, Any] = self.sites.options
+        if not demand.fields.keys() <= options.keys():
+            if (written := self.files.fitting(demand)) is not None:
+                return self._written_in(written)
+            scripted = options_for(demand, self.files.path, self.files.root)
+            if scripted is not None and len(demand.fields.keys() & options.keys()) < scripted.covered(demand):
+                self.files.used, options = scripted, scripted.values
+        return self._fields(demand, options)
 
     def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
         """A configuration as a file of the project has it."""
@@ -309,17 +319,17 @@ class _Builder:
         return BuiltSpec(text, UnknownError, make=lambda: _configuration_of(written.values))
 
     def _has_fields(self, kind: Any, demand: Demand) -> bool:
-        """Whether a plain class of the file has, on itself or from its constructor, all that is asked for."""
-        if (
-            not foreign.is_a(kind, type)
-            or issubclass(kind, nn.Module)
-            or foreign.module_name(kind) != self.module.__name__
-        ):
-            return False
-        fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
-        return len(demand.fields) > 1 and demand.fields.keys() <= fields
+        """Whether a plain class of the project has, on itself or from its constructor, all that is asked for.
 
-    def _fields(self, demand: Demand, known: dict[str, Any]) -> ConstantSpec:
+        One field alone must be a method.
+        """
+        if not annotated.is_of_project(kind) or issubclass(kind, nn.Module):
+            return False
+        methods = {name for name, inner in demand.fields.items() if "callable" in inner.roles}
+        fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
+        return len(demand.fields) + len(methods) > 1 and demand.fields.keys() <= fields
+
+    def _fields(self, demand: Demand, known: Mapping[str, Any]) -> ConstantSpec:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
         fields = {
             name: self._field(name, inner) if name not in known else known[name]
@@ -329,7 +339,7 @@ class _Builder:
         return BuiltSpec(
             text,
             UnknownError,
-            make=lambda: GuessedConfiguration({**known, **fields}),
+            make=lambda: GuessedConfiguration({**known, **{name: fresh(value) for name, value in fields.items()}}),
             guessed=not fields or not fields.keys() <= known.keys(),
         )
 
@@ -338,7 +348,9 @@ class _Builder:
         nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         if nested and "sequence" not in demand.roles:
             return SimpleNamespace(**{key: self._field(key, inner) for key, inner in demand.fields.items()})
-        return constructor_value(name, "", {}, self.alternative, demand)
+        value = constructor_value(name, "", {}, self.alternative, demand)
+        is_module = isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles
+        return SymbolicValue(value) if is_module else value
 
     def _namesake(self, name: str, demand: Demand) -> type[nn.Module] | None:
         """The class of the file that an argument is called after: `encoder` after `Encoder`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ _ALSO_OF_TENSORS = frozenset(
     ("shape", "device", "dtype", "ndim", "T", "data", "to", "float", "long", "cpu", "cuda", "t")
 )
 _NO_TENSORS = (type(None), bool, int, float, str, list, tuple, dict)
+_TAKE_SHARES = frozenset(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout", "Bernoulli"))
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
@@ -44,7 +46,7 @@ _TAKE_INTEGERS = {
     **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), 2),
     **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm2d"), 1),
     **dict.fromkeys(("LayerNorm", "RMSNorm", "LazyLinear", "LazyConv2d", "LazyConv1d", "range"), 1),
-    **dict.fromkeys(("zeros", "ones", "empty", "randn", "rand", "eye", "FloatTensor"), 6),
+    **dict.fromkeys(("zeros", "ones", "empty", "randn", "rand", "eye"), 6),
 }
 
 
@@ -61,12 +63,13 @@ class Demand:
     """What is done with one argument, or with a field of it.
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
-    "factory" (it is called by the constructor), "callable" (by other methods), "optional" (it is asked whether there
-    is one) and "repetitions" (how often something is made);
+    "factory" (it is called by the constructor), "callable" (by other methods), "opened" (the constructor reads fields
+    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "share" (a
+    number from 0 to 1) and "tuple" (a sequence that may be no list);
     `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
     asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
     one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
-    many `results`; `calls` are those whose arguments can be counted.
+    many `results`; `calls` are those whose arguments can be counted. A number is divided by `divisor`.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -79,6 +82,7 @@ class Demand:
     arguments: bool = False
     results: int = 0
     calls: list[CallForm] = field(default_factory=list)
+    divisor: int = 1
 
     @property
     def is_tensor(self) -> bool:
@@ -95,7 +99,9 @@ class Demand:
         """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""
         if "optional" in self.roles or "flag" in self.roles:
             return False
-        return (value is None and "factory" in self.roles) or (self.is_tensor and isinstance(value, _NO_TENSORS))
+        return (value is None and not {"factory", "opened"}.isdisjoint(self.roles)) or (
+            self.is_tensor and isinstance(value, _NO_TENSORS)
+        )
 
     def takes_on(self, role: str) -> None:
         """Takes down a role."""
@@ -123,11 +129,20 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     globals_of = foreign.globals_of(foreign.plain_function(constructor))
     reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth, kind=kind)
     reader.read(tree)
+    for item in every:
+        if _is_tuple(item.annotation):
+            found[item.arg].takes_on("tuple")
     for name, function in vars(kind).items():
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
     return found
+
+
+def _is_tuple(annotation: ast.expr | None) -> bool:
+    """Whether an annotation lets a sequence be a tuple, and no list."""
+    said = ast.unparse(annotation).lower() if annotation is not None else ""
+    return "tuple[" in said and not any(word in said for word in ("list", "sequence", "iterable"))
 
 
 class _Reader:
@@ -147,6 +162,7 @@ class _Reader:
     ) -> None:
         self.names, self.itself, self.namespace, self.depth, self.kind = names, itself, namespace, depth, kind
         self.attributes = attributes if attributes is not None else {}
+        self.is_constructor = kind is not None
         self.items: set[str] = set()
         """Names of items of sequences: what is called under such a name is no factory."""
 
@@ -271,6 +287,8 @@ class _Reader:
                 return
         if not node.attr.startswith("__"):
             self.claim(node.value, "configuration")
+            if self.is_constructor:
+                self.claim(node.value, "opened")
 
     def subscript(self, node: ast.Subscript) -> None:
         """`sizes[0]`, `sizes[i + 1]` and `sizes[1:]` tell a list, `config["width"]` a dict, `KINDS[kind]` a text."""
@@ -331,6 +349,8 @@ class _Reader:
             for side in (node.left, node.right):
                 if not isinstance(node.left, ast.Constant | ast.JoinedStr):
                     self.claim(side, "integer")
+            if (divided := self.demand(node.left)) is not None:
+                divided.divisor = math.lcm(divided.divisor, read.integer(node.right) or 1)
         elif isinstance(node.op, ast.Mult | ast.Div | ast.Sub | ast.Pow):
             for side, other in ((node.left, node.right), (node.right, node.left)):
                 if not isinstance(other, ast.List | ast.Tuple):
@@ -358,6 +378,8 @@ class _Reader:
                 self.claim(argument, "integer")
             if name in _TAKE_SEQUENCES:
                 self.claim(argument, "sequence")
+            if position == 0 and name in _TAKE_SHARES:
+                self.claim(argument, "share")
             if position == 0 and name in _TAKE_TENSORS:
                 self.claim(argument, "tensor")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:
@@ -442,6 +464,7 @@ def _merge(into: Demand, other: Demand) -> None:
     into.arguments, into.unpacked = into.arguments or other.arguments, into.unpacked or other.unpacked
     if other.item is not None:
         _merge(into.each(), other.item)
+    into.divisor = math.lcm(into.divisor, other.divisor)
     into.texts += other.texts
     into.calls += other.calls
     into.numbers += other.numbers

@@ -103,7 +103,7 @@ def constructor_value(
     if numbers and not lowered.startswith("float"):
         return numbers[min(alternative, len(numbers) - 1)]
     if lowered.startswith("int"):
-        return integer(name, alternative)
+        return _divisible(integer(name, alternative), demand.divisor if demand is not None else 1)
     return _asked(name, alternative, demand) if demand is not None and demand.roles else _named(name, alternative)
 
 
@@ -117,19 +117,29 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
     ):
         return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
+    if "share" in demand.roles:
+        return 0.1
+    if {"factory", "flag"}.issubset(demand.roles) or {"factory", "optional"}.issubset(demand.roles):
+        return None
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
     if "repetitions" in demand.roles and "sequence" not in demand.roles:
         return min(integer(name, alternative), _OFTEN)
     if "integer" in demand.roles:
-        return integer(name, alternative)
+        return _divisible(integer(name, alternative), demand.divisor)
     if "sequence" in demand.roles:
-        return _several(name, "", "", alternative, demand)
+        several = _several(name, "", "", alternative, demand)
+        return tuple(several) if "tuple" in demand.roles else several
     if "callable" in demand.roles and not _MODULES.fullmatch(name):
         return nn.Identity
     if "text" in demand.roles:
         return "relu" if _MODULES.fullmatch(name) else "same"
     return _named(name, alternative, single="number" in demand.roles)
+
+
+def _divisible(number: int, divisor: int) -> int:
+    """A number, or the least one above it that can be divided."""
+    return -(-number // divisor) * divisor
 
 
 def _named(name: str, alternative: int, *, single: bool = False) -> Any:

@@ -6,7 +6,7 @@ a layer that keeps the shape. It is spelled in full, so that a directive that na
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,14 @@ from inductor_debug.capture.inference.construction.invention import integer
 
 _FEWEST = 2
 """Modules in a list: one alone would show nothing of how they follow each other."""
+
+
+_LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "torch.nn.Linear(64, 64)": lambda: nn.Linear(64, 64),
+    "torch.nn.Conv2d(64, 64, 3, padding=1)": lambda: nn.Conv2d(64, 64, 3, padding=1),
+    "torch.nn.BatchNorm2d(64)": lambda: nn.BatchNorm2d(64),
+}
+"""Layers by the expressions that make them: what is asked for attributes is most likely one of these."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,18 @@ def stand_in_for(demand: Demand) -> StandIn | None:
     """
     if demand.item is not None:
         return _several(demand)
-    return _module(demand) if "callable" in demand.roles and (demand.results or demand.arguments) else None
+    if "callable" in demand.roles and (demand.results or demand.arguments):
+        return _module(demand)
+    return _layer_with(demand.fields.keys()) if "callable" in demand.roles and demand.fields else None
+
+
+def _layer_with(names: Collection[str]) -> StandIn | None:
+    """A layer of torch's that has attributes of these names, and takes what it gives; None where none has."""
+    for text, make in _LAYERS.items():
+        layer = make()
+        if all(getattr(layer, name, None) is not None for name in names):
+            return StandIn(text, make)
+    return None
 
 
 def tensor_for(demand: Demand, known: dict[str, Any], alternative: int = 0) -> StandIn:

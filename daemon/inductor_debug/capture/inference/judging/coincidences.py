@@ -20,7 +20,7 @@ from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
 from inductor_debug.capture.inference.search.trial import Trials
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
-from inductor_debug.capture.inference.specs.spec_changes import resized_alone, resized_together
+from inductor_debug.capture.inference.specs.spec_changes import resized_alone, resized_everywhere
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 
 _UNDECLARED = frozenset("BTSLHWFAN")
@@ -64,11 +64,12 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
     result: dict[object, Remark] = {}
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
-        together = [_resized_everywhere(found.guess, fixed.size, other) for other in others]
+        together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
         if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
-        for refused in (together, [_resized(found.guess, fixed, other) for other in others]):
-            because = _chance(trials, refused, fixed, others[0])
+        alone = [_resized(found.guess, fixed, other) for other in others]
+        for refused in (together, alone):
+            because = _chance(trials, refused, fixed, others[0], by_itself=refused == alone)
             if because:
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
@@ -114,14 +115,7 @@ def _resized(guess: Guess, fixed: _Fixed, other: int) -> Guess:
     return resized_alone(guess, fixed.argument, fixed.spec, fixed.dim, other)
 
 
-def _resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
-    """Another size wherever the call has this one, for dimensions that must agree with each other."""
-    sizes = guess.size_of()
-    named = guess.with_sizes(**{name: other for name in guess.used_sizes() if sizes[name] == size})
-    return resized_together(named, size, other)
-
-
-def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> str:
+def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, by_itself: bool) -> str:
     """What is wrong where a size is refused though no parameter or constant declares it; empty where one does.
 
     Args:
@@ -129,6 +123,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> s
         guesses: the call with two other sizes.
         fixed: the dimension.
         size: what the first of them has there.
+        by_itself: whether no other dimension was given another size, so that what is refused is the batch.
     """
     one, other = (refused_call(trials, guess) for guess in guesses)
     if one is None or other is None or one.pair is None or other.pair is None or not one.is_like(other):
@@ -144,7 +139,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int) -> s
     ]
     if any(comes) and all(map(operator.or_, comes, made)):
         return "nothing in the model declares that size"
-    if not fixed.is_batch:
+    if not fixed.is_batch or not by_itself:
         return ""
     if follow[0] and comes[0] and one.function in _LAYERS and one.rows > 1:
         return "what is the batch there becomes features of a layer"

@@ -123,6 +123,7 @@ class _Case:
             return Judgement()
         if all(call.conflict is None for call in self._here):
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
+            certain = certain and not self._hangs_on_a_size()
             return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
 
@@ -149,6 +150,18 @@ class _Case:
         if (len(self._here) < 2 and guess.used_sizes()) or not variations.are_exhaustive(guess):
             return False
         return not any(self._may_be_a_list(argument, first) for argument in guess.arguments)
+
+    def _hangs_on_a_size(self) -> bool:
+        """Whether a size has a value with which nobody else comes as far, as inputs then contradict each other.
+
+        What is refused may then be that value alone, and another guess for the other inputs may avoid it.
+        """
+        for size in variations.single_sizes(self._best.guess):
+            if size.name and not any(self._is_here(self._trials.run(size.at(size.usual * times))) for times in (2, 3)):
+                refused = self._refused(size.at(size.usual * 2))
+                if refused is not None and refused.is_about_sizes and all(refused.sources_of_sides):
+                    return True
+        return False
 
     def _is_here(self, outcome: TrialOutcome) -> bool:
         return outcome.place == self._best.place and outcome.part == self._best.part

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, with_all_sizes
@@ -14,8 +15,8 @@ from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 
 def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
-    """Two tensors that were joined for a module share what it takes; one of them is as wide as the model says."""
-    if outcome.module is None:
+    """Two tensors that were joined for a layer share what it takes; one of them is as wide as the model says."""
+    if outcome.module is None or not type(outcome.module).__module__.startswith("torch."):
         return
     for received in outcome.received:
         for wanted in accepted(outcome.module, received.position):
@@ -38,6 +39,28 @@ def _shared(guess: Guess, plan: CallPlan, shape: tuple[int, ...], index: int, si
             if 0 < width < size:
                 changed = resized_alone(guess, name, spec, index, width)
                 yield resized_alone(changed, other, beside, index, size - width)
+
+
+def by_missing_dimension(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Where `[2, 512]` meets `[2, 96, 512]`, what came of an argument lacks the dimension that another one has."""
+    guess = outcome.guess
+    tensors = guess.tensors()
+    for at, count in _missing(outcome.raised, guess.size_of().get("B")):
+        for (name, spec), (_, whole) in itertools.permutations(tensors, 2):
+            if len(whole.dims) == len(spec.dims) + count and spec.dims[:1] == whole.dims[:1]:
+                dims = (*spec.dims[:at], *whole.dims[at : at + count], *spec.dims[at:])
+                yield replaced(guess, name, spec, replace(spec, dims=dims))
+
+
+def _missing(raised: Raised, batch: int | None) -> Iterator[tuple[int, int]]:
+    """Where dimensions may be missing, and how many: by the shapes that met, or because a batch met another size."""
+    if (shapes := raised.broadcast_shapes) is not None and len(shapes[0]) != len(shapes[1]):
+        short, long = sorted(shapes, key=len)
+        count = len(long) - len(short)
+        places = range(1, len(short) + 1)
+        yield from ((at, count) for at in places if (*long[:at], *long[at + count :]) == short)
+    if (sizes := raised.differing_sizes) is not None and batch in sizes[:2] and sizes[2] > 0:
+        yield 1, sizes[2]
 
 
 def by_one(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from torch import nn
 
-from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_one
+from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_missing_dimension, by_one
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
@@ -37,10 +37,12 @@ _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 78
 def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
+    yield from _by_window(outcome)
     yield from _by_area(outcome, plan)
     yield from _by_images(guess, plan)
     yield from _by_ratio(outcome, plan)
     yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
+    yield from by_missing_dimension(outcome)
     yield from by_joining(outcome, plan)
     yield from _by_module(outcome)
     yield from _by_container(outcome, plan)
@@ -92,6 +94,20 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     side = (sizes["H"] * sizes["W"] * whole / got[0]) ** 0.5
     for size in sorted(dict.fromkeys((*plan.image_sizes, *_SQUARES)), key=lambda item: abs(math.log(item / side))):
         yield outcome.guess.with_sizes(H=size, W=size)
+
+
+def _by_window(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Images as much larger as what arrives is smaller than the window of the layer that refuses it."""
+    window, guess = getattr(outcome.module, "kernel_size", None), outcome.guess
+    arrived = outcome.received[0].shape[-2:] if outcome.received else ()
+    if window is None or not {"H", "W"} <= set(guess.used_sizes()) or len(arrived) < 2 or min(arrived) < 1:
+        return
+    sizes = window if isinstance(window, tuple) else (window, window)
+    if len(sizes) == 2 and all(type(size) is int for size in sizes):
+        times = max(-(-size // have) for size, have in zip(sizes, arrived, strict=True))
+        if times > 1:
+            height, width = (guess.size_of()[name] * times for name in ("H", "W"))
+            yield guess.with_sizes(H=height, W=width)
 
 
 def _whole(module: nn.Module | None) -> int:

@@ -16,6 +16,11 @@ _LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
 _KEY = re.compile(r"KeyError: '(\w+)'")
+_BROADCAST_SHAPES = re.compile(r"had torch\.Size\(\[([\d, ]+)\]\); but expected shape .* to \[([\d, ]+)\]")
+_DIFFERING = re.compile(
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
+)
+_TIMES = re.compile(r"(?<=\d)x(?=\d)")
 _BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 _WRONG_CALL = re.compile(
     r"TypeError: [\w.<>]+\(\) "
@@ -75,6 +80,21 @@ class Raised:
     def about_broadcasting(self) -> bool:
         """Whether shapes could not be broadcast to each other."""
         return _BROADCAST.search(self.text) is not None
+
+    @property
+    def broadcast_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The shape that could not be broadcast, and the one that it was to be broadcast to, where both are told."""
+        match = _BROADCAST_SHAPES.search(self.text)
+        if match is None:
+            return None
+        given, wanted = (tuple(map(int, shape.split(","))) for shape in match.groups())
+        return given, wanted
+
+    @property
+    def differing_sizes(self) -> tuple[int, int, int] | None:
+        """Two sizes that differ where one is broadcast to the other, and at which dimension of the result."""
+        match = _DIFFERING.search(self.text)
+        return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
     @property
     def about_none(self) -> bool:
@@ -142,7 +162,7 @@ class Raised:
     def numbers(self) -> list[int]:
         """The numbers that it names, and what lists of them add up to: `split_sizes=[3, 3]` wants six."""
         sums = [sum(map(int, numbers.split(","))) for numbers in _LISTS.findall(self.text)]
-        found = [*map(int, _NUMBERS.findall(self.text.replace(",", " , ")))][:_MOST_NUMBERS]
+        found = [*map(int, _NUMBERS.findall(_TIMES.sub(" x ", self.text.replace(",", " , "))))][:_MOST_NUMBERS]
         return list(dict.fromkeys((*sums[:2], *found) if "split" in self.text else found))
 
     def names(self, name: str) -> bool:

@@ -10,6 +10,9 @@ from inductor_debug.capture.inference.specs.argument_names import default_size
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec, map_tensors
 
+_BATCH = "B"
+"""What is hardly ever of a size that somebody else wants."""
+
 
 def with_dtype(guess: Guess, shape: tuple[int, ...], dtype: str) -> Iterator[Guess]:
     """Gives the tensor of this shape another dtype, or if there is none every tensor in turn."""
@@ -59,14 +62,13 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
         for name, spec in guess.tensors():
             if spec.shape(sizes) == shape:
                 yield redimensioned(guess, name, spec, index, wanted)
-    for size_name, value in sizes.items():
-        if value == got and size_name in guess.used_sizes():
-            yield guess.with_sizes(**{size_name: wanted})
+    called = [name for name in guess.used_sizes() if sizes[name] == got and name != _BATCH]
+    yield from (guess.with_sizes(**{name: wanted}) for name in called)
     for name, spec in guess.tensors():
         for position, dim in enumerate(spec.dims):
-            value = dim if isinstance(dim, int) else sizes[dim]
-            if value == got:
+            if dim == got:
                 yield redimensioned(guess, name, spec, position, wanted)
+    yield resized_everywhere(guess, got, wanted)
     joined: list[Guess] = []
     for name, spec in guess.tensors():
         for position, dim in enumerate(spec.dims):
@@ -76,6 +78,8 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
                 if isinstance(dim, str) and value < got and value + wanted - got > 0:
                     joined.append(resized_alone(guess, name, spec, position, value + wanted - got))
     yield from joined
+    if sizes.get(_BATCH) == got:
+        yield guess.with_sizes(**{_BATCH: wanted})
 
 
 def scaled(
@@ -125,6 +129,13 @@ def resized_together(guess: Guess, size: int, other: int) -> Guess:
     return replace(guess, arguments=arguments)
 
 
+def resized_everywhere(guess: Guess, size: int, other: int) -> Guess:
+    """Another size wherever the call has this one, for dimensions that must agree with each other."""
+    sizes = guess.size_of()
+    named = guess.with_sizes(**{name: other for name in guess.used_sizes() if sizes[name] == size})
+    return resized_together(named, size, other)
+
+
 def replaced(guess: Guess, name: str, old: TensorSpec, new: TensorSpec) -> Guess:
     """Another tensor for all those of the argument `name` that are `old`."""
     whole = guess.spec_of(name)
@@ -154,7 +165,7 @@ def of_rank(spec: TensorSpec, rank: int) -> TensorSpec:
 def resized_names(guess: Guess, got: int, wanted: int) -> Iterator[Guess]:
     """Another size for every name, and then for every single dimension, that has the size `got`."""
     sizes = guess.size_of()
-    for name in guess.used_sizes():
+    for name in sorted(guess.used_sizes(), key=_BATCH.__eq__):
         if sizes[name] == got:
             yield guess.with_sizes(**{name: wanted})
     for name, spec in guess.tensors():

@@ -1,0 +1,69 @@
+"""Options of a project's command lines, for classes that are handed them whole: `Model(args)` in a file of its own.
+
+A class that reads `configs.seq_len` and `configs.d_model` is given the defaults of the script whose parser has most of
+those names, as if nobody had typed anything. Scripts are read as syntax; none is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
+from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
+from inductor_debug.capture.inference.values.command_line_options import options_of
+from inductor_debug.capture.inference.values.following import Follower
+
+_MARKERS = ("add_argument(", "DEFINE_", ".option(")
+_SECONDS = 0.3
+_FEWEST_FIELDS = 2
+"""One name alone is in too many scripts to mean anything."""
+
+
+def options_for(demand: Demand, path: str, root: str) -> WrittenConfiguration | None:
+    """What the script with most of the fields gives, of equal ones the nearest; None where none has half of them.
+
+    Args:
+        demand: what a class asks of the argument.
+        path: the file of the class.
+        root: the folder whose scripts are looked at.
+    """
+    found: list[WrittenConfiguration] = []
+    for script, options in _scripts(root):
+        known = {name: value for name, value in options.items() if _serves(value, demand.fields.get(name))}
+        shown = os.path.relpath(script, root).replace(os.sep, "/")
+        found.append(WrittenConfiguration(script, f"the options of {shown}", known))
+    enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, len(demand.fields) / 2)]
+    return max(enough, key=lambda item: (item.covered(demand), _nearness(item.path, path)), default=None)
+
+
+def _nearness(one: str, other: str) -> int:
+    return len(os.path.commonpath((one, other)))
+
+
+def _serves(value: Any, demand: Demand | None) -> bool:
+    """Whether an option that nobody typed has a value: None stands for a missing one, where that is not asked about."""
+    return value is not None or (demand is not None and not {"optional", "flag"}.isdisjoint(demand.roles))
+
+
+@functools.lru_cache(maxsize=1)
+def _scripts(root: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """The scripts of a project that take options; bounded in processor time whatever the load."""
+    deadline = time.process_time() + _SECONDS
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for file in files_of(root):
+        if time.process_time() > deadline:
+            break
+        text = text_of_file(file)
+        if any(marker in text for marker in _MARKERS):
+            try:
+                tree = ast.parse(text)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            found.append((file, options_of(tree, Follower(names_of(tree), {}))))
+    return found
