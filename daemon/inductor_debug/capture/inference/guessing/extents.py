@@ -32,6 +32,11 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     return CallPlan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
 
 
+def says_image_size(owner: nn.Module) -> bool:
+    """Whether numbers of the model are called after images beyond doubt."""
+    return any(argument_names.is_surely_of_image(name) for name, _ in _numbers(owner))
+
+
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:
     """Integers that are called like sizes of images or lengths: the model's own, then those of its parts."""
     parts = itertools.islice(owner.modules(), 1, _MOST_PARTS) if owner is not None else ()

@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.guessing.extents import says_image_size, sized_plan
 from inductor_debug.capture.inference.guessing.patch_grids import patched_inputs
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Spec, TensorSpec
@@ -24,11 +24,14 @@ _MELS = ("num_mel_bins", "feature_size", "input_feat_per_channel", "num_mels")
 
 def is_pretrained(subject: Any) -> bool:
     """Whether `subject` is a model of transformers'."""
-    return (
-        isinstance(subject, nn.Module)
-        and isinstance(getattr(type(subject), "main_input_name", None), str)
-        and hasattr(subject, "config")
-    )
+    return isinstance(subject, nn.Module) and bool(_main_inputs(subject)) and hasattr(subject, "config")
+
+
+def _main_inputs(subject: Any) -> list[str]:
+    """What a model says its main input is called; some have several."""
+    named = getattr(type(subject), "main_input_name", None)
+    names = named if isinstance(named, list | tuple) else [named]
+    return [name for name in names if isinstance(name, str)]
 
 
 def likeliest(subject: nn.Module, hints: tuple[int, ...]) -> Guess | None:
@@ -51,26 +54,26 @@ def likeliest(subject: nn.Module, hints: tuple[int, ...]) -> Guess | None:
         return None
     # As in the plan, in the order of the signature.
     given = [Parameter(name, specs[name], True, True) for name in signature.parameters if name in wanted]
-    return _with_usual_images(sized_plan(given, subject, hints)).first()
+    return _with_usual_images(sized_plan(given, subject, hints), subject).first()
 
 
 def _wanted(subject: nn.Module, known: Container[str]) -> list[str]:
     """The inputs that the model names, of those that it has."""
-    main: str = getattr(subject, "main_input_name", "input_ids")
-    wanted = [main] if main in known else []
+    wanted = [name for name in _main_inputs(subject) if name in known]
     if getattr(subject.config, "is_encoder_decoder", False):
         wanted += [name for name in ("decoder_input_ids",) if name in known]
     return wanted
 
 
-def _with_usual_images(plan: CallPlan) -> CallPlan:
-    plan.image_sizes = plan.image_sizes or (_USUAL_IMAGE,)
+def _with_usual_images(plan: CallPlan, subject: nn.Module) -> CallPlan:
+    if not says_image_size(subject):
+        plan.image_sizes = (_USUAL_IMAGE, *plan.image_sizes)
     return plan
 
 
 def refine(plan: CallPlan, subject: nn.Module) -> None:
     """Puts what the model says of itself in front of the candidates, and asks for the inputs that it names."""
-    _with_usual_images(plan)
+    _with_usual_images(plan, subject)
     known = {item.name: item for item in plan.parameters}
     for name, specs in _specs(subject.config).items():
         if name in known:

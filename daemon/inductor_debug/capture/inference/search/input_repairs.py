@@ -13,12 +13,15 @@ from dataclasses import replace
 from torch import nn
 
 from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_missing_dimension, by_one
+from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
+    redimensioned,
     replaced,
     resized,
+    resized_alone,
     resized_names,
     shifted,
     with_all_sizes,
@@ -31,34 +34,82 @@ from inductor_debug.capture.inference.usage.module_inputs import accepted
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
 """Names of sizes that a layer may take all of at once, and how large they get."""
+_LARGEST = 2048
+"""How high and wide images get."""
 _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 784, 3)
 
 
 def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
+    yield from _by_refusal(outcome, plan)
     yield from _by_window(outcome)
+    yield from _as_given(outcome)
     yield from _by_area(outcome, plan)
     yield from _by_images(guess, plan)
     yield from _by_ratio(outcome, plan)
     yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
     yield from by_missing_dimension(outcome)
     yield from by_joining(outcome, plan)
+    yield from _by_unpacking(outcome)
     yield from _by_module(outcome)
     yield from _by_container(outcome, plan)
-    yield from _by_unpacking(outcome)
     yield from _by_missing(outcome, plan)
     yield from by_mask(outcome, plan)
     yield from _by_view(outcome)
     yield from by_one(outcome, plan)
     yield from _by_numbers(outcome)
     yield from _by_dtype(outcome)
+    yield from _larger(guess)
     if outcome.raised.about_rank:
         yield from _other_ranks(guess)
     yield from _alternatives(guess, plan)
     yield from _ladders(guess, plan)
     yield from _other_ranks(guess)
     yield from _other_dtypes(guess)
+
+
+def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
+    """What the condition asks for under which code has raised: ranks and sizes, arguments that were left out."""
+    asked, guess = refusal_of(outcome.error), outcome.guess
+    measured = {name for name, _ in (*asked.sizes, *asked.multiples)} | asked.ranks.keys()
+    for name, spec in guess.tensors():
+        if name in measured and guess.spec_of(name) == spec:
+            yield from _measured(guess, name, spec, asked)
+    missing = [name for name in plan.optional if name in asked.missing and guess.spec_of(name) is None]
+    for names in [missing, *([name] for name in missing if len(missing) > 1)]:
+        given = guess
+        for name in names:
+            given = plan.with_optional(given, name, plan.candidates_of(name)[0])
+        yield given
+
+
+def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:
+    """One tensor of the rank and of the sizes that are asked of it."""
+    rank = asked.ranks.get(name, len(spec.dims))
+    for (of, index), factor in asked.multiples.items():
+        if of == name and -rank <= index < rank == len(spec.dims):
+            size = spec.shape(guess.size_of())[index]
+            yield redimensioned(guess, name, spec, index % rank, max(size - size % factor, factor))
+    for other in shifted(guess, name, spec, rank - len(spec.dims)) if rank != len(spec.dims) else [guess]:
+        changed = other.spec_of(name)
+        assert isinstance(changed, TensorSpec)
+        dims = list(changed.dims)
+        for (of, index), size in asked.sizes.items():
+            if of == name and -len(dims) <= index < len(dims):
+                dims[index] = size
+        yield other.with_spec(name, replace(changed, dims=tuple(dims)))
+
+
+def _as_given(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Sizes for an argument that came as it is to the module which refused it."""
+    sizes = outcome.guess.size_of()
+    for received in outcome.received if outcome.module is not None else ():
+        same = [item for item in outcome.guess.tensors() if item[1].shape(sizes) == received.shape]
+        for spec in accepted(outcome.module, received.position) if outcome.module is not None and same else ():
+            for index, size in enumerate(spec.dims if len(spec.dims) == len(received.shape) else ()):
+                if isinstance(size, int) and size != received.shape[index]:
+                    yield from (resized_alone(outcome.guess, name, own, index, size) for name, own in same)
 
 
 def _by_module(outcome: TrialOutcome) -> Iterator[Guess]:
@@ -116,19 +167,19 @@ def _whole(module: nn.Module | None) -> int:
 
 
 def _by_ratio(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
-    """Lengths for a layer that takes all of a sequence at once: in proportion, those of the model's own first."""
+    """Lengths in proportion, the model's own first: for a layer that takes all of a sequence, or for what is joined."""
     whole, guess = _whole(outcome.module), outcome.guess
     shape = outcome.received[0].shape if outcome.received and whole else ()
-    if not shape or shape[-1] <= 1 or shape[-1] == whole:
+    wanted, got = outcome.raised.joined_sizes or (whole, shape[-1] if shape and shape[-1] > 1 else whole)
+    if wanted == got or not got:
         return
-    ratio = whole / shape[-1]
     for name in guess.used_sizes():
         size = guess.size_of()[name]
-        if (name not in _LONG and len(name) == 1) or size == shape[-1]:
+        if (name not in _LONG and len(name) == 1) or size == got:
             continue
-        wanted = size * ratio
-        near = [item for item in plan.lengths if 0.7 < item / wanted < 1.4]
-        for other in dict.fromkeys((*near[:3], round(wanted))):
+        proportional = size * wanted / got
+        near = [item for item in plan.lengths if 0.7 < item / proportional < 1.4]
+        for other in dict.fromkeys((*near[:3], round(proportional))):
             if 1 < other < _LONGEST:
                 yield guess.with_sizes(**{name: other})
 
@@ -177,6 +228,8 @@ def _by_unpacking(outcome: TrialOutcome) -> Iterator[Guess]:
     for name, spec in guess.tensors():
         if rank <= 6 and len(spec.dims) != rank:
             yield replaced(guess, name, spec, of_rank(spec, rank))
+    for name, spec in guess.tensors():
+        yield from shifted(guess, name, spec, outcome.raised.lacking_values)
     for argument in guess.arguments:
         if isinstance(argument.spec, TensorSpec) and rank in (2, 3):
             yield guess.with_spec(argument.name, SequenceSpec((argument.spec,) * rank))
@@ -242,6 +295,19 @@ def _ladders(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     for name in (*others, "T", "S", "L", "N", "A", "D", "C", "F"):
         if name in used:
             for size in dict.fromkeys((*plan.lengths, *_LENGTHS)):
+                yield guess.with_sizes(**{name: size})
+
+
+def _larger(guess: Guess) -> Iterator[Guess]:
+    """Images and lengths several times as large: what shrinks them, or picks some of them, may want more."""
+    sizes, used = guess.size_of(), guess.used_sizes()
+    images = {name: 2 * sizes[name] for name in ("H", "W") if name in used}
+    if images and max(images.values()) <= _LARGEST:
+        yield guess.with_sizes(**images)
+    for name in used:
+        # Factors of which no product is another: what comes further is then larger than all that was tried.
+        for size in (3 * sizes[name], 16 * sizes[name]) if name in _LONG else ():
+            if size <= _LONGEST:
                 yield guess.with_sizes(**{name: size})
 
 

@@ -24,6 +24,8 @@ from inductor_debug.capture.tensors.fake_mode import is_limitation
 
 MOST_RUNS = 400
 MOST_SECONDS = 1.0
+_LEAST_RUNS = 32
+"""Trials that are made of a model however long each takes."""
 _BRANCHES = 48
 _STANDSTILL = 6
 _DEPARTURE = 24
@@ -82,7 +84,8 @@ def search(
     best: TrialOutcome | None = None
     evident = False
     runs += trials.runs
-    while waiting and trials.runs < runs and time.process_time() - started < seconds:
+    least = trials.runs + _LEAST_RUNS
+    while waiting and trials.runs < runs and (trials.runs < least or time.process_time() - started < seconds):
         before, cost, _, guess = heapq.heappop(waiting)
         outcome = trials.run(guess)
         if outcome.error is None:

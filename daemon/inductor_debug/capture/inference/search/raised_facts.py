@@ -13,7 +13,10 @@ _DIGITS = re.compile(r"\d+")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _MOST_NUMBERS = 8
 _LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
-_UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
+_UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?")
+_BESIDE = re.compile(
+    r"must match except in dimension \d+\. Expected (?:size )?(\d+)(?: in dimension \d+)? but got (?:size )?(\d+)"
+)
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
 _KEY = re.compile(r"KeyError: '(\w+)'")
 _BROADCAST_SHAPES = re.compile(r"had torch\.Size\(\[([\d, ]+)\]\); but expected shape .* to \[([\d, ]+)\]")
@@ -151,6 +154,18 @@ class Raised:
         """How many values something was to be unpacked into, where it had more or fewer."""
         count = _first(_UNPACK, self.text)
         return None if count is None else int(count)
+
+    @property
+    def lacking_values(self) -> int:
+        """How many values fewer something had than it was to be unpacked into; negative where it had more."""
+        match = _UNPACK.search(self.text)
+        return int(match[1]) - int(match[2]) if match is not None and match[2] else 0
+
+    @property
+    def joined_sizes(self) -> tuple[int, int] | None:
+        """Two sizes that are to be equal for tensors to be joined: that of the first, and the one that differs."""
+        match = _BESIDE.search(self.text)
+        return None if match is None else (int(match[1]), int(match[2]))
 
     @property
     def last_size_of_view(self) -> int | None:

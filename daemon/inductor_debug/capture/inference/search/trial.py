@@ -6,6 +6,7 @@ Hooks on all modules tell which one was running, with what; what exceptions say 
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from inductor_debug.capture.inference.search.meta_runs import call_on_meta
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial_state import ModuleState
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
 Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
@@ -166,12 +168,23 @@ class Trials:
             if self._stack.pop()[0] is module:
                 break
 
+    def _lines(self, error: BaseException) -> list[int]:
+        """The lines of the outermost frames that are the user's, or else of the file of a library's model.
+
+        Code further down was reached later.
+        """
+        called = self.subject.forward if isinstance(self.subject, nn.Module) else self.subject
+        code = foreign.code_of(foreign.plain_function(called))
+        own = code.co_filename if code is not None else ""
+        library = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == own]
+        return ([line for _, line, _ in user_frames(error)] or library)[:4]
+
     def _number_of(self, module: nn.Module) -> int:
         parts = self.subject.modules() if self._lazy else ()
         return next((number for number, part in enumerate(parts) if part is module), id(module))
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
-        outcome = TrialOutcome(guess, error, (self._completed, *_lines(error)))
+        outcome = TrialOutcome(guess, error, (self._completed, *self._lines(error)))
         if self._stack:
             outcome.module, args, _ = self._stack[-1]
             outcome.part = self._number_of(outcome.module)
@@ -192,11 +205,6 @@ def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
             found.append((step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
         step = step.tb_next
     return found
-
-
-def _lines(error: BaseException) -> list[int]:
-    """The lines of the user's outermost frames: code further down was reached later."""
-    return [line for _, line, _ in user_frames(error)[:4]]
 
 
 def is_users(frame: FrameType) -> bool:

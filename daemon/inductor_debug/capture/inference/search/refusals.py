@@ -1,0 +1,183 @@
+"""What a call was refused for by code that raises or asserts: the conditions under which it does so, as written.
+
+`if x.ndim != 5 or x.size(1) != 2: raise` says what `x` is to be, `if x is None: raise` that it is to be given. Read
+from the syntax of the function that raised and from the values of its names; no message is read and nothing is run.
+Names are taken for arguments of the call that are called alike: they usually are where one function hands them on.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+from inductor_debug.capture.inference.usage.expression_kinds import integer, name_of, shape_of
+from inductor_debug.capture.runtime import foreign
+
+Size = tuple[str, int]
+"""A tensor's name and the number of one of its dimensions."""
+
+_HELD_APART, _HELD_EQUAL = (ast.NotEq, ast.Lt, ast.Gt), (ast.Eq, ast.LtE, ast.GtE)
+"""Comparisons that equal sides turn out false, and true."""
+
+
+@dataclass
+class Refusal:
+    """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
+
+    `multiples` are numbers of which a size is to be one.
+    """
+
+    missing: list[str] = field(default_factory=list)
+    ranks: dict[str, int] = field(default_factory=dict)
+    sizes: dict[Size, int] = field(default_factory=dict)
+    multiples: dict[Size, int] = field(default_factory=dict)
+
+
+def refusal_of(error: BaseException | None) -> Refusal:
+    """The conditions under which the statement that raised `error` does so; empty where it is no such statement."""
+    step = error.__traceback__ if error is not None else None
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or str(step.tb_frame.f_globals.get("__name__")).partition(".")[0] == "torch":
+        return Refusal()
+    frame = step.tb_frame
+    conditions = _conditions(frame.f_code, step.tb_lineno)
+    if not conditions:
+        return Refusal()
+    reader = _Reader(frame)
+    for test, holds in conditions:
+        names = _names(test, frame.f_code)
+        reader.found.missing += [name for name in names if frame.f_locals.get(name, test) is None]
+        for left, right in _unequal(test, holds):
+            reader.take(left, right)
+            reader.take(right, left)
+    return reader.found
+
+
+@lru_cache(maxsize=64)
+def _tree(code: CodeType) -> ast.Module | None:
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
+
+
+def _names(test: ast.expr, code: CodeType) -> list[str]:
+    """The names in a test, and those in what its own names were set to."""
+    tree = _tree(code)
+    read = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in read:
+            read |= {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)}
+    return sorted(read)
+
+
+def _conditions(code: CodeType, line: int) -> list[tuple[ast.expr, bool]]:
+    """The tests that led to the statement of a line, innermost last, and whether each held."""
+    tree = _tree(code)
+    line -= code.co_firstlineno - 1
+    raising = next((node for node in _raising(tree) if node.lineno <= line <= (node.end_lineno or line)), None)
+    if tree is None or raising is None:
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If):
+            found += [(node.test, True)] if _within(raising, node.body) else []
+            found += [(node.test, False)] if _within(raising, node.orelse) else []
+    if isinstance(raising, ast.Assert):
+        found.append((raising.test, False))
+    return found
+
+
+def _raising(tree: ast.Module | None) -> Iterator[ast.Raise | ast.Assert]:
+    return (node for node in (ast.walk(tree) if tree is not None else ()) if isinstance(node, ast.Raise | ast.Assert))
+
+
+def _within(node: ast.stmt, body: list[ast.stmt]) -> bool:
+    return any(statement.lineno <= node.lineno <= (statement.end_lineno or 0) for statement in body)
+
+
+def _unequal(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The pairs of expressions that are to be equal for a test to come out otherwise."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _unequal(test.operand, not holds)
+    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or if holds else ast.And):
+        for item in test.values:
+            yield from _unequal(item, holds)
+    elif isinstance(test, ast.Compare) and isinstance(test.ops[0], _HELD_APART if holds else _HELD_EQUAL):
+        yield test.left, test.comparators[0]
+    elif isinstance(test, ast.BinOp) and holds:
+        yield test, ast.Constant(0)
+
+
+class _Reader:
+    """Reads the conditions of one function, whose names have the values of a frame."""
+
+    def __init__(self, frame: FrameType) -> None:
+        self.frame, self.found = frame, Refusal()
+        self._named: dict[str, Size] = {}
+        tree = _tree(frame.f_code)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Assign):
+                self._names_sizes(node.targets[0], node.value)
+
+    def _names_sizes(self, target: ast.expr, value: ast.expr) -> None:
+        """`b, c, n = x.shape` and `n = x.size(2)` give sizes names."""
+        shaped = shape_of(value)
+        if isinstance(target, ast.Tuple) and shaped is not None:
+            names = [item.id if isinstance(item, ast.Name) else "" for item in target.elts]
+            self._named.update({name: (name_of(shaped), index) for index, name in enumerate(names) if name})
+        elif isinstance(target, ast.Name):
+            name, index = self._measure(value)
+            if name and index is not None:
+                self._named[target.id] = name, index
+
+    def take(self, measured: ast.expr, wanted: ast.expr) -> None:
+        """Takes down `x.ndim`, `x.shape[1]` or `x.shape[1] % 8` with the number that it is compared with."""
+        number = self._number(wanted)
+        if isinstance(measured, ast.BinOp) and isinstance(measured.op, ast.Mod) and number == 0:
+            name, index = self._measure(measured.left)
+            factor = self._number(measured.right)
+            if name and index is not None and factor:
+                self.found.multiples[name, index] = factor
+        elif number is not None:
+            name, index = self._measure(measured)
+            if name and index is None:
+                self.found.ranks[name] = number
+            elif name and index is not None:
+                self.found.sizes[name, index] = number
+
+    def _number(self, node: ast.expr) -> int | None:
+        value = integer(node) if not isinstance(node, ast.Name | ast.Attribute) else self._value(node)
+        return value if type(value) is int else None
+
+    def _value(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Attribute):
+            return foreign.attribute(self._value(node.value), node.attr)
+        return self.frame.f_locals.get(node.id) if isinstance(node, ast.Name) else None
+
+    def _measure(self, node: ast.expr) -> tuple[str, int | None]:
+        """The name of which an expression gives the rank, or with an index one size; an empty one for all else."""
+        if isinstance(node, ast.Name):
+            return self._named.get(node.id, ("", None))
+        if isinstance(node, ast.Subscript):
+            shaped, index = shape_of(node.value), integer(node.slice)
+            return (name_of(shaped), index) if shaped is not None and index is not None else ("", None)
+        if isinstance(node, ast.Attribute):
+            return (name_of(node.value) if node.attr == "ndim" else ""), None
+        if not isinstance(node, ast.Call):
+            return "", None
+        if name_of(node.func) == "len" and node.args:
+            shaped = shape_of(node.args[0])
+            return (name_of(shaped) if shaped is not None else ""), None
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
+            index = integer(node.args[0])
+            return (name_of(node.func.value), index) if index is not None else ("", None)
+        is_rank = isinstance(node.func, ast.Attribute) and node.func.attr in ("dim", "ndimension")
+        return (name_of(node.func.value) if is_rank and isinstance(node.func, ast.Attribute) else ""), None

@@ -1,0 +1,154 @@
+"""What a failed trial says of the inputs: a condition under which code raises, a module that was given an argument."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from inductor_debug.capture.inference.guessing import pretrained
+from inductor_debug.capture.inference.guessing.input_candidates import plan_for
+from inductor_debug.capture.inference.search.dynamic_dims import Found
+from inductor_debug.capture.inference.search.input_search import search
+from inductor_debug.capture.inference.search.trial import Trials
+from inductor_debug.capture.inference.specs.rendering import signature_of
+from torch import nn
+
+pytestmark = pytest.mark.torch
+
+
+class Pairs(nn.Module):
+    """Takes two images each, and says so in words that nobody needs to read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, pixel_values: Any) -> Any:
+        if pixel_values.ndim != 5 or pixel_values.size(1) != 2:
+            raise ValueError("no pairs")
+        return self.layer(pixel_values.flatten(0, 1))
+
+
+class Asserted(nn.Module):
+    """Asserts of a name what it asks of the argument."""
+
+    def forward(self, x: Any) -> Any:
+        assert x.dim() == 3
+        assert x.shape[-1] == 6, "wrong"
+        return x @ torch.ones(6, 2)
+
+
+class Trained(nn.Module):
+    """Needs both targets while it is trained."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(8, 4)
+
+    def forward(self, x: Any, pitches: Any = None, energies: Any = None, unused: Any = None) -> Any:
+        incomplete = pitches is None or energies is None
+        if self.training and incomplete:
+            raise ValueError("not without targets")
+        return self.layer(x).mean() - pitches.mean() - energies.mean()
+
+
+class OneOf(nn.Module):
+    """Takes either of two inputs beside the first, not both."""
+
+    def forward(self, x: Any, image: Any = None, encoded: Any = None) -> Any:
+        if sum(item is None for item in [image, encoded]) != 1:
+            raise ValueError("one of them")
+        return x.mean() + image[:, :3].mean()
+
+
+class Task(nn.Module):
+    """Beside images, a layer takes an argument as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.image, self.task = nn.Conv2d(3, 8, 1), nn.Linear(77, 8)
+
+    def forward(self, pixel_values: Any, task_inputs: Any) -> Any:
+        return self.image(pixel_values).mean((2, 3)) + self.task(task_inputs)
+
+
+class Strided(nn.Module):
+    """Leaves nothing of short sounds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Sequential(*(nn.Conv1d(1, 1, 10, stride=5) for _ in range(4)))
+
+    def forward(self, signal: Any) -> Any:
+        return self.down(signal)
+
+
+class Stacked(nn.Module):
+    """Unpacks what is left of a shape."""
+
+    def forward(self, images: Any) -> Any:
+        return self.inner(images.view(-1, *images.shape[2:]))
+
+    def inner(self, images: Any) -> Any:
+        batch, channels, height, width = images.shape
+        return images.reshape(batch, channels * height, width)
+
+
+class Chunked(nn.Module):
+    """Takes whole chunks only, and as many as its numbers say at least."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.window = 25
+
+    def forward(self, spectrogram: Any) -> Any:
+        _, _, length = spectrogram.shape
+        chunk = 2 * self.window
+        if length % chunk != 0:
+            raise ValueError("no whole chunks")
+        return self.folded(spectrogram.unflatten(2, (-1, chunk)))
+
+    def folded(self, chunks: Any) -> Any:
+        if chunks.size(2) < 2:
+            raise ValueError("too few")
+        return chunks
+
+
+CALLS = {
+    Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
+    Asserted: "x f32[2, 16, 6]",
+    Trained: "x f32[2, 8], pitches f32[2, 32], energies f32[2, 32]",
+    OneOf: "x f32[2, 32], image f32[2, 3, 64, 96]",
+    Task: "pixel_values f32[2, 3, 64, 96], task_inputs f32[2, 77]",
+    Strided: "signal f32[2, 1, 6144]",
+    Chunked: "spectrogram f32[2, 80, 100]",
+    Stacked: "images f32[2, 16, 3, 64, 96]",
+}
+
+
+@pytest.mark.parametrize("kind", CALLS, ids=lambda kind: kind.__name__)
+def test_the_call_is_found(kind: type[nn.Module]) -> None:
+    trials = Trials(kind)
+    plan = plan_for(trials.subject)
+    found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=40)
+    assert isinstance(found, Found), found
+    assert signature_of(found.guess, {}) == CALLS[kind]
+
+
+class TwoInputs(nn.Module):
+    main_input_name = ("pixel_values", "task_inputs")
+    config = SimpleNamespace(is_encoder_decoder=False, num_labels=32)
+
+    def forward(self, pixel_values: Any, task_inputs: Any = None, labels: Any = None) -> Any:
+        return pixel_values
+
+
+def test_a_model_may_have_several_main_inputs_and_images_are_not_as_large_as_other_numbers() -> None:
+    model = TwoInputs()
+    model.max_num_bins = 32
+    plan = plan_for(model)
+    pretrained.refine(plan, model)
+    assert pretrained.is_pretrained(model)
+    assert signature_of(plan.first(), {}).startswith("pixel_values f32[2, 3, 128, 128], task_inputs ")
