@@ -1012,7 +1012,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1883,6 +1883,14 @@ export interface PeakTensor {
 export interface Position {
   readonly line: number;
   readonly character: number;
+}
+
+/**
+ * What would be saved, of lower bounds: `saved_seconds` of a run that takes at least `bound_seconds`.
+ */
+export interface PricedRun {
+  readonly bound_seconds: number;
+  readonly saved_seconds: number;
 }
 
 /**

@@ -293,6 +293,14 @@ class MemoryOverrun:
 
 
 @dataclass(frozen=True, slots=True)
+class PricedRun:
+    """What would be saved, of lower bounds: `saved_seconds` of a run that takes at least `bound_seconds`."""
+
+    bound_seconds: float
+    saved_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Recompilation:
     """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly."""
 
@@ -411,5 +419,6 @@ Facts = Union[
     PaddedSticks,
     CutSticks,
     CoreSpan,
+    PricedRun,
 ]
 """What a finding may know of itself."""

@@ -18,6 +18,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "float64": dtype.narrowing,
     "layout": layout.fixes,
     "alignment": alignment.fixes,
+    "matrix-padding": alignment.fixes,
     "capture-error": conflict_fixes.fixes,
     "mixed-dtypes": conflict_fixes.fixes,
     "graph-break": causes.fixes,

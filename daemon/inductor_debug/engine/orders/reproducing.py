@@ -31,10 +31,17 @@ REPRO_SECONDS = 600.0
 _FILE = "it is about the file and not about what torch does, so there is nothing to run"
 _PROCESS = "it is about the process that ran the file, whose operations went with it"
 _STICKS = "it is about how the accelerator lays tensors out in sticks, of which torch itself shows nothing"
+_PRICE = "the model runs and its numbers are right; what it costs is told with the finding"
+
 NOT_CUT_OUT: dict[str, str] = {
     "restickify": _STICKS,
     "stick-reshape": _STICKS,
     "unaligned-write": _STICKS,
+    "slow-dtype": _PRICE,
+    "tf32": _PRICE,
+    "matrix-padding": _PRICE,
+    "channels-last": _PRICE,
+    "launch-bound": _PRICE,
     "unused-ignore": _FILE,
     "not-checked": "it is about what did not run",
     "not-run": "it is about what did not run",

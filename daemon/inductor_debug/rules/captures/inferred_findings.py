@@ -30,8 +30,11 @@ _ABOUT_OUR_CALL = frozenset(("capture-error", "recompile"))
 """Rules that judge the call itself, which is ours."""
 _ABOUT_PRECISION = frozenset(("mixed-dtypes", "float64"))
 _ABOUT_SIZES = frozenset(
-    ("alignment", "core-span", "memory", "padding", "peak-memory", "stick-reshape", "unaligned-write")
-)
+    (
+        "alignment", "core-span", "memory", "padding", "peak-memory", "stick-reshape", "unaligned-write",
+        "matrix-padding", "channels-last", "launch-bound", "tf32",
+    )
+)  # fmt: skip
 _NAME_OR_NUMBER = re.compile(r"[A-Za-z_]\w*|\d+")
 """What a size with symbols (`2*s0 + 1`) consists of."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.costing.bounds import RunBounds, bounds_of
 from inductor_debug.rules.judging.op_execution import OpExecution
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.liveness import Measure, on_device
@@ -43,6 +44,11 @@ class JudgedRun:
         """Where each op runs."""
         sticks = None if self.profile.stick_bytes is None else self.sticks
         return OpExecution(self.recording, self.profile, self.attention, sticks)
+
+    @cached_property
+    def bounds(self) -> RunBounds:
+        """What each op, and the run, takes at least."""
+        return bounds_of(self.recording, self.profile, self.measure)
 
     @cached_property
     def measure(self) -> Measure:

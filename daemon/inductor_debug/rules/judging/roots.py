@@ -7,7 +7,7 @@ layers running the same line are one root and sets of roots stay small however d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inductor_debug_schema import Facts, Location, Severity
 
@@ -81,6 +81,13 @@ class Roots:
         root = self._at(origin, origin.frames if declared else user.frames, subject, severity)
         if all(known.name != origin.name for known in root.origins):
             root.origins.append(origin)
+        return root
+
+    def of_target(self, op: Op, subject: str, severity: Severity = Severity.WARNING) -> Root:
+        """A root that is about the whole run, shown at its target; `op` stands for all that it concerns."""
+        whole = replace(op, frames=(), module="")
+        root = self._at(whole, (), subject, severity)
+        root.introduced.add(op.index)
         return root
 
     def _at(self, cause: Op | Origin, frames: tuple[Frame, ...], subject: str, severity: Severity) -> Root:

@@ -1,0 +1,56 @@
+"""What rules of GPUs have in common: when they apply, what is worth telling, and how a price is worded.
+
+A price is a difference of lower bounds (`rules.costing`), never a prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inductor_debug_schema import Facts
+
+from inductor_debug.accelerators.gpu import Gpu
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.amounts import in_seconds
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.judged_run import JudgedRun
+from inductor_debug.rules.judging.roots import Root
+
+LEAST_GAIN = 0.01
+"""The part of a run's bound that must be to be had; what buys less is not told."""
+
+
+class GpuConstraint(Constraint):
+    """A constraint of GPUs whose speed is known. `order` puts these behind what does not run at all."""
+
+    order = 8
+
+    def applies(self, profile: Profile) -> bool:
+        """Whether it is a GPU, and known how fast it is."""
+        return profile.gpu is not None and profile.speed is not None
+
+    def facts(self, found: Sequence[Root], profile: Profile) -> Facts | None:
+        """What the rule noted at its one root."""
+        return found[0].facts
+
+
+def gpu_of(profile: Profile) -> Gpu:
+    """The GPU of a profile that a rule of GPUs applies to."""
+    assert profile.gpu is not None
+    return profile.gpu
+
+
+def is_worth(saved: float, run: JudgedRun) -> bool:
+    """Whether so many seconds are a part of the run's bound that somebody would want to have."""
+    return bool(run.bounds.seconds) and saved >= LEAST_GAIN * (run.bounds.seconds or 0.0)
+
+
+def bounded(seconds: float) -> str:
+    """`a run of at least 2.1 ms`."""
+    return f"a run of at least {in_seconds(seconds)}"
+
+
+def copies(amount: int, profile: Profile) -> float:
+    """The seconds in which so many bytes are read and written again, at the memory's full bandwidth."""
+    bandwidth = profile.speed.bytes_per_second if profile.speed is not None else None
+    return 2 * amount / bandwidth if bandwidth is not None else 0.0
