@@ -2717,12 +2717,13 @@ export interface TransfersTask {
 /**
  * A name that is not there. `owner` is the class that lacks the attribute, empty for a plain name.
  *
- * `suggestion` is the nearest name that is there, None where none is near.
+ * `suggestion` is the nearest name that is there, None where none is near; `others` are near, too, the nearest first.
  */
 export interface UnknownName {
   readonly missing_name: string;
   readonly owner: string;
   readonly suggestion?: string | null;
+  readonly others?: readonly string[];
 }
 
 /**

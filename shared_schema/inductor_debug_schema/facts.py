@@ -107,12 +107,13 @@ class ShapeConflict:
 class UnknownName:
     """A name that is not there. `owner` is the class that lacks the attribute, empty for a plain name.
 
-    `suggestion` is the nearest name that is there, None where none is near.
+    `suggestion` is the nearest name that is there, None where none is near; `others` are near, too, the nearest first.
     """
 
     missing_name: str
     owner: str
     suggestion: Union[str, None] = None
+    others: list[str] = field(default_factory=list)
 
 
 class BreakCause(str, Enum):

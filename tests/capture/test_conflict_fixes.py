@@ -53,6 +53,22 @@ class Block(nn.Sequential):
 """
 TWO_BLOCKS = "self.a = Block(4, 6)\nself.b = Block(6, 8)"
 CASES = {
+    "a view's number that the next layer does not take": (
+        model("return self.fc(x.view(-1, 4 * 5))", "torch.randn(2, 6, 5)", "self.fc = nn.Linear(30, 4)"),
+        ("Set the size 4 * 5 to 30", "return self.fc(x.view(-1, 30))"),
+    ),
+    "tensors joined along another dimension than the next layer needs": (
+        model("return self.fc(torch.cat([x, x], dim=0))", "torch.randn(2, 3)", "self.fc = nn.Linear(6, 4)"),
+        ("Join along dimension 1", "return self.fc(torch.cat([x, x], dim=1))"),
+    ),
+    "of two layers that do not meet the one with the rarer number": (
+        model(
+            "return self.c(self.b(self.a(x)))",
+            "torch.randn(2, 8)",
+            "self.a = nn.Linear(8, 41)\nself.b = nn.Linear(40, 40)\nself.c = nn.Linear(40, 8)",
+        ),
+        ("Set `out_features` of `a` to 40", "self.a = nn.Linear(8, 40)"),
+    ),
     "features that arrive": (
         model("return self.fc1(torch.flatten(x, 1))", "torch.randn(2, 64, 12, 12)", "self.fc1 = nn.Linear(9200, 128)"),
         ("Set `in_features` of `fc1` to 9216", "self.fc1 = nn.Linear(9216, 128)"),
@@ -255,13 +271,25 @@ CASES = {
 }
 
 
-def test_a_size_that_was_made_up_is_not_written_into_the_model(tmp_path: Path) -> None:
+def test_a_size_that_was_made_up_says_with_what_it_holds(tmp_path: Path) -> None:
     init = "self.conv = nn.Conv2d(1, 8, 3)\nself.fc = nn.Linear(9200, 128)"
     text = model("return self.fc(torch.flatten(self.conv(x), 1))", "torch.randn(2, 1, 28, 28)", init)
     assert mended(tmp_path / "declared.py", text)[0] == "Set `in_features` of `fc` to 5408"
     undeclared = text.replace("# inductor-debug: inputs=[torch.randn(2, 1, 28, 28)]\n", "")
     [finding] = findings(tmp_path / "inferred.py", undeclared)
-    assert not any(fix.title.startswith("Set") for fix in guesses(undeclared, finding, load_document("mock")))
+    titles = [fix.title for fix in guesses(undeclared, finding, load_document("mock")) if fix.title.startswith("Set")]
+    assert titles
+    assert all(", for x [2, 1, " in title for title in titles)
+
+
+def test_a_size_that_only_coincidence_fixes_is_mended_without_a_search(tmp_path: Path) -> None:
+    text = model("q, k = self.q(x), self.k(x)\nreturn q @ k", "", "self.q = nn.Linear(8, 8)\nself.k = nn.Linear(8, 8)")
+    path = tmp_path / "attention.py"
+    path.write_text(text.replace("# inductor-debug: inputs=[]\n", ""), encoding="utf-8")
+    [finding] = [found for found in analyze(path).findings if found.rule == "fixed-size"]
+    first, *_ = fixes = guesses(path.read_text(), finding, load_document("none"))
+    assert first.title == "Transpose the last two dimensions of `k`"
+    assert not any(fix.title.startswith("Change") for fix in fixes)
 
 
 @pytest.mark.parametrize("name", CASES)

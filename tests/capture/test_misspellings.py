@@ -37,5 +37,29 @@ def test_a_nearer_name_is_meant_though_it_is_read() -> None:
     assert meant("self.fc22(1), self.fc222(1)") == "fc22"
 
 
+class Decoder(Encoder):
+    """Reads one layer and not the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc3 = nn.Identity()
+
+    def decode(self, z: object) -> object:
+        """What another method reads has its use already."""
+        return self.fc3(z)
+
+    def encode(self, x: object) -> object:
+        """Asks for a layer that is not there."""
+        return self.fc21(x), self.fc23(x)
+
+
+def test_a_name_that_nothing_reads_is_meant_rather_and_the_others_are_told() -> None:
+    with pytest.raises(AttributeError) as raised:
+        Decoder().encode(1)
+    found = unknown_name(raised.value)
+    assert found is not None
+    assert (found.suggestion, set(found.others)) == ("fc22", {"fc21", "fc3"})
+
+
 def test_nothing_is_meant_where_nothing_is_like_it() -> None:
     assert meant("self.completely_else") is None

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import builtins
 import difflib
-from types import FrameType, ModuleType, TracebackType
+from dataclasses import replace
+from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from inductor_debug_schema import UnknownName
 from torch import nn
+
+_READ = 0.15
+"""How much less alike a name counts that the code reads elsewhere: one that is set and never read is rather meant."""
 
 
 def unknown_name(error: BaseException) -> UnknownName | None:
@@ -21,25 +25,27 @@ def unknown_name(error: BaseException) -> UnknownName | None:
         return None
     if isinstance(error, AttributeError):
         owner = error.obj
-        return UnknownName(
-            name, _title(owner), _nearest(name, _attributes(owner), _read_beside(name, error.__traceback__))
-        )
+        read = _read_beside(name, error.__traceback__) | _read_by_methods(owner)
+        return _near(UnknownName(name, _title(owner)), _attributes(owner), read)
     if isinstance(error, NameError):
         frame = _innermost(error.__traceback__)
+        missing = UnknownName(name, "")
         if frame is None:
-            return UnknownName(name, "")
+            return missing
         owner = frame.f_locals.get("self")
         if owner is not None and name in _attributes(owner):
-            return UnknownName(name, "", f"self.{name}")
-        return UnknownName(name, "", _nearest(name, {*frame.f_locals, *frame.f_globals, *vars(builtins)}))
+            return replace(missing, suggestion=f"self.{name}")
+        return _near(missing, {*frame.f_locals, *frame.f_globals, *vars(builtins)})
     return None
 
 
-def _nearest(name: str, known: set[str], read: frozenset[str] = frozenset()) -> str | None:
-    """The name that is most like it; of equals the first one that is not `read` already where this one stands."""
+def _near(missing: UnknownName, known: set[str], read: frozenset[str] = frozenset()) -> UnknownName:
+    """With the names that are most like it; those that are `read` already are meant less often."""
+    name = missing.missing_name
     found = difflib.get_close_matches(name, sorted(known - {name}), n=5, cutoff=0.7)
-    alike = {other: difflib.SequenceMatcher(None, other, name).ratio() for other in found}
-    return min(found, key=lambda other: (-alike[other], other in read), default=None)
+    alike = {other: difflib.SequenceMatcher(None, other, name).ratio() - _READ * (other in read) for other in found}
+    nearest = sorted(found, key=lambda other: -alike[other])
+    return replace(missing, suggestion=nearest[0] if nearest else None, others=nearest[1:])
 
 
 def _read_beside(name: str, traceback: TracebackType | None) -> frozenset[str]:
@@ -50,6 +56,19 @@ def _read_beside(name: str, traceback: TracebackType | None) -> frozenset[str]:
             return frozenset(names)
         traceback = traceback.tb_next
     return frozenset()
+
+
+def _read_by_methods(owner: Any) -> frozenset[str]:
+    """The names that the methods of an object read, of its classes' own; constructors write theirs."""
+    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+    read = [
+        frozenset(method.__code__.co_names)
+        for kind in kinds
+        if kind is not nn.Module
+        for name, method in vars(kind).items()
+        if isinstance(method, FunctionType) and name != "__init__"
+    ]
+    return frozenset().union(*read)
 
 
 def _title(owner: Any) -> str:

@@ -23,19 +23,28 @@ _MOST = 10
 
 
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
-    """The guesses for one finding; none where nothing is known of it but its message."""
+    """The guesses for one finding."""
+    known = of_facts(tree, finding, profile)
+    return known if isinstance(finding.facts, UnknownName) else _each_once([*known, *searched(tree, finding)])
+
+
+def of_facts(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
+    """The guesses that the facts of a finding suggest, without a search."""
     facts = finding.facts
+    guesses: list[Fix] = []
     if isinstance(facts, UnknownName):
-        return [*_renamed(tree, finding, facts), *call_fixes.fixes(tree, finding)][:_MOST]
-    if isinstance(facts, ShapeConflict):
-        guesses = [
+        guesses += [*_renamed(tree, finding, facts), *call_fixes.fixes(tree, finding)]
+    elif isinstance(facts, ShapeConflict):
+        guesses += [
             *operands.flattened(tree, finding, facts),
+            *argument_fixes.where_made(tree, finding, facts),
             *layer_fixes.fixes(tree, facts, finding.path),
             *operands.fixes(tree, finding, facts),
             *argument_fixes.fixes(tree, finding, facts),
         ]
-        return _each_once([*list(dict.fromkeys(guesses))[:_MOST], *searched(tree, finding)])
-    return _each_once([*list(call_fixes.fixes(tree, finding))[:_MOST], *searched(tree, finding)])
+    else:
+        guesses += call_fixes.fixes(tree, finding)
+    return _each_once(guesses)[:_MOST]
 
 
 def _each_once(fixes: Sequence[Fix]) -> list[Fix]:
@@ -48,14 +57,13 @@ def _each_once(fixes: Sequence[Fix]) -> list[Fix]:
 
 def _renamed(tree: Tree, finding: Finding, facts: UnknownName) -> Iterator[Fix]:
     node = tree.expression_at(finding.range)
-    if facts.suggestion is None:
-        return
-    title = f"Rename `{facts.missing_name}` to `{facts.suggestion}`"
     if isinstance(node, ast.Call):
         node = node.func
-    if isinstance(node, ast.Attribute) and node.attr == facts.missing_name:
-        edit = tree.rename(node, facts.suggestion)
-        if edit is not None:
-            yield Fix(title, (edit,))
-    elif isinstance(node, ast.Name) and node.id == facts.missing_name:
-        yield Fix(title, (tree.replace(node, facts.suggestion),))
+    for name in [facts.suggestion, *facts.others] if facts.suggestion is not None else ():
+        title = f"Rename `{facts.missing_name}` to `{name}`"
+        if isinstance(node, ast.Attribute) and node.attr == facts.missing_name:
+            edit = tree.rename(node, name)
+            if edit is not None:
+                yield Fix(title, (edit,))
+        elif isinstance(node, ast.Name) and node.id == facts.missing_name:
+            yield Fix(title, (tree.replace(node, name),))

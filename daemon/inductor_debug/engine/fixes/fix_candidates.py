@@ -21,6 +21,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "matrix-padding": alignment.fixes,
     "capture-error": conflict_fixes.fixes,
     "mixed-dtypes": conflict_fixes.fixes,
+    "fixed-size": conflict_fixes.of_facts,
     "graph-break": causes.fixes,
     "missing-attribute": conflict_fixes.fixes,
 }

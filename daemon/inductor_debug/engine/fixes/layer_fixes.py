@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from inductor_debug_schema import ConflictKind, Location, OperandFact, ShapeConflict
+from inductor_debug_schema import ConflictKind, ConflictSide, Location, OperandFact, ShapeConflict
 
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
@@ -50,7 +51,11 @@ _GIVES: Mapping[str, _Argument] = MappingProxyType(
 
 
 def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
-    """The layer set to what arrives, its two sizes exchanged, then the layer before it set to what is taken."""
+    """The layer set to what arrives, its two sizes exchanged, or the layer before it set to what is taken.
+
+    Of two numbers the one that the file says more often is rather meant. A size that comes of inputs which nobody gave
+    is taken for the right one last of all.
+    """
     if facts.conflict is not ConflictKind.SIZE:
         return
     sides = [facts.left, *([] if facts.right is None else [facts.right])]
@@ -67,12 +72,16 @@ def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
         yield from _said_alike(tree, takes, gives, name)
         if declared is not None and layer is not None and layer.shape[:1] == [given.size]:
             yield from _exchanged(tree, declared, name)
-        if not facts.operands[given.operand].guessed:
-            yield _set(tree, takes, str(given.size), name)
     wanted = facts.wanted if owned is None or facts.wanted is not None else owned.size
+    arrives = [_set(tree, takes, str(given.size), name)] if takes is not None else []
+    guessed = facts.operands[given.operand].guessed
+    if guessed:
+        arrives = [replace(fix, title=f"{fix.title}, for {_input_of(facts, given)}") for fix in arrives]
+    meets: list[Fix] = []
     if gives is not None and isinstance(wanted, int):
-        yield from _said_alike(tree, gives, takes, before_name)
-        yield _set(tree, gives, str(wanted), before_name)
+        meets = [*_said_alike(tree, gives, takes, before_name), _set(tree, gives, str(wanted), before_name)]
+    last = guessed or tree.times_said(wanted) > tree.times_said(given.size)
+    yield from [*meets, *arrives] if last else [*arrives, *meets]
 
 
 _Size = tuple[str, ast.expr]
@@ -87,6 +96,12 @@ def _said_alike(tree: Tree, size: _Size, other: _Size | None, name: str) -> Iter
     """A size said in the words of the layer that it has to meet, where those mean the same."""
     if other is not None and not isinstance(other[1], ast.Constant) and tree.same_function(size[1], other[1]):
         yield _set(tree, size, tree.text_of(other[1]), name)
+
+
+def _input_of(facts: ShapeConflict, side: ConflictSide) -> str:
+    """The input that a size comes from, as the finding says it."""
+    trace = facts.operands[side.operand].trace
+    return trace[-1].text if trace else "these inputs"
 
 
 def _exchanged(tree: Tree, declared: ast.Call, name: str) -> Iterator[Fix]:

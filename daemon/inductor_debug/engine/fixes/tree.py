@@ -115,6 +115,10 @@ class Tree:
         ]
         return calls[0] if len(calls) == 1 else None
 
+    def times_said(self, number: object) -> int:
+        """How often a number is written down in the file."""
+        return sum(isinstance(node, ast.Constant) and node.value == number for node in ast.walk(self.module))
+
     def aliases(self, module: str) -> frozenset[str]:
         """The names under which the text imports a top-level module."""
         return self._aliases.get(module, frozenset())

@@ -204,11 +204,16 @@ def _back(finding: Finding) -> tuple[object, ...]:
 
 
 def _once(text: str, back: Proved | None, guessed: Proved | None) -> list[Proved]:
-    """What goes back to what ran, then what was guessed; of one edit only the guess, which says why."""
+    """What goes back to what ran, then what was guessed; of one edit only the guess, which says why.
+
+    Who has typed something new wants it mended rather than gone, so that comes first there.
+    """
     if back is None or guessed is None:
         return [each for each in (back, guessed) if each is not None]
-    same = applied(text, back.fix.edits) == applied(text, guessed.fix.edits)
-    return [guessed] if same else [back, guessed]
+    if applied(text, back.fix.edits) == applied(text, guessed.fix.edits):
+        return [guessed]
+    only_takes_away = all(edit.text.isspace() or not edit.text for edit in back.fix.edits)
+    return [guessed, back] if only_takes_away else [back, guessed]
 
 
 async def _wait(proofs: Sequence[Proof], deadline: float) -> None:
