@@ -249,7 +249,9 @@ class Inference:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         watch = DtypeWatch()
         outcome = trials.run(kept.found.traced, watch)
-        if outcome.error is None and not (watch.mixed and self._mixes_dtypes(trials, kept.found.traced)):
+        if outcome.error is None and not (
+            watch.mixed and self.precision_known and trials.mixes_dtypes(kept.found.traced)
+        ):
             return self._answered(kept.way, way, self._freed(kept.found, trials), trials, kept.since)
         raised = outcome.error
         if raised is not None and (isinstance(raised, SideEffectError) or is_limitation(raised)):
@@ -260,12 +262,6 @@ class Inference:
         last_ran = None if raised is None or self._is_evident(way, outcome) else kept.found
         found, blame = Found(guess, frozenset(), guess), Blame(proven=True)
         return InferredCall(kept.way, found, blame, kept.since, changes=kept.changes, last_ran=last_ran)
-
-    def _mixes_dtypes(self, trials: Trials, guess: Guess) -> bool:
-        """Whether torch refuses the dtypes of a call that ran on the meta device, where no `torch.autocast` holds."""
-        watch = DtypeWatch()
-        trials.watched(guess, lambda args, kwargs: watch)
-        return self.precision_known and watch.mixed
 
     def _repeat(self, known: InferredCall) -> Any:
         way = self._ways.numbered(known.way, known.changes)

@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
+from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.meta_runs import call_on_meta
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial_state import ModuleState
@@ -95,6 +96,12 @@ class Trials:
                 subject(*args, **kwargs)
 
         return self._run(guess, call)
+
+    def mixes_dtypes(self, guess: Guess) -> bool:
+        """Whether torch refuses the dtypes of a call that ran on the meta device, where no `torch.autocast` holds."""
+        watch = DtypeWatch()
+        self.watched(guess, lambda args, kwargs: watch)
+        return watch.mixed
 
     def run(self, guess: Guess, watch: AbstractContextManager[Any] = _NOT_WATCHED) -> TrialOutcome:
         """Runs the model on `guess` inside `watch`, which leaves it as it was.
