@@ -492,6 +492,24 @@ export interface CostBound {
 }
 
 /**
+ * What one stage of one target costs at least; `path` is the user's file.
+ *
+ * `title` is what the accelerator is called, "" where none was chosen.
+ */
+export interface CostDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly stage: Stage;
+  readonly path: string;
+  readonly title: string;
+  readonly run: RunCost;
+  readonly expressions: readonly ExpressionCost[];
+  readonly lines: readonly LineCost[];
+  readonly modules: readonly ModuleCost[];
+  readonly operators: readonly OperatorCost[];
+}
+
+/**
  * Operators that run on the host one after the other, and what crosses because of them in a run.
  *
  * `operators_on_device` counts the operations of the run that stay on the device.
@@ -914,12 +932,29 @@ export interface ExplainRequest {
 }
 
 /**
+ * The ops that one expression made itself, and not another one within it; those of the backward pass apart.
+ *
+ * `path` and `range` are None for ops that no expression of the user's made. `ops` says how often each operator ran,
+ * views left out; `modules` are the dotted paths in which they ran, and `text` is the source.
+ */
+export interface ExpressionCost {
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly text: string;
+  readonly backward: boolean;
+  readonly ops: Readonly<Record<string, number>>;
+  readonly modules: readonly string[];
+  readonly cost: CostBound;
+}
+
+/**
  * What one expression did in one stage of one target.
  *
  * `outputs` are the tensors of its last run. `exact` says that they are what the expression gives; otherwise they are
  * those of the last op under it. `ops` maps ATen overloads to how often they ran, the most frequent ones only, and
  * `op_count` counts all. `modules` are the dotted paths in which they ran, at most a few of `module_count`.
- * `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same.
+ * `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same. `cost` is
+ * what all of its runs cost at least, None where nobody knows how fast the accelerator is.
  */
 export interface ExpressionFact {
   readonly path: string;
@@ -932,6 +967,7 @@ export interface ExpressionFact {
   readonly module_count?: number;
   readonly runs?: number;
   readonly variants?: readonly (readonly TensorFact[])[];
+  readonly cost?: CostBound | null;
 }
 
 /**
@@ -1376,14 +1412,14 @@ export interface InstanceVersions {
  * One file to work on.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
- * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
- * empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
- * `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
- * what its stages saw, to be judged again; `keep_guards` for what Dynamo guards on; `keep_trace` for torch's
- * structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are to replace those of the
- * inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints` are what earlier jobs
- * inferred for this file. User code may write to the folder `scratch` alone
- * (empty: it is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+ * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
+ * `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts; `show_graphs` for
+ * the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
+ * to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
+ * `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
+ * to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
+ * are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept
+ * from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -1402,6 +1438,7 @@ export interface JobRequest {
   readonly show_graphs?: boolean;
   readonly keep_captures?: boolean;
   readonly keep_guards?: boolean;
+  readonly keep_costs?: boolean;
   readonly keep_trace?: boolean;
   readonly trace_tensors?: boolean;
   readonly sizes?: readonly SizeSetting[];
@@ -1526,6 +1563,15 @@ export interface KernelTraffic {
   readonly bytes_written: number | null;
   readonly path: string | null;
   readonly range: Range | null;
+}
+
+/**
+ * The ops of all expressions that begin on one zero-based line.
+ */
+export interface LineCost {
+  readonly path: string;
+  readonly line: number;
+  readonly cost: CostBound;
 }
 
 /**
@@ -1686,6 +1732,14 @@ export interface Misalignment {
 }
 
 /**
+ * The ops that ran in a module and in all that it contains; "" is the target.
+ */
+export interface ModuleCost {
+  readonly module: string;
+  readonly cost: CostBound;
+}
+
+/**
  * What a node is to its graph.
  */
 export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
@@ -1725,6 +1779,14 @@ export interface OperandFact {
  * What kind of work a node is; people read these names.
  */
 export type OperationKind = "product" | "reduction" | "elementwise" | "lookup" | "layout" | "conversion" | "creation" | "random" | "other";
+
+/**
+ * All ops of one overload.
+ */
+export interface OperatorCost {
+  readonly op: string;
+  readonly cost: CostBound;
+}
 
 /**
  * What became of an order.
@@ -2053,7 +2115,7 @@ export interface Restickified {
 }
 
 /**
- * What keeps a kernel from being faster.
+ * What keeps kernels from being faster.
  */
 export type Roof = "memory" | "compute" | "launch";
 
@@ -2099,11 +2161,13 @@ export interface RunCaptured {
  * A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
  *
  * The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
+ * `peak_bytes` is the most memory that is needed at once, at least.
  */
 export interface RunCost {
   readonly accelerator: string;
   readonly total: CostBound;
   readonly by_roof: Readonly<Record<string, number>>;
+  readonly peak_bytes: number;
 }
 
 /**
@@ -2240,7 +2304,8 @@ export interface StageFinished {
  * What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
  *
  * Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
- * `elsewhere` are the classes of the project's other files that it ran.
+ * `elsewhere` are the classes of the project's other files that it ran. `cost` is what it takes at least on the
+ * accelerator, None where nobody knows how fast that is, or where the run did not come to its end.
  */
 export interface StageReport {
   readonly stage: Stage;
@@ -2253,6 +2318,7 @@ export interface StageReport {
   readonly shortfall?: Shortfall | null;
   readonly at?: Location | null;
   readonly elsewhere?: readonly ClassSeen[];
+  readonly cost?: RunCost | null;
 }
 
 /**

@@ -12,14 +12,14 @@ from typing import Union
 
 
 class Roof(str, Enum):
-    """What keeps a kernel from being faster."""
+    """What keeps kernels from being faster."""
 
     MEMORY = "memory"
     """The bandwidth of the memory."""
     COMPUTE = "compute"
     """The rate of floating-point operations."""
     LAUNCH = "launch"
-    """What even an empty kernel takes."""
+    """The time in which the host launches them, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,10 @@ class RunCost:
     """A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
 
     The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
+    `peak_bytes` is the most memory that is needed at once, at least.
     """
 
     accelerator: str
     total: CostBound
     by_roof: dict[str, float]
+    peak_bytes: int

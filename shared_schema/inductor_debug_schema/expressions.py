@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Union
 
+from inductor_debug_schema.cost_bounds import CostBound
 from inductor_debug_schema.findings import Stage
 from inductor_debug_schema.positions import Range
 
@@ -58,7 +59,8 @@ class ExpressionFact:
     `outputs` are the tensors of its last run. `exact` says that they are what the expression gives; otherwise they are
     those of the last op under it. `ops` maps ATen overloads to how often they ran, the most frequent ones only, and
     `op_count` counts all. `modules` are the dotted paths in which they ran, at most a few of `module_count`.
-    `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same.
+    `variants` are the different outputs of its `runs`, at most a few; empty where they were always the same. `cost` is
+    what all of its runs cost at least, None where nobody knows how fast the accelerator is.
     """
 
     path: str
@@ -71,6 +73,7 @@ class ExpressionFact:
     module_count: int = 0
     runs: int = 1
     variants: list[list[TensorFact]] = field(default_factory=list)
+    cost: Union[CostBound, None] = None
 
 
 @dataclass(frozen=True, slots=True)

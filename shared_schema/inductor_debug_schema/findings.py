@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
+from inductor_debug_schema.cost_bounds import RunCost
 from inductor_debug_schema.facts import Facts
 from inductor_debug_schema.positions import Location, Range, Related
 from inductor_debug_schema.sizes import FreeSize
@@ -168,7 +169,8 @@ class StageReport:
     """What one stage saw of one target. `notes` are sentences for the log and the hover, never problems.
 
     Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
-    `elsewhere` are the classes of the project's other files that it ran.
+    `elsewhere` are the classes of the project's other files that it ran. `cost` is what it takes at least on the
+    accelerator, None where nobody knows how fast that is, or where the run did not come to its end.
     """
 
     stage: Stage
@@ -181,6 +183,7 @@ class StageReport:
     shortfall: Shortfall | None = None
     at: Location | None = None
     elsewhere: list[ClassSeen] = field(default_factory=list)
+    cost: RunCost | None = None
 
 
 @dataclass(frozen=True, slots=True)

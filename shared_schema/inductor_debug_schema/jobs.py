@@ -75,14 +75,14 @@ class JobRequest:
     """One file to work on.
 
     `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
-    (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is
-    empty. `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts;
-    `show_graphs` for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for
-    what its stages saw, to be judged again; `keep_guards` for what Dynamo guards on; `keep_trace` for torch's
-    structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are to replace those of the
-    inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints` are what earlier jobs
-    inferred for this file. User code may write to the folder `scratch` alone
-    (empty: it is kept from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+    (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty.
+    `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts; `show_graphs` for
+    the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
+    to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
+    `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
+    to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
+    are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept
+    from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
     """
 
     job: int
@@ -103,6 +103,7 @@ class JobRequest:
     show_graphs: bool = False
     keep_captures: bool = False
     keep_guards: bool = False
+    keep_costs: bool = False
     keep_trace: bool = False
     trace_tensors: bool = False
     sizes: list[SizeSetting] = field(default_factory=list)

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 from capture_targets import build
+from forked import analyze
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.stages.preview import run_preview
-from inductor_debug.rules.costing.bounds import bounds_of
-from inductor_debug.rules.costing.cost_sums import whole_run
-from inductor_debug.rules.judging.judged_run import JudgedRun
-from inductor_debug_schema import CostBound, Roof
+from inductor_debug.rules.costing.run_costs import RunCosts
+from inductor_debug_schema import CostBound, ExpressionsSeen, Roof
 
 pytestmark = pytest.mark.torch
 
@@ -39,8 +38,8 @@ class ByHand:
 BY_HAND = {
     # 2 * 4096^3 operations; the three matrices of 32 MiB alone would take 30 µs
     "mm": ByHand("a @ b", ("4096, 4096",) * 2, 64 * MIB, 32 * MIB, 2 * 4096**3, 138.9, Roof.COMPUTE),
-    # 32 * 2 * 128 * 64 * 128 operations would take 0.07 µs
-    "bmm": ByHand("torch.bmm(a, b)", ("32, 128, 64", "32, 64, 128"), MIB, MIB, 64 * MIB, 0.6256, Roof.MEMORY),
+    # 512 * 2 * 128 * 64 * 128 operations would take 1.1 µs
+    "bmm": ByHand("torch.bmm(a, b)", ("512, 128, 64", "512, 64, 128"), 16 * MIB, 16 * MIB, 1 << 30, 10.01, Roof.MEMORY),
     # 2 * 2048 * 1024 * 4096 operations; 4 + 8 MiB and the bias of 8 KiB are read, 16 MiB written
     "addmm": ByHand(
         "torch.addmm(c, a, b)", ("2048, 1024", "1024, 4096", "4096"), 12 * MIB + 8192, 16 * MIB, 1 << 34, 17.36,
@@ -88,8 +87,9 @@ def total(tmp_path: Path, expression: str, *tensors: str, dtype: str = "bfloat16
         inputs = ({inputs},)
         """
     target, sources = build(tmp_path, code)
-    run = JudgedRun(run_preview(target, sources).recording, read_profile(load_document("h100")))
-    return whole_run(bounds_of(run.recording, run.profile, run.measure), "h100").total
+    cost = RunCosts(read_profile(load_document("h100"))).total(run_preview(target, sources).recording)
+    assert cost is not None
+    return cost.total
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -111,3 +111,42 @@ def test_float32_products_are_rounded_to_tf32_where_the_user_allows_it(tmp_path:
     finally:
         torch.set_float32_matmul_precision(before)
     assert rounded.seconds == pytest.approx(2 * 4096**3 / 494.7e12, rel=0.01)
+
+
+def test_causal_attention_needs_half_of_the_scores(tmp_path: Path) -> None:
+    shapes = ("4, 16, 1024, 64",) * 3
+    cost = total(tmp_path, "F.scaled_dot_product_attention(a, b, c, is_causal=True)", *shapes)
+    assert cost.operations == (1 << 34) * 1025 // 2048
+
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(64, 128),)
+class Model(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 8))
+
+    def forward(self, x):
+        y = super().forward(x)
+        return (y * 2).sum()
+"""
+
+
+def test_a_job_tells_what_expressions_and_runs_cost_where_the_accelerators_speed_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL, encoding="utf-8")
+    job = analyze(path, accelerator="h100")
+    (stage,) = job.stages
+    assert stage.report.cost is not None
+    assert (stage.report.cost.accelerator, stage.report.cost.total.operations) == ("h100", 2 * 64 * 512 * (128 + 8))
+    (seen,) = (event for event in job.events if isinstance(event, ExpressionsSeen))
+    costs = {job.marked(fact): fact.cost for fact in seen.expressions}
+    layers = costs["super().forward(x)"]
+    assert layers is not None
+    assert (layers.ops, layers.operations, layers.limited_by) == (3, 2 * 64 * 512 * (128 + 8), Roof.COMPUTE)
+    assert costs["y * 2"] == CostBound(1, 2048, 2048, 0, 0, 0.0, 4096 / 3352e9, None, 0.0)
+    (plain,) = analyze(path, accelerator="none").stages
+    assert plain.report.cost is None

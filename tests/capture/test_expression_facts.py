@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 from forked import analyze, excerpt
 from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.expressions.expression_facts import MOST_FACTS, ExpressionReader
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, SymbolicSize, TensorMeta
 from inductor_debug.source.flow import flow_of
@@ -158,7 +159,8 @@ class Texts:
 
 
 def facts_of(*ops: Op, accelerator: str = "mock", text: str = "") -> list[ExpressionFact]:
-    reader = ExpressionReader(read_profile(load_document(accelerator)), Texts(text))
+    profile = read_profile(load_document(accelerator))
+    reader = ExpressionReader(profile, Texts(text), RunCosts(profile))
     return reader.facts([Recording(list(ops))])
 
 

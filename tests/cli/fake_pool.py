@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, encode
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
-from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.costing.run_costs import RunCosts
+from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorMeta
 from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import (
     ArtifactKind,
@@ -92,6 +94,8 @@ class FakePool:
             if request.keep_graphs and not failed:
                 for made in kept_of(request, text):
                     on_event(made)
+            if request.keep_costs:
+                on_event(cost_of(request))
         if "cut short" in text:
             return JobEnd(JobOutcome.TIMEOUT)
         helper = str(Path(request.path).with_name("helper.py"))
@@ -119,6 +123,28 @@ def kept_of(request: JobRequest, text: str) -> list[ArtifactMade]:
         ArtifactMade(ArtifactKind.FX_GRAPHS, "graphs", ".graph", MEDIA_TYPE, encode(document), "Model", stage),
         ArtifactMade(ArtifactKind.STATISTICS, "statistics", ".json", "application/json", statistics, "Model", stage),
     ]
+
+
+def cost_of(request: JobRequest) -> ArtifactMade:
+    """What a product of two matrices of 64 KiB on the first line costs, and its sine on the second."""
+    metas = [
+        TensorMeta(number, 0, number, (128, 128), (128, 1), "float32", "cpu", 4, 1 << 16, dense=True)
+        for number in range(4)
+    ]
+    frames = [
+        (Frame(Location(request.path, Range(Position(line, 0), Position(line, 1))), "forward", in_project=True),)
+        for line in range(2)
+    ]
+    ops = [
+        Op(0, "aten.mm.default", {}, (metas[0], metas[1]), (metas[2],), frames[0], module="layers.0"),
+        Op(1, "aten.sin.default", {}, (metas[2],), (metas[3],), frames[1], module="layers.1"),
+    ]
+    costs = RunCosts(read_profile(request.profile))
+    document = costs.document(Recording(ops), "Model", request.stages[-1], request.path, lambda place: "x @ w")
+    content = json.dumps(to_wire(document)).encode()
+    return ArtifactMade(
+        ArtifactKind.STATISTICS, "costs", ".json", "application/json", content, "Model", request.stages[-1]
+    )
 
 
 def _status(found: list[TargetFound], failed: bool, text: str) -> FileStatus:

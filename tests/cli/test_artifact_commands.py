@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import json
 import os
 import re
@@ -303,6 +304,58 @@ def test_analyze_says_which_stages_have_statistics(command: Command, write: Writ
     write("model.py", "")
     ran = command("analyze", "model.py", "--stage", "preview")
     assert (ran.code, "mock, aot, inductor" in ran.err) == (2, True)
+
+
+def test_analyze_says_what_expressions_cost_at_least(command: Command, write: Write) -> None:
+    write("model.py", "x @ w\nsin(y)\n")
+    ran = command("analyze", "model.py", "--type", "cost", "--accelerator", "h100")
+    assert (ran.code, ran.err) == (0, "")
+    heading, bound, unfused, flops, moved, peak, *rows = filter(None, ran.out.splitlines())
+    assert heading.endswith("model.py::Model, stage forward and backward, on NVIDIA H100 SXM, 80 GB")
+    assert bound.split(maxsplit=1)[1] == "3.25 µs (compute 2%, launch 98%): a lower bound, no prediction"
+    assert (unfused.split()[:2], flops.split()) == (["unfused", "6.5"], ["FLOPs", "4.194", "M"])
+    assert (moved.split()[:3], peak.split()[:3]) == (["bytes", "192", "KiB"], ["peak", "256", "KiB"])
+    first, second = (row for row in rows if "x @ w" in row)
+    assert first.split()[:3] == ["62.7", "ns", "76%"]
+    assert "model.py:1:1  x @ w  [aten.mm]" in first
+    assert "model.py:2:1  x @ w  [aten.sin]" in second
+    (request,) = FakePool.requests
+    assert (request.stages, request.keep_costs) == ([Stage.AOT], True)
+
+
+def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Write) -> None:
+    write("model.py", "")
+    words = ("analyze", "model.py", "--type", "cost", "--accelerator", "h100", "--format")
+    rows = list(csv.DictReader(command(*words, "csv").out.splitlines()))
+    assert [row["of"] for row in rows] == [
+        "target",
+        *["expression"] * 2,
+        *["line"] * 2,
+        *["module"] * 4,
+        *["operator"] * 2,
+    ]
+    product = next(row for row in rows if row["of"] == "expression")
+    assert (product["line"], product["column"], product["name"]) == ("1", "1", "x @ w")
+    assert product["limited_by"] == "compute"
+    assert float(product["seconds"]) == pytest.approx(2 * 128**3 / 66.9e12)
+    (analysis,) = json.loads(command(*words, "json", "--sort", "intensity").out)["analyses"]
+    assert [row["op"] for row in analysis["operators"]] == ["aten.mm.default", "aten.sin.default"]
+    assert analysis["run"]["total"]["operations"] == 2 * 128**3
+
+
+def test_only_costs_are_tables(command: Command, write: Write) -> None:
+    write("model.py", "")
+    for words in (("--format", "csv"), ("--sort", "bytes")):
+        ran = command("analyze", "model.py", *words)
+        assert (ran.code, "is for tables: --type cost, not summary" in ran.err) == (2, True)
+
+
+def test_without_an_accelerator_costs_are_bytes_and_operations(command: Command, write: Write) -> None:
+    write("model.py", "")
+    out = command("analyze", "model.py", "--type", "cost").out
+    assert "none without an accelerator whose speed is known" in out
+    assert "4.194 M" in out
+    assert "roof" not in out
 
 
 def test_analyze_counts_constraints_by_rule(command: Command, write: Write) -> None:

@@ -114,11 +114,15 @@ def test_bytes_of_other_ops_may_be_moved_while_products_compute() -> None:
     assert (idle.seconds, idle.parts, idle.by_roof) == (64.0, 64.0, {Roof.MEMORY: 64.0})
 
 
-def test_a_product_takes_no_less_than_an_empty_kernel() -> None:
+def test_kernels_take_no_less_than_their_launches_which_go_on_while_others_compute() -> None:
     tape = Tape()
     product(tape, product(tape, tape.input("x", 64, 64), "first"), "second")
+    assert bounds(tape).seconds == 32 + 15 + 31 + 16
+    found = bounds(tape, launch=40.0)
+    assert found.seconds == 32 + 15 + 31 + 16
     found = bounds(tape, launch=100.0)
-    assert (found.seconds, found.limited_by) == (200.0, Roof.LAUNCH)
+    assert (found.seconds, found.by_roof) == (200.0, {Roof.MEMORY: 94.0, Roof.LAUNCH: 106.0})
+    assert found.limited_by is Roof.LAUNCH
 
 
 def test_views_and_what_looks_at_sizes_alone_are_free() -> None:
@@ -146,6 +150,6 @@ def test_sums_of_expressions_lines_and_modules_are_those_of_their_ops() -> None:
     modules = by_module(tape.recording, found)
     assert set(modules) == {"", "block", "block.0", "block.0.fc", "block.1", "block.1.fc"}
     assert modules["block"] == modules[""]
-    total = whole_run(found, "slow")
+    total = whole_run(found, "slow", 0)
     assert total.total.seconds == found.seconds == sum(total.by_roof.values())
     assert (total.total.operations, total.total.crossing_bytes) == (2 * 2 * 64**3, found.moved_bytes)

@@ -7,7 +7,6 @@ never raises for a fault of user code: those become findings. Previews of all ta
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,11 +14,9 @@ from dataclasses import replace
 import torch
 from inductor_debug_schema import (
     Event,
-    ExpressionsSeen,
     FileStatus,
     Finding,
     Finished,
-    GraphDocument,
     JobRequest,
     Loaded,
     Location,
@@ -31,16 +28,13 @@ from inductor_debug_schema import (
     StageReport,
     StageStarted,
     StageState,
-    TensorsSeen,
     UntakenSeen,
 )
 
 from inductor_debug.accelerators.guarded_adapter import adapter_of, profile_of
-from inductor_debug.accelerators.profile import chosen_name
+from inductor_debug.capture.beside_findings import BesideFindings, StageSight
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
-from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
-from inductor_debug.capture.graphs.graph_statistics import statistics_artifact
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
 from inductor_debug.capture.inference.finding_filter import (
@@ -54,9 +48,7 @@ from inductor_debug.capture.inference.finding_filter import (
     without_gradients,
 )
 from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.liveness.code import Codes
-from inductor_debug.capture.liveness.timeline import timeline_of
-from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
+from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.loading import preloadable
@@ -80,8 +72,7 @@ from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, r
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.capture.untaken.elsewhere import classes_elsewhere
 from inductor_debug.capture.untaken.untaken import RunsOfFile
-from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, findings_of, merged, told_by
-from inductor_debug.rules.expressions.expression_facts import ExpressionReader
+from inductor_debug.rules.captures.capture_judging import CapturedRun, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.source.syntax_tree import tree_of
@@ -111,19 +102,13 @@ class _Session:
     def __init__(self, request: JobRequest, emit: Emit) -> None:
         self._request, self._emit = request, emit
         self._profile = profile_of(request.profile)
-        self._accelerator = chosen_name(request.profile) or ""
         self._sources = SourceMap(request.project_root, {request.path: request.text})
         self._builder = TargetBuilder(request, self._sources, real_bound(request.memory_limit))
-        self._expressions = ExpressionReader(self._profile, self._sources)
-        self._codes = Codes(self._sources.text)
-        self._recordings: list[Recording] = []
-        self._unfinished: set[Location] = set()
+        self._beside = BesideFindings(request, self._profile, self._sources, emit)
+        self._saw = StageSight()
         self._findings: list[Finding] = []
-        self._causes: dict[tuple[str, Location], frozenset[int]] = {}
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
-        self._runs: list[CapturedRun] = []
-        self._others: list[CapturedRun] = []
         self._entered = RunsOfFile(request.path)
 
     def run(self) -> None:
@@ -221,52 +206,22 @@ class _Session:
             short = Shortfall.NO_INPUTS if item.refused is not None else Shortfall.NOT_BUILT
             self._skip(item, stage, item.refused.reason if item.refused is not None else why, short)
             return
-        self._recordings.clear()
-        self._unfinished.clear()
-        self._runs.clear()
-        self._others.clear()
+        self._saw = saw = StageSight()
         seed_host()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
             looked_at = item.valued or item.target
             outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
-        elsewhere = classes_elsewhere(self._recordings, self._request.path) if stage is Stage.PREVIEW else []
-        report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere)
+        elsewhere = classes_elsewhere(saw.recordings, self._request.path) if stage is Stage.PREVIEW else []
+        cost = self._beside.cost(outcome)
+        report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere, cost=cost)
         self._finish(item, report, outcome.findings)
         # Only after the findings: those are waited for.
         inferred = inference_of(item.target)
         hint = inferred.hint() if inferred is not None else None
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
-        # Functionalised and with a backward, what AOTAutograd makes says less of an expression than earlier stages do.
-        seen = self._expressions.facts(self._recordings, self._unfinished) if stage is not Stage.AOT else []
-        if seen:
-            self._emit(ExpressionsSeen(item.candidate.name, stage, seen))
-        if self._request.keep_captures or item.blamed:
-            place = (item.valued or item.target).location
-            item.capture = Capture(item.candidate.name, stage, place, list(self._runs), list(self._others))
-        if self._request.keep_captures and item.capture is not None:
-            self._emit(item.capture.on_wire())
-        if self._request.trace_tensors:
-            timeline = timeline_of(self._recordings[-1], self._codes, self._profile)
-            if timeline is not None:
-                self._emit(TensorsSeen(item.candidate.name, timeline))
-        for extra in outcome.extras:
-            self._emit(extra)
-        if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
-            self._keep(outcome.document(self._causes, self._profile))
-        if outcome.graphs is not None and self._request.keep_graphs:
-            measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
-            if measured.recording.ops:
-                self._emit(
-                    statistics_artifact(
-                        measured.recording,
-                        target=item.candidate.name,
-                        stage=stage,
-                        path=self._request.path,
-                        kernels=measured.kernels,
-                    )
-                )
+        self._beside.tell(item, stage, outcome, saw)
 
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
@@ -310,13 +265,6 @@ class _Session:
             finding = raised_finding(raised, f"in {error.what}", self._sources, error.location, name)
         self._finish(item, StageReport(stage, StageState.FAILED, seconds), [finding])
 
-    def _keep(self, document: GraphDocument) -> None:
-        digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
-        known = replace(document, path=self._request.path, digest=digest, accelerator=self._accelerator)
-        made = artifacts_of(known) if self._request.keep_graphs else [columns_of(known)]
-        for artifact in made:
-            self._emit(artifact)
-
     def _skip(self, item: TargetProgress, stage: Stage, why: str, shortfall: Shortfall) -> None:
         self._finish(item, StageReport(stage, StageState.SKIPPED, 0.0, notes=[why], shortfall=shortfall), [])
 
@@ -349,7 +297,7 @@ class _Session:
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.
             item.target = target = self._as_given(item, with_fixed_sizes(target))
-            self._runs.clear()
+            self._saw.runs.clear()
             outcome, findings = self._judged(stage, runner, target)
         if item.valued is None and not outcome.retry_real and outcome.report.state is StageState.FAILED:
             item.target, outcome, findings = self._without_gradients(stage, runner, target) or (
@@ -361,7 +309,7 @@ class _Session:
         by_chance = target.inference is not None and not target.given
         if stage is Stage.PREVIEW and by_chance and outcome.report.state is StageState.DONE:
             beside = self._remarks(target)
-            self._runs[-1] = replace(self._runs[-1], beside=beside)
+            self._saw.runs[-1] = replace(self._saw.runs[-1], beside=beside)
             findings = [*findings, *beside]
         if stage is Stage.PREVIEW and not target.given:
             # Of no stage: that a later one gets through with the first set says nothing of the others.
@@ -388,12 +336,12 @@ class _Session:
         other = without_gradients(target)
         if other is None:
             return None
-        runs, causes = list(self._runs), self._causes
+        runs, causes = list(self._saw.runs), self._saw.causes
         outcome, findings = self._judged(stage, runner, other)
         if outcome.report.state is StageState.DONE:
-            self._runs = self._runs[-1:]
+            self._saw.runs = self._saw.runs[-1:]
             return other, outcome, findings
-        self._runs, self._causes = runs, causes
+        self._saw.runs, self._saw.causes = runs, causes
         return None
 
     def _as_given(self, item: TargetProgress, target: BuiltTarget) -> BuiltTarget:
@@ -443,12 +391,14 @@ class _Session:
             outcome = self._interrupted(stage, target, error)
         if stage is Stage.PREVIEW:
             self._entered.add(target, outcome.ran, whole=outcome.report.state is StageState.DONE)
-        self._recordings.append(outcome.recording)
-        self._unfinished |= outcome.unfinished
+        self._saw.recordings.append(outcome.recording)
+        self._saw.unfinished |= outcome.unfinished
         told = judge_with_causes(
             outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location
         )
-        self._causes = {(one.finding.rule, Location(one.finding.path, one.finding.range)): one.causes for one in told}
+        self._saw.causes = {
+            (one.finding.rule, Location(one.finding.path, one.finding.range)): one.causes for one in told
+        }
         of_rules = [one.finding for one in told]
         basis = basis_of(target, outcome.recording) if target.inference is not None else None
         retold: list[Finding] = []
@@ -457,7 +407,7 @@ class _Session:
             with self._around(stage, target):
                 retold = mixed_dtypes_retold(of_rules, target, self._sources)
         run = CapturedRun(outcome.recording, outcome.findings, retold, basis=basis, aside=aside)
-        (self._others if aside else self._runs).append(run)
+        (self._saw.others if aside else self._saw.runs).append(run)
         return outcome, findings_of(run, of_rules, self._told.get(target.name, ()))
 
     @contextlib.contextmanager

@@ -303,6 +303,7 @@ class Runner:
             trace_tensors=work.shows or order.trace_tensors,
             seed=order.seed,
             keep_guards=order.keep_guards,
+            keep_costs=order.keep_costs,
             keep_trace=order.keep_trace,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )

@@ -28,9 +28,14 @@ def in_seconds(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def in_rate(per_second: float, unit: str) -> str:
-    """`3.352 TB/s`, `989.4 TFLOP/s`, in steps of a thousand as data sheets have it."""
+def in_thousands(amount: float, unit: str = "") -> str:
+    """`34.4 G`, `989.4 TFLOP`, in steps of a thousand as data sheets have it."""
     for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if per_second >= factor:
-            return f"{per_second / factor:.4g} {prefix}{unit}/s"
-    return f"{per_second:.4g} {unit}/s"
+        if amount >= factor:
+            return f"{amount / factor:.4g} {prefix}{unit}"
+    return f"{amount:.4g} {unit}".rstrip()
+
+
+def in_rate(per_second: float, unit: str) -> str:
+    """`3.352 TB/s`, `989.4 TFLOP/s`."""
+    return f"{in_thousands(per_second, unit)}/s"

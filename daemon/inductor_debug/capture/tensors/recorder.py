@@ -23,8 +23,8 @@ from inductor_debug.capture.running.instruction_watching import unwatched
 from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.tensors.lifetimes import LifetimeWatch
 from inductor_debug.capture.tensors.metadata import TensorTable, size
+from inductor_debug.capture.tensors.rounded_products import rounded_products
 from inductor_debug.capture.tensors.schemas import OperatorInfo, operator_info, plain
-from inductor_debug.capture.tensors.tf32 import rounded_products
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorArgument, TensorMeta
 
 _PLAIN_TYPES = frozenset({torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, FakeTensor})

@@ -15,26 +15,30 @@ from typing import Any, Generic, TypeVar
 
 from inductor_debug_schema import Stage, to_wire
 from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
+from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.captured import guards_of, is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.support.captured import costs_of, guards_of, is_artifact, read_statistics, statistics_of
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.cost_rows import SORTS, in_order
 from inductor_debug.report.file_names import FileNames, repository_root
+from inductor_debug.report.formats.cost_csv import cost_csv
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
+from inductor_debug.report.text.cost_text import CostText
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.report.text.statistics_text import StatisticsText
 
-Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument)
+Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Type(Generic[Document]):
 
     `order` is what a worker is asked, `documents` what that makes, `text` one of
     them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
+    `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows.
     """
 
     summary: str
@@ -60,6 +65,8 @@ class Type(Generic[Document]):
     text: Callable[[Document, AnalysisView], str]
     read: Callable[[str], Document] | None = None
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
+    ordered: Callable[[Document, str], Document] | None = None
+    csv: Callable[[list[Document], AnalysisView], str] | None = None
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
@@ -87,6 +94,14 @@ TYPES: dict[str, Type[Any]] = {
         documents=lambda done: guards_of(done.performed.artifacts),
         text=lambda document, view: GuardsText(view.places, view.styler).text(document),
     ),
+    "cost": Type(
+        "bytes, FLOPs, and the seconds that each expression, line and module takes at least on the accelerator",
+        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_costs=True),
+        documents=lambda done: costs_of(done.performed.artifacts),
+        text=lambda document, view: CostText(view.places, view.sources, view.styler).text(document),
+        ordered=in_order,
+        csv=lambda documents, view: cost_csv(documents, view.sources),
+    ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
 EPILOG = """\
@@ -94,6 +109,8 @@ examples:
   inductor-debug analyze model.py                                    statistics of every target
   inductor-debug analyze model.py::Net --type constraints
   inductor-debug analyze model.py --type guards                      what compiles the model again
+  inductor-debug analyze model.py --type cost --accelerator h100     where the time goes, at least
+  inductor-debug analyze model.py --type cost --accelerator rtx-4090 --sort bytes --format csv -o cost.csv
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
@@ -113,7 +130,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     looked_at = {stage for kind in TYPES.values() for stage in kind.stages}
     stages = [stage.value for stage in Stage if stage in looked_at]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
-    add_output(parser)
+    parser.add_argument("--sort", choices=list(SORTS), help="of --type cost: by what rows are sorted (default: bound)")
+    add_output(parser, formats=("text", "json", "csv"))
     add_run_arguments(parser)
 
 
@@ -127,10 +145,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.stage and Stage(arguments.stage) not in kind.stages:
         known = ", ".join(stage.value for stage in kind.stages)
         return console.fail(f"--type {arguments.type} is of the stages {known}, not {arguments.stage}")
+    lacks = [
+        words
+        for words, asked, offered in (
+            ("--sort", arguments.sort, kind.ordered),
+            ("--format csv", arguments.format == "csv", kind.csv),
+        )
+        if asked and offered is None
+    ]
+    if lacks:
+        return console.fail(f"{lacks[0]} is for tables: --type {_with_tables()}, not {arguments.type}")
     documents: list[Any] = []
     shown: dict[str, str] = {}
     troubles: list[str] = []
-    output = Output(arguments.output, utf8=arguments.format == "json")
+    output = Output(arguments.output, utf8=arguments.format != "text")
     for words in arguments.subjects:
         found, trouble = _documents(kind, words, arguments, shown)
         documents += found
@@ -161,11 +189,19 @@ def _documents(
 def _rendered(
     kind: Type[Document], documents: list[Document], arguments: argparse.Namespace, shown: dict[str, str]
 ) -> str:
+    if kind.ordered is not None and arguments.sort:
+        documents = [kind.ordered(document, arguments.sort) for document in documents]
     if arguments.format == "json":
         document = {"schema": 1, "type": arguments.type, "analyses": to_wire(documents)}
         return json.dumps(document, indent=1) + "\n"
     view = _view(arguments, shown)
+    if arguments.format == "csv" and kind.csv is not None:
+        return kind.csv(documents, view)
     return "\n".join(kind.text(document, view) for document in documents)
+
+
+def _with_tables() -> str:
+    return " or ".join(name for name, kind in TYPES.items() if kind.csv is not None)
 
 
 def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> AnalysisView:

@@ -40,6 +40,7 @@ class Order:
     keep_graphs: bool = False
     keep_captures: bool = False
     keep_guards: bool = False
+    keep_costs: bool = False
     keep_trace: bool = False
     trace_tensors: bool = False
     seek_sizes: bool = False

@@ -20,6 +20,7 @@ from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun, 
 from inductor_debug.rules.captures.codec import CaptureError
 from inductor_debug.rules.captures.size_expressions import NoValueError, holds
 from inductor_debug.rules.captures.substitution import substituted
+from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.expressions.expression_facts import ExpressionReader
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.recording.liveness import Peak, peak_of
@@ -146,7 +147,7 @@ def _parts(results: Results, target: str, capture: Capture, profile: Profile) ->
 
 def _expressions(results: Results, target: str, capture: Capture, profile: Profile) -> dict[Part, list[ExpressionFact]]:
     others = {part: facts for part, facts in results.expressions.items() if part[0] != target}
-    facts = ExpressionReader(profile, _Texts(results)).facts([capture.recording])
+    facts = ExpressionReader(profile, _Texts(results), RunCosts(profile)).facts([capture.recording])
     return {**others, (target, Stage.PREVIEW): facts}
 
 

@@ -2,13 +2,16 @@
 
 A kernel is no faster than its bytes at the memory's full bandwidth, nor than its operations at the full rate of their
 dtype (S. Williams, A. Waterman and D. Patterson, "Roofline: an insightful visual performance model for multicore
-architectures", Communications of the ACM 52(4), 2009), nor than an empty kernel, where the profile says how long one
-takes. Which bytes are certain is `crossing`'s affair. None of this is a prediction: real kernels reach neither roof.
+architectures", Communications of the ACM 52(4), 2009). Which bytes are certain is `crossing`'s affair; operations are
+those of the usual algorithms, which a library that convolves by Winograd's or Fourier's may undercut. None of this is a
+prediction: real kernels reach neither roof.
 
 Products are kernels one after the other, so what they take at least adds up. The bytes of all other ops may be moved
-while a product computes, so they count only where all bytes together take longer than the products:
+while a product computes, so they count only where all bytes together take longer than the products. Nor is a run faster
+than its kernels, of which there is at least one for each product, can be launched; while one computes the next ones may
+be. This last roof holds where the host launches each kernel: CUDA graphs lift it.
 
-    run >= max(sum over products of max(memory, compute, launch), all bytes / bandwidth)
+    run >= max(sum over products of max(memory, compute), all bytes / bandwidth, kernels * launch)
 
 The bound of one op is its own part, of ops that are fused away it is nothing. Beside it stands what the op takes at
 least where nothing is fused and each op goes from memory to memory.
@@ -48,13 +51,15 @@ class RunBounds:
     """A run. `seconds` is its bound, None where the profile does not say how fast the accelerator is.
 
     `by_roof` says what takes those seconds, and adds up to them. `parts` are the bounds of all ops together, which may
-    be more than `seconds`, because some of the bytes may be moved while products compute.
+    be more than `seconds`, because some of the bytes may be moved while products compute. `unfused` is the bound where
+    each op is a kernel of its own.
     """
 
     ops: list[OpBound]
     seconds: float | None = None
     by_roof: dict[Roof, float] = field(default_factory=dict)
     parts: float | None = None
+    unfused: float | None = None
 
     @property
     def moved_bytes(self) -> int:
@@ -77,6 +82,14 @@ class RunBounds:
         return max(self.by_roof, key=lambda roof: self.by_roof[roof], default=None)
 
 
+def knows_speed(profile: Profile) -> bool:
+    """Whether a profile says how fast the accelerator is, in any respect."""
+    speed = profile.speed
+    return speed is not None and bool(
+        speed.bytes_per_second or speed.operations_per_second or speed.matrix_operations_per_second
+    )
+
+
 def bounds_of(recording: Recording, profile: Profile, measure: Measure) -> RunBounds:
     """What a run takes at least on an accelerator.
 
@@ -89,7 +102,7 @@ def bounds_of(recording: Recording, profile: Profile, measure: Measure) -> RunBo
     cache = profile.gpu.l2_bytes if profile.gpu is not None else None
     crossings = crossing_of(recording, costs, measure, cache)
     roofs = _Roofs(profile, recording)
-    if not roofs.known:
+    if not knows_speed(profile):
         return RunBounds([OpBound(cost, crossing) for cost, crossing in zip(costs, crossings, strict=True)])
     rows = zip(recording.ops, costs, crossings, strict=True)
     return _run(recording.ops, [_op(roofs, *row) for row in rows], roofs)
@@ -100,7 +113,7 @@ def _op(roofs: _Roofs, op: Op, cost: OpCost, crossing: CrossingBytes) -> OpBound
     certain = crossing.read + crossing.written
     times = roofs.kernel(certain, op, cost) if operators.computes_product(op.packet) else roofs.memory(certain)
     seconds, roof = _longest(times)
-    return OpBound(cost, crossing, seconds, roof, 0.0 if op.is_view else _longest(unfused)[0])
+    return OpBound(cost, crossing, seconds, roof, _longest(unfused)[0])
 
 
 def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
@@ -111,16 +124,25 @@ def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
 
 def _run(ops: Sequence[Op], bounds: list[OpBound], roofs: _Roofs) -> RunBounds:
     by_roof: dict[Roof, float] = {}
+    kernels = 0
     for op, bound in zip(ops, bounds, strict=True):
-        if operators.computes_product(op.packet) and bound.roof is not None:
+        if not operators.computes_product(op.packet):
+            continue
+        kernels += 1
+        if bound.roof is not None:
             by_roof[bound.roof] = by_roof.get(bound.roof, 0.0) + (bound.seconds or 0.0)
-    products = sum(by_roof.values())
     moved = sum(bound.crossing.read + bound.crossing.written for bound in bounds)
-    for roof, seconds in roofs.memory(moved).items():
-        # What is moved beside the products, and takes longer than they do.
-        by_roof[roof] = by_roof.get(roof, 0.0) + max(seconds - products, 0.0)
+    most_kernels = sum(bool(bound.cost.read or bound.cost.written) for bound in bounds)
+    launches = roofs.launches(kernels or min(most_kernels, 1))
+    for roof, seconds in {**roofs.memory(moved), **launches}.items():
+        # Goes on beside the products, and may take longer than they do.
+        longer = seconds - sum(by_roof.values())
+        if longer > 0:
+            by_roof[roof] = by_roof.get(roof, 0.0) + longer
     parts = sum(bound.seconds or 0.0 for bound in bounds)
-    return RunBounds(bounds, sum(by_roof.values()), by_roof, parts)
+    unfused = sum(bound.unfused_seconds or 0.0 for bound in bounds)
+    unfused = max([unfused, *roofs.launches(most_kernels).values()])
+    return RunBounds(bounds, sum(by_roof.values()), by_roof, parts, unfused)
 
 
 class _Roofs:
@@ -131,27 +153,21 @@ class _Roofs:
         self._launch = profile.gpu.launch_seconds if profile.gpu is not None else None
         self._tf32 = recording.tf32
 
-    @property
-    def known(self) -> bool:
-        """Whether anything is."""
-        speed = self._speed
-        return speed is not None and bool(
-            speed.bytes_per_second or speed.operations_per_second or speed.matrix_operations_per_second
-        )
-
     def memory(self, amount: int) -> dict[Roof, float]:
         """The roof of the memory alone."""
         bandwidth = self._speed.bytes_per_second if self._speed is not None else None
         return {} if bandwidth is None else {Roof.MEMORY: amount / bandwidth}
 
+    def launches(self, kernels: int) -> dict[Roof, float]:
+        """What launching so many kernels takes."""
+        return {} if self._launch is None else {Roof.LAUNCH: kernels * self._launch}
+
     def kernel(self, amount: int, op: Op, cost: OpCost) -> dict[Roof, float]:
-        """All roofs of a kernel that moves so many bytes and computes one op."""
+        """The roofs of a kernel that moves so many bytes and computes one op."""
         times = self.memory(amount)
         rate = self._rate(op, cost)
         if rate is not None:
             times[Roof.COMPUTE] = cost.operations / rate
-        if self._launch is not None and (cost.read or cost.written):
-            times[Roof.LAUNCH] = self._launch
         return times
 
     def _rate(self, op: Op, cost: OpCost) -> float | None:

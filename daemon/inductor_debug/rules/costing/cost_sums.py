@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from inductor_debug_schema import CostBound, Location, Roof, RunCost
@@ -70,18 +70,34 @@ class _Sum:
         )
 
 
-def whole_run(run: RunBounds, accelerator: str) -> RunCost:
+def whole_run(run: RunBounds, accelerator: str, peak_bytes: int) -> RunCost:
     """The cost of all ops, in the seconds of the run."""
     total = _Sum()
     for bound in run.ops:
         total.add(bound)
     by_roof = {roof.value: seconds for roof, seconds in run.by_roof.items() if seconds}
-    return RunCost(accelerator, total.told(run, run.by_roof), by_roof)
+    told = replace(total.told(run, run.by_roof), unfused_seconds=run.unfused)
+    return RunCost(accelerator, told, by_roof, peak_bytes)
 
 
 def by_expression(recording: Recording, run: RunBounds) -> dict[Location, CostBound]:
     """By each expression of the user's under which ops ran, with all that it called."""
     return _told(run, _spread(recording, run, lambda op: op.frames, _places))
+
+
+def own_expression(op: Op) -> tuple[Location | None, bool]:
+    """The innermost expression of the user's that made an op, and whether it belongs to a backward pass."""
+    return next(iter(_places(op.frames)), None), bool(op.autograd_node)
+
+
+def by_own_expression(recording: Recording, run: RunBounds) -> dict[tuple[Location | None, bool], CostBound]:
+    """By `own_expression`: each op counts once."""
+    return _told(run, _spread(recording, run, own_expression, _itself))
+
+
+def by_operator(recording: Recording, run: RunBounds) -> dict[str, CostBound]:
+    """By overload."""
+    return _told(run, _spread(recording, run, lambda op: op.overload, _itself))
 
 
 def by_line(recording: Recording, run: RunBounds) -> dict[tuple[str, int], CostBound]:
@@ -114,6 +130,10 @@ def _spread(
         for key in dict.fromkeys(keys_of(home)):
             found.setdefault(key, _Sum()).join(part)
     return found
+
+
+def _itself(home: Key) -> Iterable[Key]:
+    return (home,)
 
 
 def _places(frames: tuple[Frame, ...]) -> Iterable[Location]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.costing.pieces import Pieces
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
+from inductor_debug.rules.recording.flops import UnknownSizeError, needed_flops_of
 from inductor_debug.rules.recording.ops import Op, Recording, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
@@ -38,7 +38,7 @@ _MAKES_NOTHING = frozenset(
 class OpCost:
     """One op, by itself. `read` maps each storage to the bytes of it that are read; `written` likewise.
 
-    `operations` are floating-point operations (`recording.flops`) on operands of the dtypes `dtypes`, as the
+    `operations` are floating-point operations (`flops.needed_flops_of`) on operands of the dtypes `dtypes`, as the
     accelerator stores them. `exact` says that no size that counts is a symbol, and that the operations are known.
     """
 
@@ -80,7 +80,7 @@ class _Reader:
         self._looked_at = {meta.storage for op in recording.ops for meta in op.inputs}
 
     def cost(self, op: Op) -> OpCost:
-        if op.is_view:
+        if op.is_view or _gives_its_operand(op):
             self._pieces.view(op)
             return _FREE
         bare = operators.name(op.packet)
@@ -140,6 +140,12 @@ def _lengths(meta: TensorMeta) -> list[int]:
     return [at_least(size) for size, step in zip(meta.shape, meta.stride, strict=True) if step != 0]
 
 
+def _gives_its_operand(op: Op) -> bool:
+    """Whether all that the op gives lies unchanged in the memory of what it was given."""
+    taken = {meta.storage for meta in op.inputs}
+    return bool(op.outputs) and not op.mutates and all(meta.storage in taken for meta in op.outputs)
+
+
 def _writes_in_part(op: Op) -> bool:
     """Whether the op writes into its first operand at places that another one gives."""
     bare = operators.name(op.packet)
@@ -147,9 +153,9 @@ def _writes_in_part(op: Op) -> bool:
 
 
 def _operations(op: Op, exact: bool) -> tuple[int, bool]:
-    """Operations, and whether there are no more."""
+    """Operations that have to be done, and whether there are no more."""
     try:
-        return flops_of(op if exact else _smallest(op)), True
+        return needed_flops_of(op if exact else _smallest(op)), True
     except (UnknownSizeError, IndexError):
         return 0, False
 

@@ -10,9 +10,10 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
-from inductor_debug_schema import ExpressionFact, Location, TensorFact
+from inductor_debug_schema import CostBound, ExpressionFact, Location, TensorFact
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.expressions.expression_runs import Expression, Metas, expressions_of
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Recording, Size, TensorMeta
@@ -40,11 +41,13 @@ class ExpressionReader:
     Args:
         profile: the accelerator, for the layout of tensors on it.
         sources: the texts that ran.
+        costs: what runs cost on it.
     """
 
-    def __init__(self, profile: Profile, sources: ExpressionSources) -> None:
+    def __init__(self, profile: Profile, sources: ExpressionSources, costs: RunCosts) -> None:
         self._profile = profile
         self._sources = sources
+        self._costs = costs
         self._flows: dict[str, Flow] = {}
 
     def facts(self, recordings: Iterable[Recording], unfinished: Collection[Location] = ()) -> list[ExpressionFact]:
@@ -58,7 +61,8 @@ class ExpressionReader:
             words = _Words(self._sticks_of(recording))
             seen = expressions_of(recording, self._flow_of)
             whole = [expression for expression in seen if expression.location not in unfinished]
-            found.update({expression.location: words.fact(expression) for expression in whole})
+            costs = self._costs.expressions(recording)
+            found.update({one.location: words.fact(one, costs.get(one.location)) for one in whole})
         return list(found.values())[:MOST_FACTS]
 
     def _sticks_of(self, recording: Recording) -> StickFlow | None:
@@ -85,7 +89,7 @@ class _Words:
         self._sticks = sticks
         self._tensors: dict[object, TensorFact] = {}
 
-    def fact(self, expression: Expression) -> ExpressionFact:
+    def fact(self, expression: Expression, cost: CostBound | None) -> ExpressionFact:
         """The fact about one expression."""
         ops = sorted(expression.ops.items(), key=lambda item: -item[1])[:MOST_OPS]
         modules = [module for module in expression.modules if module]
@@ -101,6 +105,7 @@ class _Words:
             module_count=len(modules),
             runs=expression.runs,
             variants=[self._tensors_of(metas) for metas in several],
+            cost=cost,
         )
 
     def _tensors_of(self, metas: Metas) -> list[TensorFact]:

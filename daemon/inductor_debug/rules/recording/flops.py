@@ -31,6 +31,23 @@ def flops_of(op: Op) -> int:
     return formula(op) if formula is not None else 0
 
 
+def needed_flops_of(op: Op) -> int:
+    """The operations that no algorithm of the usual kind can do without: causal attention scores half of the pairs.
+
+    Products in less than the usual number of operations (Strassen's, Winograd's and Fourier's) are left aside.
+
+    Raises:
+        UnknownSizeError: a size that counts is a symbol.
+    """
+    count = flops_of(op)
+    if not count or op.arguments.get("is_causal") is not True:
+        return count
+    queries, keys = _shape(op, "query", 0)[-2], _shape(op, "key", 1)[-2]
+    square = min(queries, keys)
+    pairs = square * (square + 1) // 2 + (queries - square) * keys
+    return count * pairs // (queries * keys)
+
+
 def _shape(op: Op, name: str, position: int) -> Shape:
     """The shape of the tensor argument `name`, or of the input at `position` where the schema calls it otherwise."""
     argument = op.arguments.get(name)
