@@ -374,6 +374,20 @@ export interface BugReportRequest {
 }
 
 /**
+ * Python state that a call changes and that compiled code relies on.
+ *
+ * `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
+ * length where that is what changes. `every_call` says that each call changes it anew.
+ */
+export interface ChangingState {
+  readonly state_name: string;
+  readonly held_by: StateHolder;
+  readonly changes_in: StateChange;
+  readonly seen: readonly string[];
+  readonly every_call: boolean;
+}
+
+/**
  * `inductorDebug.check`: the analysis of a file in numbers; its findings are diagnostics.
  *
  * `version` is None for a file that is not open, `generation` counts its analyses. `state` is as in
@@ -1974,10 +1988,13 @@ export interface Range {
 
 /**
  * A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
+ *
+ * `state` is what the call before has changed, where it is that which no longer fits.
  */
 export interface Recompilation {
   readonly recompiled_function: string;
   readonly given_up: boolean;
+  readonly state?: ChangingState | null;
 }
 
 /**
@@ -2333,6 +2350,16 @@ export interface StageStarted {
  * How a stage of one target ended.
  */
 export type StageState = "done" | "failed" | "skipped";
+
+/**
+ * How state differs from one call to the next.
+ */
+export type StateChange = "number" | "length" | "type" | "object" | "value";
+
+/**
+ * What holds Python state that outlives a call.
+ */
+export type StateHolder = "attribute" | "global" | "closure" | "default";
 
 /**
  * The statistics of one stage of one target; `path` is the user's file.

@@ -76,6 +76,7 @@ from inductor_debug_schema.editor import AnalysisNotification, FindingData
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
     BreakCause,
+    ChangingState,
     ConflictKind,
     ConflictSide,
     CoreSpan,
@@ -99,6 +100,8 @@ from inductor_debug_schema.facts import (
     Recompilation,
     Restickified,
     ShapeConflict,
+    StateChange,
+    StateHolder,
     TraceStep,
     UnknownName,
     UnwantedDtype,
@@ -265,6 +268,7 @@ __all__ = [
     "ExpressionFact",
     "ExpressionsSeen",
     "Facts",
+    "ChangingState",
     "Checked",
     "FileOutline",
     "ClassSeen",
@@ -335,6 +339,8 @@ __all__ = [
     "StageReport",
     "StageStarted",
     "StageState",
+    "StateChange",
+    "StateHolder",
     "TargetCost",
     "TargetFound",
     "TargetReport",

@@ -293,6 +293,45 @@ class MemoryOverrun:
     largest: list[LiveMemory]
 
 
+class StateHolder(str, Enum):
+    """What holds Python state that outlives a call."""
+
+    ATTRIBUTE = "attribute"
+    """An object: a module, or what hangs on one."""
+    GLOBAL = "global"
+    """A variable of a module of Python."""
+    CLOSURE = "closure"
+    """A variable of the function around."""
+    DEFAULT = "default"
+    """The default of a parameter, which all calls share."""
+
+
+class StateChange(str, Enum):
+    """How state differs from one call to the next."""
+
+    NUMBER = "number"
+    LENGTH = "length"
+    TYPE = "type"
+    OBJECT = "object"
+    """It is another object, of whatever value."""
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingState:
+    """Python state that a call changes and that compiled code relies on.
+
+    `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
+    length where that is what changes. `every_call` says that each call changes it anew.
+    """
+
+    state_name: str
+    held_by: StateHolder
+    changes_in: StateChange
+    seen: list[str]
+    every_call: bool
+
+
 @dataclass(frozen=True, slots=True)
 class PricedRun:
     """What would be saved, of lower bounds: `saved_seconds` of a run that takes at least `bound_seconds`."""
@@ -303,10 +342,14 @@ class PricedRun:
 
 @dataclass(frozen=True, slots=True)
 class Recompilation:
-    """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly."""
+    """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
+
+    `state` is what the call before has changed, where it is that which no longer fits.
+    """
 
     recompiled_function: str
     given_up: bool
+    state: ChangingState | None = None
 
 
 @dataclass(frozen=True, slots=True)

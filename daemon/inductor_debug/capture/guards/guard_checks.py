@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -34,8 +34,11 @@ _REGISTRY = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
 _CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
 """A comparison of something that the function was given: what an epilogue lambda says of symbolic numbers."""
+_LENGTH = re.compile(r"^len\(.+\) == (?P<length>\d+)$", re.DOTALL)
 _RANK = " dimensions, not "
 _LONGEST = 120
+NOT_SAID = object()
+"""Where a check compares with nothing that has a value of its own."""
 _PLAIN = (int, float, complex, str, bool, type(None), torch.dtype, torch.device)
 
 
@@ -43,7 +46,7 @@ _PLAIN = (int, float, complex, str, bool, type(None), torch.dtype, torch.device)
 class Broken:
     """A check that a call breaks. `text` is for people; `line` is its one-based source line, where only torch knows it.
 
-    `source` and `kind` tell which guard it is.
+    `source` and `kind` tell which guard it is. `expected` is the plain value, or the length, that it compares with.
     """
 
     text: str
@@ -51,6 +54,7 @@ class Broken:
     kind: str
     file: str = ""
     line: int | None = None
+    expected: object = NOT_SAID
 
 
 def broken_checks(entry: CacheEntry) -> list[Broken]:
@@ -98,7 +102,7 @@ def _broken(check: GuardCheck, part: str, scope: dict[str, Any]) -> list[Broken]
         return []
     if _is_true(holds) and not (check.kind == "EQUALS_MATCH" and _is_of_other_type(code, scope)):
         return []
-    return [_said(check, part, _in_words(code, scope))]
+    return [replace(_said(check, part, _in_words(code, scope)), expected=_expected(code, check.source))]
 
 
 def _is_true(holds: Any) -> bool:
@@ -122,6 +126,19 @@ def _is_of_other_type(code: str, scope: dict[str, Any]) -> bool:
     except Exception:
         # The right side is no literal.
         return False
+
+
+def _expected(code: str, source: str) -> object:
+    """What a check compares with; the length of a container, where it is about that."""
+    if code == f"not {source}":
+        return 0
+    if (length := _LENGTH.match(code)) is not None:
+        return int(length["length"])
+    match = _EQUALS.match(code)
+    try:
+        return ast.literal_eval(match["right"]) if match is not None else NOT_SAID
+    except (ValueError, SyntaxError):
+        return NOT_SAID
 
 
 def _said(check: GuardCheck, part: str, text: str) -> Broken:

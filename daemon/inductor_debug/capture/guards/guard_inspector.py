@@ -46,7 +46,7 @@ class GuardInspector:
         self._sources = SourceMap(project_root or os.getcwd())
 
     def inspect(self, *inputs: Any) -> GuardReport:
-        """Calls the compiled model with each set of inputs in turn; a single set is used twice.
+        """Calls the compiled model with each set of inputs in turn; a single set is used three times.
 
         Args:
             inputs: sets of inputs: a tuple or list of positional arguments, a dict of keyword arguments, or the only

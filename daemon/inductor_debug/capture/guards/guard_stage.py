@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, JobRequest, Stage, StageState
+from inductor_debug_schema import ArtifactKind, ArtifactMade, Finding, JobRequest, Recompilation, Stage, StageState
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.guards.guards import run_guards
@@ -28,16 +28,20 @@ def with_guards(
 ) -> StageOutcome:
     """`outcome` of the mock stage with what guards tell: `recompile` and `eager-fallback` findings, and a report.
 
-    Where nobody wants it, or the stage failed, it is `outcome` itself. Findings about inferred inputs are left out,
-    because nobody would call the target with just those.
+    Where nobody wants it, the stage failed, or every call is like the first, it is `outcome` itself. A target that
+    leaves changes behind is called again as it was, and only what compiles it again for that is told. So it is of
+    inferred inputs, because nobody would call the target with just those.
     """
     wanted = request.keep_guards
-    if outcome.report.state is not StageState.DONE or not (wanted or target.more):
+    listed = wanted or bool(target.more)
+    if outcome.report.state is not StageState.DONE or not (listed or outcome.leaves_changes):
         return outcome
     with around():
         guards = run_guards(target, sources, target.more)
     known = {(finding.rule, finding.path, finding.range) for finding in outcome.findings}
     fresh = [finding for finding in guards.findings if (finding.rule, finding.path, finding.range) not in known]
+    if target.inference is not None or not listed:
+        fresh = [finding for finding in fresh if _is_of_state(finding)]
     report = guards.report
     note = (
         f"{len(report.graphs)} graphs with {report.calls} operations were compiled over {report.sets} calls, "
@@ -45,10 +49,15 @@ def with_guards(
     )
     return replace(
         outcome,
-        report=replace(outcome.report, notes=[*outcome.report.notes, note]),
-        findings=[*outcome.findings, *(fresh if target.inference is None else [])],
-        extras=[_artifact(report.to_dict(), target, request)] if wanted or request.keep_graphs else [],
+        report=replace(outcome.report, notes=[*outcome.report.notes, *([note] if listed else [])]),
+        findings=[*outcome.findings, *fresh],
+        extras=[_artifact(report.to_dict(), target, request)] if wanted or (listed and request.keep_graphs) else [],
     )
+
+
+def _is_of_state(finding: Finding) -> bool:
+    """Whether code is compiled again for what its own calls change, whatever they are given."""
+    return isinstance(finding.facts, Recompilation) and finding.facts.state is not None
 
 
 def _artifact(document: dict[str, Any], target: BuiltTarget, request: JobRequest) -> ArtifactMade:

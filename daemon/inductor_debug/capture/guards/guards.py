@@ -1,8 +1,9 @@
 """What a target's compiled graphs rely on, and what compiles it again: guards, recompilations, functions left eager.
 
 The target is compiled for real by Dynamo and called with each of its sets of inputs in turn, under a backend that only
-runs the graphs; a target with one set is called twice, because a model that changes itself breaks its own guards. All
-of it happens on demand: it costs a trace for every version. The words of graph breaks are `graph_breaks`'.
+runs the graphs; a target with one set is called three times, because a model that changes itself breaks its own guards:
+once when it starts, or again and again. All of it happens on demand: it costs a trace for every version. The words of
+graph breaks are `graph_breaks`'.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from inductor_debug.capture.expressions.instruction_expressions import SourcePos
 from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import innermost, place
 from inductor_debug.capture.guards import guard_hooks
+from inductor_debug.capture.guards.changing_state import StateSeen, changing_state, state_seen
 from inductor_debug.capture.guards.guard_checks import Broken, broken_checks, readable, size_conditions
 from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck, RawGuard, RawRecompile
 from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
+from inductor_debug.capture.guards.state_findings import state_finding
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.dynamo_run import Call, Callers, DynamoRun
@@ -42,6 +45,8 @@ from inductor_debug.rules.recording.ops import Frame
 _MOST_TOLD = 4
 _MOST_RELATED = 8
 _UNKNOWN = "torch does not say which guard failed"
+_CALLS_AGAIN = 2
+"""One that does not fit may be how things start, such as a cache that is filled; two are a habit."""
 
 
 @dataclass(slots=True)
@@ -60,9 +65,9 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     operations are in no graph. Exceptions of the target end the run and become notes: stages explain them.
     """
     run = DynamoRun(target, sources, Stage.MOCK)
-    watch = _Watch(run)
+    watch = _Watch(run, same_calls=not more)
     snapshot = Snapshot(target)
-    calls = list(more) or target.calls
+    calls = list(more) or target.calls * _CALLS_AGAIN
     with guard_hooks.listening(watch.guard, watch.recompiled):
         error = run.execute(watch, calls, leave_early=False)
     snapshot.restore()
@@ -74,17 +79,18 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     report.breaks = [BreakFact(found.rule, found.message, Location(found.path, found.range)) for found in broken]
     report.notes = [*ending.notes, *stopped]
     limits = [finding for finding in run.breaks.findings if finding.rule == "recompile"]
-    findings = [*_recompile_findings(target, watch), *limits, *eager_findings(run, report.eager, explained)]
+    findings = [*_recompile_findings(run, watch, len(calls)), *limits, *eager_findings(run, report.eager, explained)]
     return GuardOutcome(report, findings, ending.notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A broken guard with the frames that made it."""
+    """A broken guard with the frames that made it, and the state that it is about, if any."""
 
     broken: Broken
     frames: tuple[Frame, ...]
     graph: str
+    state: StateSeen | None = None
 
 
 @dataclass(slots=True)
@@ -99,8 +105,9 @@ class _Recompile:
 class _Watch:
     """The runner of the run, and what the hooks tell."""
 
-    def __init__(self, run: DynamoRun) -> None:
+    def __init__(self, run: DynamoRun, *, same_calls: bool) -> None:
         self._run = run
+        self._same_calls = same_calls
         self._runner = WatchedRunner(run)
         self._guards: dict[str, dict[tuple[str, str], RawGuard]] = {}
         self._graphs: list[GraphFact] = []
@@ -129,7 +136,10 @@ class _Watch:
 
     def recompiled(self, raw: RawRecompile) -> None:
         """A call did not fit."""
-        entries = [(entry, [self._failure(broken, entry) for broken in broken_checks(entry)]) for entry in raw.entries]
+        entries = [
+            (entry, [self._failure(broken, entry, raw.code) for broken in broken_checks(entry)])
+            for entry in raw.entries
+        ]
         # Of several versions the one that nearly fits says best what is new; of equal ones the last.
         close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_TOLD * 100, default=None)
         self.recompiles.append(
@@ -148,8 +158,9 @@ class _Watch:
             return self._run.target.name
         return name_of(code)
 
-    def _failure(self, broken: Broken, entry: CacheEntry) -> _Failure:
-        return _Failure(broken, self._frames_of(broken, entry.compilation), entry.compilation)
+    def _failure(self, broken: Broken, entry: CacheEntry, code: CodeType) -> _Failure:
+        frames = self._frames_of(broken, entry.compilation)
+        return _Failure(broken, frames, entry.compilation, state_seen(broken, code, entry.scope, self._same_calls))
 
     def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
         """Where the guard was made: of its kind on its source, else any on its source, else torch's own line."""
@@ -222,16 +233,46 @@ def _broken_guard(failure: _Failure) -> BrokenGuard:
     return BrokenGuard(failure.broken.text, readable(failure.broken.source), _location(failure.frames), failure.graph)
 
 
-def _recompile_findings(target: BuiltTarget, watch: _Watch) -> list[Finding]:
-    """One finding for each expression whose guards were broken, and for each function about which nothing is known."""
+def _recompile_findings(run: DynamoRun, watch: _Watch, calls: int) -> list[Finding]:
+    """Findings for state that changes, expressions whose guards were broken, functions of which nothing is known.
+
+    Args:
+        run: the run.
+        watch: what was seen of it.
+        calls: how many there were after the first.
+    """
+    states = _of_states(run, watch, calls)
+    explained = {(function, source) for function, source, _ in states}
     told: dict[tuple[str, Location], list[tuple[_Recompile, list[_Failure]]]] = {}
     for made in watch.recompiles:
         by_place: dict[Location, list[_Failure]] = {}
-        for failure in made.closest:
-            by_place.setdefault(place(failure.frames, target.location, "")[0], []).append(failure)
-        for location, failures in (by_place or {target.location: []}).items():
+        rest = [failure for failure in made.closest if (made.function, failure.broken.source) not in explained]
+        for failure in rest:
+            by_place.setdefault(place(failure.frames, run.target.location, "")[0], []).append(failure)
+        nothing: dict[Location, list[_Failure]] = {} if made.closest else {run.target.location: []}
+        for location, failures in (by_place or nothing).items():
             told.setdefault((made.function, location), []).append((made, failures))
-    return [_recompile_finding(target, function, location, times) for (function, location), times in told.items()]
+    return [
+        *(finding for _, _, finding in states),
+        *(_recompile_finding(run.target, function, location, times) for (function, location), times in told.items()),
+    ]
+
+
+def _of_states(run: DynamoRun, watch: _Watch, calls: int) -> list[tuple[str, str, Finding]]:
+    """The findings about state that calls change, each with the function and the guards' source that it explains."""
+    seen: dict[tuple[str, str], dict[int, _Failure]] = {}
+    for made in watch.recompiles:
+        for failure in made.closest:
+            if failure.state is not None:
+                seen.setdefault((made.function, failure.broken.source), {}).setdefault(made.inputs, failure)
+    found = []
+    for (function, source), failures in seen.items():
+        states = [failure.state for failure in failures.values() if failure.state is not None]
+        state = changing_state(states, every_call=1 < calls <= len(failures))
+        if state is not None:
+            first = next(iter(failures.values()))
+            found.append((function, source, state_finding(run, function, state, first.frames)))
+    return found
 
 
 def _recompile_finding(

@@ -18,6 +18,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.running.module_calls import CallLog
+from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.running.target import BuiltTarget
 
 _ROOT = re.compile(r"^[LG]\['\w+'\]\.?")
@@ -101,10 +102,10 @@ class NodeModules:
 
 
 class Snapshot:
-    """A target's state before a run, cheap: attributes by reference, values only of real tensors.
+    """A target's state before a run, cheap: Python's by reference, values only of real tensors.
 
-    It puts back attributes that `forward` set, buffers it replaced, and inputs whose shape or values it changed in
-    place. Objects other than modules and tensors are not looked into.
+    It puts back what Python held (`PythonState`), buffers that were replaced, and inputs whose shape or values were
+    changed in place.
     """
 
     def __init__(self, target: BuiltTarget) -> None:
@@ -113,7 +114,7 @@ class Snapshot:
             if isinstance(module, GraphModule):
                 # Lazy ones write their `forward` with the first call, which is not to be undone: reading it writes it.
                 _ = module.code
-        self._attributes = [(module.__dict__, _copied(module.__dict__)) for module in modules]
+        self._python = PythonState(target.module, target.function)
         tensors = [leaf for leaf in pytree.tree_leaves(target.calls) if isinstance(leaf, torch.Tensor)]
         if target.fake_mode is None and target.module is not None:
             # Those of lazy modules are nothing yet.
@@ -122,35 +123,9 @@ class Snapshot:
 
     def restore(self) -> None:
         """Puts everything back; later changes can be undone again."""
-        for attributes, before in self._attributes:
-            if not _same(attributes, before):
-                attributes.clear()
-                attributes.update(_copied(before))
+        self._python.restore()
         for state in self._tensors:
             state.restore()
-
-
-_REGISTRIES = ("_parameters", "_buffers", "_modules")
-
-
-def _copied(attributes: dict[str, Any]) -> dict[str, Any]:
-    copy = dict(attributes)
-    for name in _REGISTRIES:
-        if isinstance(copy.get(name), dict):
-            copy[name] = dict(copy[name])
-    return copy
-
-
-def _same(attributes: dict[str, Any], before: dict[str, Any]) -> bool:
-    """Whether the very same objects are there; most modules are, and looking is cheaper than copying."""
-    return len(attributes) == len(before) and all(
-        name in attributes
-        and (
-            attributes[name] is value
-            or (name in _REGISTRIES and isinstance(attributes[name], dict) and _same(attributes[name], value))
-        )
-        for name, value in before.items()
-    )
 
 
 class _TensorState:

@@ -48,7 +48,8 @@ class StageOutcome:
     wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where that is not
     `recording`, at the same time; `specs` adds to the document what its kernels ask of an accelerator with layouts.
     `extras` are further artifacts. `unfinished` are the places of the expressions that an exception went through: they
-    gave nothing. `ran` is what ran of the file, if it was watched.
+    gave nothing. `ran` is what ran of the file, if it was watched. `leaves_changes` says that the run leaves Python
+    objects changed that were there before, so that another one may not be as it was.
     """
 
     recording: Recording
@@ -61,6 +62,7 @@ class StageOutcome:
     extras: list[ArtifactMade] = field(default_factory=list)
     unfinished: frozenset[Location] = frozenset()
     ran: Ran | None = None
+    leaves_changes: bool = False
 
     def document(self, causes: Causes, profile: Profile) -> GraphDocument:
         """The document of the graphs, for an accelerator; only where there are `graphs`."""

@@ -25,6 +25,7 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
 )
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
+from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
 from inductor_debug.capture.dynamo.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import (
@@ -66,7 +67,8 @@ class GraphHandler(Protocol):
 class DynamoRun:
     """One compile-and-run of one target, and what is learned from it.
 
-    `captured` holds each graph with what its inputs are to the model, `call` counts the calls from 0.
+    `captured` holds each graph with what its inputs are to the model, `call` counts the calls from 0. `leaves_changes`
+    says that a call leaves Python objects changed that were there before.
     """
 
     def __init__(self, target: BuiltTarget, sources: SourceMap, stage: Stage) -> None:
@@ -80,6 +82,7 @@ class DynamoRun:
         self.attribution = NodeAttribution(sources, self.module_names, self._stack)
         self.recorder = CompiledRecorder(self.attribution, self.origins)
         self.call = 0
+        self.leaves_changes = False
         self._compilations = Compilations()
 
     def execute(
@@ -117,6 +120,7 @@ class DynamoRun:
     def _backend_of(self, runner: GraphHandler, leave_early: bool) -> Callable[..., Any]:
         def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
             self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
+            self.leaves_changes = self.leaves_changes or changes_what_was_there()
             first = self._compilations.count == 1 and not self.breaks.count
             if leave_early and first and not self._stack(sys._getframe(1)):
                 # The first function that Dynamo saw, called by none of the user's: nothing comes after it.

@@ -37,6 +37,7 @@ def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     if error is None and run.captured:
         outcome.findings += eager_findings(run, untold(run, runner.functions()), outcome.findings)
     outcome.graphs = lambda causes: _document(run, causes)
+    outcome.leaves_changes = run.leaves_changes
     return outcome
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from inductor_debug_schema import Finding
 
 from inductor_debug.accelerators.profile import Profile, ProfileError, read_profile
-from inductor_debug.engine.fixes import alignment, conflict_fixes, dtype, layout
+from inductor_debug.engine.fixes import alignment, conflict_fixes, dtype, layout, state_fixes
 from inductor_debug.engine.fixes.breaks import causes
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree, tree_of
@@ -24,6 +24,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "fixed-size": conflict_fixes.of_facts,
     "graph-break": causes.fixes,
     "missing-attribute": conflict_fixes.fixes,
+    "recompile": state_fixes.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

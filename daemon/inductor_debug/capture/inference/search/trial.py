@@ -21,8 +21,8 @@ from torch.nn.parameter import UninitializedParameter
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.meta_runs import call_on_meta
 from inductor_debug.capture.inference.search.raised_facts import Raised
-from inductor_debug.capture.inference.search.trial_state import ModuleState
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
@@ -146,7 +146,7 @@ class Trials:
         self._stack, self._completed = [], 0
         subject = self.fresh() if self._used and not self._materialised else self.subject
         self._used = True
-        state = ModuleState(subject) if isinstance(subject, nn.Module) else None
+        state = PythonState(subject if isinstance(subject, nn.Module) else None, subject)
         before = register_module_forward_pre_hook(self._enter)
         after = register_module_forward_hook(self._leave)
         try:
@@ -156,8 +156,7 @@ class Trials:
         finally:
             before.remove()
             after.remove()
-            if state is not None:
-                state.restore()
+            state.restore()
         self.success = guess
         return TrialOutcome(guess, None, (1 << 30,))
 

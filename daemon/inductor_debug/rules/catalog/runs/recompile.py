@@ -15,18 +15,25 @@ class RecompileRule(RunRule):
         modules. When a call breaks a guard, Dynamo compiles another version. The finding stands at the expression that
         made the graph rely on what changed, and names every guard that the call breaks, where torch names the first.
 
-        It takes more than one call to see it. List several sets of inputs in the directive above a model,
+        A model that changes Python objects as it runs (a counter, a list that grows, the default of a parameter, a
+        global) is called three times with the same inputs, and the finding stands at the statement that changes what
+        each call relies on. What only the first call changes is not told: a cache that is filled, a flag.
+
+        Everything else takes different calls to see. List several sets of inputs in the directive above a model,
         `# inductor-debug: inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, or ask for
-        `inductor-debug analyze model.py --type guards`, which calls a model with one set twice."""
+        `inductor-debug analyze model.py --type guards`, which shows what each graph relies on."""
     why = """
         Compiling takes seconds where running takes milliseconds. After eight versions of one function Dynamo gives
         up and runs it in plain Python for good, with a warning that is easily overlooked."""
     example = """
         ```python
-        def forward(self, x, step):      # step is a Python int: 0, 1, 2, ...
-            return x * (0.99 ** step)    # a new graph for every value
+        def forward(self, x, seen=[]):   # one list for all calls
+            seen.append(x.shape[0])      # a new graph for every length
+            self.step += 1               # and for every step
+            return x * min(1, self.step / 1000)
         ```"""
     fix = """
-        Pass changing numbers as tensors. Mark sizes that vary with `torch._dynamo.mark_dynamic` or compile with
-        `dynamic=True`. Keep counters and flags that change out of modules' attributes. Pad inputs to a few fixed
-        shapes."""
+        Give every call a list of its own (`seen=None`, then `if seen is None: seen = []`). Keep counters that the model
+        needs as tensors, in a buffer, and others out of `forward`; quick fixes write both, and are verified. Pass
+        changing numbers as tensors. Mark sizes that vary with `torch._dynamo.mark_dynamic` or compile with
+        `dynamic=True`. Pad inputs to a few fixed shapes."""

@@ -1,0 +1,95 @@
+"""A finding about Python state that calls change: at the statement that changes it, not where a graph relies on it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from inductor_debug_schema import (
+    ChangingState,
+    Finding,
+    Location,
+    Range,
+    Recompilation,
+    Related,
+    Severity,
+    StateHolder,
+)
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.failures import innermost, place
+from inductor_debug.capture.stages.dynamo_run import DynamoRun
+from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.rules.words.recompile_words import sentence_of
+from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.source.writes import default_of, function_at, owner_of, writes_near
+
+_MOST_RELATED = 8
+
+
+def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: tuple[Frame, ...]) -> Finding:
+    """What to tell of state that changes.
+
+    Args:
+        run: the run in which it did.
+        function: what is compiled again for it.
+        state: what changes, as torch calls it.
+        frames: where the graph relies on it.
+    """
+    relied, related = place(frames, run.target.location, "inside {}")
+    cause, state, more = _cause(run.sources, state, frames) or (relied, state, [])
+    if cause.path != relied.path or not _holds(cause.range, relied.range):
+        related = [*more, Related(relied.path, relied.range, "compiled code relies on it here"), *related]
+    return Finding(
+        rule="recompile",
+        severity=Severity.WARNING,
+        message=sentence_of(function, state),
+        path=cause.path,
+        range=cause.range,
+        stage=run.stage,
+        target=run.target.name,
+        related=related[:_MOST_RELATED],
+        facts=Recompilation(function, given_up=False, state=state),
+    )
+
+
+def _cause(
+    sources: SourceMap, state: ChangingState, frames: tuple[Frame, ...]
+) -> tuple[Location, ChangingState, list[Related]] | None:
+    """Where the state is changed, or is shared, the state as it is called there, and what belongs to it."""
+    index = innermost(frames)
+    text = sources.text(frames[index].location.path) if index is not None else None
+    if index is None or text is None:
+        return None
+    path, line = frames[index].location.path, frames[index].location.range.start.line + 1
+    try:
+        tree = tree_of("\n".join(text.lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    writes = writes_near(tree, line, state.state_name)
+    if state.held_by is StateHolder.DEFAULT:
+        function = function_at(tree, line)
+        shared = default_of(function, state.state_name) if function is not None else None
+        if shared is None:
+            return None
+        argument, default = shared
+        where = sources.location(path, argument.lineno, default.end_lineno, argument.col_offset, default.end_col_offset)
+        return where, state, [_related(sources, path, node) for node in writes]
+    if not writes:
+        return None
+    owner = owner_of(writes[0])
+    named = replace(state, state_name=ast.unparse(owner)) if owner is not None else state
+    return _location(sources, path, writes[0]), named, [_related(sources, path, node) for node in writes[1:]]
+
+
+def _holds(outer: Range, inner: Range) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _related(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Related:
+    where = _location(sources, path, node)
+    return Related(where.path, where.range, "changed here")
+
+
+def _location(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Location:
+    return sources.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
