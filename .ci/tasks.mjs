@@ -19,6 +19,8 @@ const STAMP = join(ENVIRONMENT, "inductor-debug-setup");
 const EXTENSION = join(ROOT, "vscode-extension");
 const NODE_STAMP = join(ROOT, "node_modules", "inductor-debug-setup");
 const TORCH = "torch==2.13.0"; // exactly: an open range may pull gigabytes of CUDA libraries
+const TRITON = "triton==3.7.1"; // beside the environment: whatever imports Inductor would import it too, for a second each
+const TRITON_FOLDER = join(ENVIRONMENT, "triton");
 const SUPPORTED = "sys.version_info[:2] >= (3, 10) and sys.version_info[:2] < (3, 14)";
 
 function fail(message) {
@@ -76,7 +78,7 @@ function findPython() {
 }
 
 function fingerprint() {
-  const hash = createHash("sha256").update(TORCH).update(ROOT);
+  const hash = createHash("sha256").update(TORCH).update(TRITON).update(ROOT);
   hash.update(readFileSync(join(ROOT, "pyproject.toml")));
   return hash.digest("hex");
 }
@@ -95,6 +97,11 @@ async function setup() {
   }
   console.error("set-up: installing inductor-debug and what its examples and tests need");
   await must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev]"]);
+  if (process.platform === "linux" && process.arch === "x64") {
+    console.error(`set-up: installing ${TRITON}, for the tests that compile kernels`);
+    const where = ["--upgrade", "--no-deps", "--target", TRITON_FOLDER];
+    await must("installing Triton", PYTHON, ["-m", "pip", "install", "--quiet", ...where, TRITON]);
+  }
   writeFileSync(STAMP, wanted);
 }
 

@@ -10,6 +10,7 @@ import json
 
 from inductor_debug.artifacts.graph_columns import encode
 from inductor_debug_schema import (
+    CompiledText,
     DeviceLayout,
     DeviceSpecs,
     Graph,
@@ -19,6 +20,7 @@ from inductor_debug_schema import (
     InsertedKind,
     Kernel,
     KernelArgument,
+    KernelBuild,
     KernelInsertion,
     KernelLoop,
     KernelSpec,
@@ -26,7 +28,10 @@ from inductor_debug_schema import (
     Listing,
     Location,
     Mark,
+    MemoryAccess,
     NodeRole,
+    Occupancy,
+    OccupancyLimit,
     OperationKind,
     Position,
     Range,
@@ -47,6 +52,24 @@ def files() -> dict[str, bytes]:
     return {"GraphColumns.graph": encode(document), "GraphColumns.json": text.encode()}
 
 
+def _build() -> KernelBuild:
+    return KernelBuild(
+        architecture="sm_90",
+        kernel="triton_poi_0",
+        graph="0.forward",
+        configuration="XBLOCK=512, 4 warps",
+        configurations=2,
+        warps=4,
+        registers=40,
+        spilled_bytes=0,
+        shared_bytes=1024,
+        occupancy=Occupancy(48, 64, 12, [OccupancyLimit.REGISTERS]),
+        accesses=[MemoryAccess(False, "global", 128, 2), MemoryAccess(True, "shared", 32, 1)],
+        matrix_instructions=["wgmma"],
+        texts=[CompiledText("PTX", ".version 8.7\n"), CompiledText("SASS", "MOV R1, c[0x0][0x28] ;\n")],
+    )
+
+
 def _document() -> GraphDocument:
     return GraphDocument(
         target="Model",
@@ -59,6 +82,7 @@ def _document() -> GraphDocument:
         kernels=[
             Kernel("cpp_fused_relu_0", "cpp", "void kernel() {}\n", "0.forward", ["relu"], [_CALL, _DECLARED]),
             Kernel("extern_kernels.mm", "extern", "", "0.forward", ["mm"]),
+            Kernel("triton_poi_0", "triton", "import triton\n", "0.forward", ["relu"], [_CALL], _build()),
         ],
         listings=[Listing("IR after fusion", "text", "op0: mm\nop1: relu\n", "0.forward", [LinePlace(1, _CALL)])],
         modules={"": "Model", "layer.0": "Linear"},

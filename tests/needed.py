@@ -6,9 +6,12 @@ what is missing. What a version of Python or torch, or a system, does not have i
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
+import platform
 import shutil
+import sys
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -35,3 +38,18 @@ def library(name: str) -> ModuleType:
 def compiler() -> str:
     """The C++ compiler that Inductor would use."""
     return shutil.which("g++") or shutil.which("clang++") or lacking("there is no C++ compiler")
+
+
+def triton_folder() -> str:
+    """The folder that Triton is imported from: beside the environment, or "" where it is in the environment itself.
+
+    Triton is for Linux alone.
+    """
+    if importlib.util.find_spec("triton") is not None:
+        return ""
+    folder = Path(sys.prefix) / "triton"
+    if (folder / "triton").is_dir():
+        return str(folder)
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        pytest.skip("our set-up has Triton on Linux and x86-64 alone")
+    lacking("Triton is neither in the environment nor beside it (.ci/tasks.mjs)")

@@ -145,7 +145,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults;
 }
 
 /**
@@ -419,6 +419,21 @@ export type Checked = "yes" | "partly" | "no";
 export interface ClassSeen {
   readonly path: string;
   readonly name: string;
+}
+
+/**
+ * Compile kernels of Triton's for the GPU of the request's profile, one after the other.
+ */
+export interface CompileKernelsTask {
+  readonly kernels: readonly KernelSource[];
+}
+
+/**
+ * A text of the compiler's: `title` is "PTX", "SASS" or "AMDGCN".
+ */
+export interface CompiledText {
+  readonly title: string;
+  readonly text: string;
 }
 
 /**
@@ -1445,7 +1460,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
@@ -1470,6 +1485,7 @@ export interface JobRequest {
  *
  * `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
  * post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
+ * `build` is what a compiler made of it, None where it was not asked.
  */
 export interface Kernel {
   readonly name: string;
@@ -1478,6 +1494,7 @@ export interface Kernel {
   readonly graph: string;
   readonly nodes?: readonly string[];
   readonly places?: readonly Location[];
+  readonly build?: KernelBuild | null;
 }
 
 /**
@@ -1498,6 +1515,32 @@ export interface KernelArgument {
   readonly stick_loop?: string;
   readonly coordinates?: readonly string[];
   readonly allocation?: string;
+}
+
+/**
+ * A kernel compiled for `architecture` (`sm_90`, `gfx942`), in one configuration.
+ *
+ * `kernel` and `graph` are the names of the `Kernel`. `configuration` says with which block sizes; Inductor would
+ * choose among `configurations` of them by measuring on the GPU, and this is the first. `registers` are those of a
+ * thread; `spilled_bytes` are what a thread keeps in memory because they do not suffice; `shared_bytes` are those of a
+ * block. `matrix_instructions` are the kinds (`wgmma`) that use matrix units. What is not known is None.
+ * `problem` says in a sentence why there is nothing, or less; "" where all went well.
+ */
+export interface KernelBuild {
+  readonly architecture: string;
+  readonly kernel: string;
+  readonly graph: string;
+  readonly problem?: string;
+  readonly configuration?: string;
+  readonly configurations?: number;
+  readonly warps?: number | null;
+  readonly registers?: number | null;
+  readonly spilled_bytes?: number | null;
+  readonly shared_bytes?: number | null;
+  readonly occupancy?: Occupancy | null;
+  readonly accesses?: readonly MemoryAccess[];
+  readonly matrix_instructions?: readonly string[];
+  readonly texts?: readonly CompiledText[];
 }
 
 /**
@@ -1525,6 +1568,15 @@ export interface KernelLoop {
   readonly padded?: number | string | null;
   readonly reduced?: boolean;
   readonly cores?: number | null;
+}
+
+/**
+ * A kernel as Inductor wrote it, by its name and that of the graph that it was generated from.
+ */
+export interface KernelSource {
+  readonly name: string;
+  readonly graph: string;
+  readonly text: string;
 }
 
 /**
@@ -1695,6 +1747,16 @@ export interface Mark {
 }
 
 /**
+ * Instructions that load or store: `space` is "global" or "shared", `bits` what one thread moves at once.
+ */
+export interface MemoryAccess {
+  readonly store: boolean;
+  readonly space: string;
+  readonly bits: number;
+  readonly instructions: number;
+}
+
+/**
  * The bytes of all tensors that are alive at one moment, each memory counted once, and of each kind of tensor.
  *
  * `device_bytes` is what they take on the chosen accelerator with its padding, None where none is chosen that pads.
@@ -1757,6 +1819,24 @@ export interface ModuleCost {
  * What a node is to its graph.
  */
 export type NodeRole = "input" | "parameter" | "buffer" | "constant" | "op" | "output";
+
+/**
+ * How many warps of a kernel one multiprocessor holds at once, of `most_warps` that it could hold.
+ *
+ * `blocks` is None where only warps are known. `limits` are all that keep it from one block more, empty where nobody
+ * says. It is what the resources allow: how many are there at a time while it runs, only a run can tell.
+ */
+export interface Occupancy {
+  readonly warps: number;
+  readonly most_warps: number;
+  readonly blocks?: number | null;
+  readonly limits?: readonly OccupancyLimit[];
+}
+
+/**
+ * What keeps more blocks from a multiprocessor; people read these names.
+ */
+export type OccupancyLimit = "registers" | "shared memory" | "warps" | "blocks";
 
 /**
  * A size that fills no whole tiles. `odd_size` is a number, or text where it has symbols (`63*s0`).

@@ -134,7 +134,16 @@ from inductor_debug_schema.graphs import (
     NodeRole,
     OperationKind,
 )
-from inductor_debug_schema.job_tasks import BisectTask, DiffTask, ReproTask, SameResultsTask, Task, TransfersTask
+from inductor_debug_schema.job_tasks import (
+    BisectTask,
+    CompileKernelsTask,
+    DiffTask,
+    KernelSource,
+    ReproTask,
+    SameResultsTask,
+    Task,
+    TransfersTask,
+)
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
     Answer,
@@ -155,6 +164,7 @@ from inductor_debug_schema.jobs import (
     TargetSetting,
     UntakenSeen,
 )
+from inductor_debug_schema.kernel_builds import CompiledText, KernelBuild, MemoryAccess, Occupancy, OccupancyLimit
 from inductor_debug_schema.kernel_specs import (
     DeviceSpecs,
     InsertedKind,
@@ -197,6 +207,8 @@ __all__ = [
     "DiffTask",
     "ReproTask",
     "SameResultsTask",
+    "CompileKernelsTask",
+    "KernelSource",
     "TransfersTask",
     "BisectAnswer",
     "BisectOptions",
@@ -300,6 +312,11 @@ __all__ = [
     "KernelArgument",
     "KernelInsertion",
     "KernelLoop",
+    "CompiledText",
+    "KernelBuild",
+    "MemoryAccess",
+    "Occupancy",
+    "OccupancyLimit",
     "KernelSpec",
     "LinePlace",
     "Listing",

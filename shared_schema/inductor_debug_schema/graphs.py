@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Union
 
 from inductor_debug_schema.findings import Stage
+from inductor_debug_schema.kernel_builds import KernelBuild
 from inductor_debug_schema.kernel_specs import DeviceSpecs
 from inductor_debug_schema.positions import Location
 
@@ -125,6 +126,7 @@ class Kernel:
 
     `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
     post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
+    `build` is what a compiler made of it, None where it was not asked.
     """
 
     name: str
@@ -133,6 +135,7 @@ class Kernel:
     graph: str
     nodes: list[str] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
+    build: Union[KernelBuild, None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,4 +99,20 @@ class SameResultsTask:
     condition: bool = False
 
 
-Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask]
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """A kernel as Inductor wrote it, by its name and that of the graph that it was generated from."""
+
+    name: str
+    graph: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompileKernelsTask:
+    """Compile kernels of Triton's for the GPU of the request's profile, one after the other."""
+
+    kernels: list[KernelSource]
+
+
+Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask]

@@ -24,6 +24,7 @@ from inductor_debug_schema.captures import SizesSeen, StageCaptured
 from inductor_debug_schema.expressions import ExpressionsSeen
 from inductor_debug_schema.findings import FileStatus, Finding, Inferred, Stage, StageReport
 from inductor_debug_schema.job_tasks import Task
+from inductor_debug_schema.kernel_builds import KernelBuild
 from inductor_debug_schema.positions import Location
 from inductor_debug_schema.sizes import SizeSetting
 from inductor_debug_schema.tensors import TensorsSeen
@@ -208,8 +209,8 @@ class ArtifactMade:
     stage: Union[Stage, None] = None
 
 
-Answer = Union[DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults]
-"""What a task answers for one target. The required fields differ, which is how a reader tells them apart."""
+Answer = Union[KernelBuild, DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults]
+"""What a task answers for one target or one kernel; a reader tells them apart by their required fields."""
 
 AnswerPiece = Union[DiffPiece, BisectPiece]
 """What has been added to an answer while it is made."""

@@ -21,7 +21,8 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
                    shapes, places: i4 into the tables or -1; bytes, flops, written: f8 or -1;
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
-    kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4}]
+    kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4;
+                   build: `KernelBuild` as on the wire, or null}]
     listings     [{title, language, text, graph: str, lines: i4, places: i4}]
     marks        [{rule, graph: str, place: i4, nodes: i4 strings}]
     specs        `DeviceSpecs` as on the wire, or null
@@ -45,6 +46,7 @@ from inductor_debug_schema import (
     GraphKind,
     GraphNode,
     Kernel,
+    KernelBuild,
     LinePlace,
     Listing,
     Location,
@@ -159,6 +161,7 @@ def _kernel(kernel: Kernel, tables: ColumnTables) -> dict[str, Any]:
         "graph": kernel.graph,
         "nodes": tables.strings(kernel.nodes),
         "places": tables.places(kernel.places),
+        "build": to_wire(kernel.build),
     }
 
 
@@ -201,6 +204,7 @@ def _document(said: dict[str, Any]) -> GraphDocument:
                 **{name: _text(kernel[name]) for name in ("name", "language", "source", "graph")},
                 nodes=_read_strings(kernel["nodes"], strings),
                 places=[places[number] for number in read_integers(kernel["places"], below=len(places))],
+                build=from_wire(KernelBuild, kernel["build"]) if kernel.get("build") is not None else None,
             )
             for kernel in said["kernels"]
         ],

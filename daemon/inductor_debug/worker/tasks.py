@@ -15,6 +15,7 @@ from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
     BisectTask,
+    CompileKernelsTask,
     DiffTask,
     Event,
     Finished,
@@ -38,6 +39,7 @@ _MODULES: dict[type, str] = {
     BisectTask: "inductor_debug.repro.bisect.bisect_task",
     TransfersTask: "inductor_debug.repro.bisect.transfers_task",
     SameResultsTask: "inductor_debug.kerneldiff.same_results",
+    CompileKernelsTask: "inductor_debug.capture.gpu_kernels.compile_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (type(None), SameResultsTask)

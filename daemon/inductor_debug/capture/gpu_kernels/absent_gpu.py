@@ -33,7 +33,7 @@ _DEVICE = torch.device("cuda", 0)
 _HIP_VERSION = "6.4"
 _HIP_CAPABILITY = (9, 4)
 _THREADS_PER_BLOCK = 1024
-_NEEDED = ("multiprocessors", "warp", "threads_per_multiprocessor", "registers_per_multiprocessor")
+_NEEDED = ("multiprocessors", "warp")
 
 
 def absent_gpu_of(profile: Profile) -> AbsentGpu | None:

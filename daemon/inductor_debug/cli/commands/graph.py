@@ -13,12 +13,14 @@ from inductor_debug.artifacts.graph_columns import SUFFIX
 from inductor_debug.cli.support.captured import documents_of, is_artifact, read_graph, statistics_of
 from inductor_debug.cli.support.console import CommandError, say
 from inductor_debug.cli.support.imported import read_imported
-from inductor_debug.cli.support.order_runner import Done, perform_order
+from inductor_debug.cli.support.kernel_compiling import compiled
+from inductor_debug.cli.support.order_runner import Perform, Tell, perform_orders
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
 from inductor_debug.engine.orders.file_targets import FileTarget
-from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
+from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.graphs.graph_html import PageError
@@ -36,6 +38,7 @@ examples:
   inductor-debug graph model.py::Net --stage aot         forward and backward
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
   inductor-debug graph model.py --stage inductor --accelerator h100      Triton kernels for a GPU that need not be there
+  inductor-debug graph model.py --stage inductor --accelerator h100 --compile    and their registers, PTX and SASS
   inductor-debug graph model.py --stage inductor --accelerator spyre     and what each kernel asks of its memory
   inductor-debug graph model.py --format html -o net.html    every stage, in one page that needs no network
   inductor-debug graph debug_artifacts/aot_graphs/net.graph --format svg -o net.svg
@@ -50,6 +53,10 @@ stages:
 For an accelerator that lays tensors out in its own way (Spyre: in sticks) the kernels come with their specs: loops in
 padded sizes, device sizes and stride maps of arguments, and what has to be laid out anew. They are derived from
 Inductor's IR; what only the accelerator's compiler knows is left out and named.
+
+For a GPU the kernels are those that Inductor makes for it, forward and backward; neither it nor Triton is needed.
+With `--compile` Triton (pip install inductor-debug[gpu]) compiles each: registers, spilled bytes, shared memory,
+occupancy, widths of loads; PTX and SASS or AMDGCN are in the JSON and the page.
 
 A page (`html`) has all stages down to the one named, with their findings; other formats have that stage alone. A kept
 graph (`.graph`) can be named in place of a Python file. Formats other than `readable` take one target.
@@ -69,6 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     add_subject(parser, optional=True)
     parser.add_argument("--stage", choices=STAGES, help="how far down to go (default: mock; for html: inductor)")
+    parser.add_argument(
+        "--compile", action="store_true", help="compile the kernels for the GPU with Triton, which need not be there"
+    )
     add_output(parser, FORMATS, "readable")
     add_run_arguments(parser)
 
@@ -100,19 +110,38 @@ def _shown(arguments: argparse.Namespace) -> str:
     if is_artifact(words, SUFFIX):
         return _rendered(arguments, FileTarget(words, os.path.abspath(words)), [read_graph(words)], None)
     subject = subject_of(words)
-    order = Order(stages=_stages(arguments), keep_graphs=True)
-    done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
-    documents = documents_of(done.performed.artifacts)
+    performed, documents = _captured(arguments, subject)
     if not any(document.graphs for document, _ in documents):
-        raise CommandError(f"{subject.shown}: {_reason(done)}")
-    for finding in () if arguments.quiet else done.performed.report.findings:
+        raise CommandError(f"{subject.shown}: {_reason(performed)}")
+    for finding in () if arguments.quiet else performed.report.findings:
         if finding.rule in _CUT_SHORT:  # the graphs of the stages before are there, and nobody would miss the others
             say(finding.message)
     targets = dict.fromkeys(document.target for document, _ in documents)
     if len(targets) > 1 and arguments.format != "readable":
         names = ", ".join(f"{subject.shown}::{target}" for target in targets)
         raise CommandError(f"there are several targets; name one of {names}")
-    return _rendered(arguments, subject, documents, done)
+    return _rendered(arguments, subject, documents, performed)
+
+
+def _captured(
+    arguments: argparse.Namespace, subject: FileTarget
+) -> tuple[Performed, list[tuple[GraphDocument, bytes]]]:
+    """What came of the run, and its documents, whose kernels are compiled where that is wanted."""
+
+    async def work(
+        perform: Perform, settings: Settings, tell: Tell
+    ) -> tuple[Performed, list[tuple[GraphDocument, bytes]]]:
+        performed = await perform(Order(target=subject.target, stages=_stages(arguments), keep_graphs=True))
+        documents = documents_of(performed.artifacts)
+        if not arguments.compile or not any(document.graphs for document, _ in documents):
+            return performed, documents
+        made = await compiled([document for document, _ in documents], perform)
+        return performed, [(document, b"") for document in made]
+
+    performed, documents = perform_orders(subject, said(arguments, subject.path), work, quiet=arguments.quiet)
+    for note in () if arguments.quiet else performed.notes:
+        say(note)
+    return performed, documents
 
 
 def _imported(arguments: argparse.Namespace) -> str:
@@ -137,12 +166,12 @@ def _imported(arguments: argparse.Namespace) -> str:
     return _rendered(arguments, subject, [(document, b"") for document in documents], None)
 
 
-def _reason(done: Done) -> str:
+def _reason(performed: Performed) -> str:
     """Why there is no graph: what stopped the capture, else what the stages note."""
-    said = failure(done.performed)
-    if said is not None:
-        return said
-    report = done.performed.report
+    told = failure(performed)
+    if told is not None:
+        return told
+    report = performed.report
     stopped = [finding for finding in report.findings if finding.rule in _STOPPING]
     stopped.sort(key=lambda finding: finding.severity.rank)
     notes = [note for target in report.targets for stage in target.stages for note in stage.notes if note]
@@ -154,11 +183,11 @@ def _rendered(
     arguments: argparse.Namespace,
     subject: FileTarget,
     documents: list[tuple[GraphDocument, bytes]],
-    done: Done | None,
+    performed: Performed | None,
 ) -> str:
     folder = os.getcwd()
     places = FileNames(folder, repository_root(folder), {subject.path: subject.shown})
-    statistics = statistics_of(done.performed.artifacts) if done is not None else []
+    statistics = statistics_of(performed.artifacts) if performed is not None else []
     document, _ = documents[0]
     # A renderer is imported only when it is wanted.
     if arguments.format == "json":
@@ -176,7 +205,7 @@ def _rendered(
     if arguments.format == "html":
         from inductor_debug.report.graphs.graph_html import graph_html, sources_of
 
-        findings = done.performed.report.findings if done is not None else []
+        findings = performed.report.findings if performed is not None else []
         title = f"{subject.shown}::{document.target}"
         graphs = [one for one, _ in documents]
         return graph_html(title, graphs, findings, statistics, sources_of(graphs), places.shown)

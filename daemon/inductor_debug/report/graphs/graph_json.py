@@ -2,7 +2,8 @@
 
 Additions: `path`, `accelerator`, `torch`, `notes`, `modules`, `listings`, `statistics` (`rules.recording.statistics`,
 null where there is none), `specs` (what the kernels ask of the accelerator, `DeviceSpecs`); `made_from` of a graph;
-`role`, `detail`, `origins` and `forward` of a node; `graph` of a kernel.
+`role`, `detail`, `origins` and `forward` of a node; `graph` of a kernel, and `build`
+(`KernelBuild`, null where it was not compiled).
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "source": kernel.source,
         "graph": kernel.graph,
         "nodes": kernel.nodes,
+        "build": to_wire(kernel.build),
     }
 
 

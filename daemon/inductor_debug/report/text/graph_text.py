@@ -11,6 +11,7 @@ from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.rules.words.build_words import build_lines
 from inductor_debug.rules.words.spec_words import heading, spec_lines
 from inductor_debug.rules.words.stage_names import stage_name
 
@@ -40,7 +41,10 @@ class GraphText:
         if document.kernels:
             yield ""
             yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
-            yield from (self._kernel(kernel) for kernel in document.kernels)
+            for kernel in document.kernels:
+                yield self._kernel(kernel)
+                if kernel.build is not None:
+                    yield from (printable(f"    {line}") for line in build_lines(kernel.build))
         if document.specs is not None:
             yield ""
             yield from self._specs(document.specs)
