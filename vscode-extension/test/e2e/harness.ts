@@ -48,6 +48,7 @@ const SETTINGS = {
   "editor.suggestOnTriggerCharacters": false,
   "editor.wordBasedSuggestions": "off",
   "editor.minimap.enabled": false,
+  "editor.cursorBlinking": "solid",
   "editor.lightbulb.enabled": "on",
   "editor.fontFamily": "DejaVu Sans Mono",
 };

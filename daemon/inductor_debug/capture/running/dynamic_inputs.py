@@ -1,13 +1,14 @@
 """Inputs whose sizes are not known, for a preview of a target that is compiled with dynamic shapes.
 
 Without it the preview would judge the example's sizes, which is what the user asked not to be held to. Read against
-torch 2.11 to 2.13; where torch makes no symbols, the example's own sizes are used.
+torch 2.11 to 2.13; where torch makes no symbols, the example's own sizes are used, and without
+`disable_fake_tensor_cache` it takes longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,13 +52,24 @@ def symbolic_arguments(
     mode = target.fake_mode
     before = mode.shape_env if mode is not None else None
     try:
-        yield pytree.tree_map(convert, (target.args, target.kwargs))
+        arguments = pytree.tree_map(convert, (target.args, target.kwargs))
+        with _forgetful(mode) if copies else nullcontext():
+            yield arguments
     finally:
         if mode is not None:
             if symbols is not None and mode.shape_env is not before:
                 symbols.environment = mode.shape_env
             # Dynamo brings its own symbols, and must not find ours.
             mode.shape_env = before
+
+
+def _forgetful(mode: Any) -> AbstractContextManager[Any]:
+    """Has no result of an operation remembered: with symbols for sizes that takes longer than to find it again."""
+    try:
+        from torch._subclasses.fake_tensor import disable_fake_tensor_cache
+    except ImportError:
+        return nullcontext()
+    return disable_fake_tensor_cache(mode)
 
 
 def _dynamic_dimensions(tensor: torch.Tensor, *, everything: bool) -> set[int]:
