@@ -109,10 +109,13 @@ export interface AdapterDescription {
 
 /**
  * What an interpreter answers: `folders` are those in which it looks for packages, in order.
+ *
+ * `devices` are told where these were asked for.
  */
 export interface AdaptersFound {
   readonly folders: readonly string[];
   readonly adapters: readonly AdapterDescription[];
+  readonly devices?: readonly DeviceSeen[];
 }
 
 /**
@@ -584,6 +587,16 @@ export interface DeviceLayout {
   readonly padding_bytes: number;
   readonly stick_dimension?: number | null;
   readonly sparse?: boolean;
+}
+
+/**
+ * A GPU that torch can use: `platform` is "cuda", "hip" or "mps", `architecture` as compilers name it (`sm_89`).
+ */
+export interface DeviceSeen {
+  readonly platform: string;
+  readonly device_name?: string;
+  readonly architecture?: string;
+  readonly memory_bytes?: number | null;
 }
 
 /**

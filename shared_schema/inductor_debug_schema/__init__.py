@@ -8,11 +8,13 @@ the server's commands (`commands`) and the documents of `analyze` (`answers`).
 """
 
 from inductor_debug_schema.accelerator_entries import (
+    THIS_MACHINE,
     AcceleratorEntry,
     AcceleratorKind,
     AcceleratorList,
     AdapterDescription,
     AdaptersFound,
+    DeviceSeen,
 )
 from inductor_debug_schema.answers.bisect_document import (
     BisectDocument,
@@ -252,6 +254,7 @@ __all__ = [
     "TransfersDocument",
     "grown",
     "EVENT_TYPES",
+    "THIS_MACHINE",
     "AcceleratorColumn",
     "AcceleratorComparison",
     "AcceleratorEntry",
@@ -271,6 +274,7 @@ __all__ = [
     "ConflictSide",
     "DefinitionKind",
     "DeviceLayout",
+    "DeviceSeen",
     "DeviceSpecs",
     "Direction",
     "EagerFunction",

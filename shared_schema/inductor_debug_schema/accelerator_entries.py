@@ -65,9 +65,27 @@ class AdapterDescription:
     logs: dict[str, str] = field(default_factory=dict)
 
 
+THIS_MACHINE = "this machine"
+"""Asked for in place of an adapter's name: which devices torch sees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceSeen:
+    """A GPU that torch can use: `platform` is "cuda", "hip" or "mps", `architecture` as compilers name it (`sm_89`)."""
+
+    platform: str
+    device_name: str = ""
+    architecture: str = ""
+    memory_bytes: Union[int, None] = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdaptersFound:
-    """What an interpreter answers: `folders` are those in which it looks for packages, in order."""
+    """What an interpreter answers: `folders` are those in which it looks for packages, in order.
+
+    `devices` are told where these were asked for.
+    """
 
     folders: list[str]
     adapters: list[AdapterDescription]
+    devices: list[DeviceSeen] = field(default_factory=list)

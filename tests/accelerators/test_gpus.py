@@ -14,7 +14,7 @@ from inductor_debug_schema import from_wire, to_wire
 PROFILES = {name: read_profile(load_document(name)) for name in built_in_names()}
 GPUS = {name: profile for name, profile in PROFILES.items() if profile.gpu is not None}
 FIGURES = ("dtypes", "memory", "gpu", "speed")
-NO_FIGURES = {"gpu.platform"}
+NO_FIGURES = {"gpu.platform", "gpu.device_names"}
 
 
 def figures(table: dict[str, Any], prefix: str) -> Iterator[str]:

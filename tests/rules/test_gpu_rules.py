@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from inductor_debug.accelerators.profile import load_document
 from inductor_debug.rules.recording.ops import Product, TensorMeta
 from inductor_debug_schema import Misalignment, PricedRun, Severity
 from recordings import FALLBACK, Tape, lines, only
@@ -155,3 +156,16 @@ def test_without_a_gpu_none_of_them_speaks() -> None:
     for tape in (language_model_head(50257), chain(24, 256), convolution(last=False)):
         for accelerator in ("none", "mock", "spyre", "cuda", "rocm"):
             assert told(tape, accelerator) == set()
+
+
+def test_of_a_gpu_that_nobody_chose_only_what_is_slow_by_far_is_told() -> None:
+    def unchosen(name: str) -> dict[str, Any]:
+        document = load_document(name)
+        return {**document, "source": {**document["source"], "seen": True}}
+
+    for tape in (chain(24, 256), convolution(last=False), language_model_head(50257)):
+        assert told(tape, "h100") != set()
+        assert told(tape, unchosen("h100")) == set()
+    tape = Tape()
+    product(tape, 1024, 1024, 1024, "float64")
+    assert told(tape, unchosen("t4")) == {"slow-dtype"}

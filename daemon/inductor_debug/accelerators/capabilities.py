@@ -231,9 +231,10 @@ class Profile:
     lists what is known to run, None where only `operators` is known, which says what does not; `allowed` are patterns
     of operators that are exempt from `operators`. `backends` are those of `torch.compile` that compile for the
     accelerator, by name, with what each is made of. `emulated` are dtypes that run by way of another one, slower than
-    it. `gpu` is None of what is no GPU. `read_in` says what the profile was learned from, `sources` which document has
-    which figures (dotted keys of the profile's file, a table standing for all that is in it), `differences` in what the
-    accelerator's own software, which was asked, says something else.
+    it. `gpu` is None of what is no GPU. `chosen` is False where nobody named it and the machine has it: then only what
+    does not run or is wrong is told, and no advice. `read_in` says what the profile was learned from, `sources` which
+    document has which figures (dotted keys of the profile's file, a table standing for all that is in it),
+    `differences` in what the accelerator's own software, which was asked, says something else.
     """
 
     name: str
@@ -257,6 +258,7 @@ class Profile:
     backends: dict[str, CompilerStack] = field(default_factory=dict)
     read_in: dict[str, str] = field(default_factory=dict)
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    chosen: bool = True
     differences: tuple[str, ...] = ()
     operators: tuple[OperatorLimit, ...] = ()
     allowed: tuple[str, ...] = ()

@@ -49,6 +49,7 @@ class Gpu:
         cache_line_bytes: a line of the L2 cache.
         matrix_multiple_bytes: what the innermost sizes of a product's operands are a multiple of where its matrix units
             are used in full, by dtype; other dtypes have no such rule.
+        device_names: what torch calls it (`torch.cuda.get_device_name`), as patterns like those of file names.
     """
 
     platform: GpuPlatform
@@ -66,6 +67,7 @@ class Gpu:
     memory_sector_bytes: int | None = None
     cache_line_bytes: int | None = None
     matrix_multiple_bytes: dict[str, int] = field(default_factory=dict)
+    device_names: tuple[str, ...] = ()
 
     @property
     def capability(self) -> tuple[int, int] | None:
@@ -110,6 +112,7 @@ def read_gpu(table: Table, dtypes: frozenset[str]) -> Gpu | None:
         memory_sector_bytes=section.size("memory_sector_bytes"),
         cache_line_bytes=section.size("cache_line_bytes"),
         matrix_multiple_bytes={} if multiples is None else multiples.sizes_by_dtype(dtypes),
+        device_names=section.strings("device_names"),
     )
     section.finish()
     return gpu

@@ -10,6 +10,7 @@ import importlib
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
         allowed=table.strings("allow"),
     )
     table.finish()
-    return profile
+    return replace(profile, chosen="seen" not in source)
 
 
 def _told_by_adapter(source: Mapping[str, Any]) -> Profile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from inductor_debug_schema import Severity
 
@@ -89,12 +89,21 @@ def read_layout(table: Table) -> Layout | None:
     return Layout(operands) if required else None
 
 
-def read_memory(table: Table) -> dict[str, int | None]:
-    """The limits of memory, by `Profile`'s names."""
+class MemoryLimits(TypedDict, total=False):
+    """What `Profile` keeps of the table `memory`, by its names."""
+
+    tensor_bytes: int | None
+    memory_bytes: int | None
+    span_bytes: int | None
+    cores: int | None
+
+
+def read_memory(table: Table) -> MemoryLimits:
+    """The limits of memory; nothing where there is no such table."""
     section = table.table("memory")
     if section is None:
         return {}
-    limits = {
+    limits: MemoryLimits = {
         "tensor_bytes": section.size("tensor_bytes"),
         "memory_bytes": section.size("device_bytes"),
         "span_bytes": section.size("span_bytes"),

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug_schema import AcceleratorEntry, AcceleratorList, AdapterDescription, AdaptersFound
+from inductor_debug_schema import THIS_MACHINE, AcceleratorEntry, AcceleratorList, AdapterDescription, AdaptersFound
 
+from inductor_debug.accelerators import machine
 from inductor_debug.accelerators.constraints import RULE_MARK
 from inductor_debug.accelerators.description import document_of, entry_of
 from inductor_debug.accelerators.installed import installed_adapters
@@ -82,8 +84,12 @@ class _Known:
 class Accelerators:
     """Accelerators by name, for each interpreter. Nothing that is not ours runs in this process."""
 
-    def __init__(self, ask: Ask = ask_interpreter) -> None:
+    def __init__(self, ask: Ask = ask_interpreter, *, may_have_gpu: bool | None = None) -> None:
         self._ask = ask
+        self._may_have_gpu = (
+            machine.may_have_gpu(sys.platform, platform.machine()) if may_have_gpu is None else may_have_gpu
+        )
+        self._machines: dict[str, dict[str, Any]] = {}
         self._names: dict[str, _Names] = {}
         self._known: dict[tuple[str, str], _Known] = {}
 
@@ -107,6 +113,22 @@ class Accelerators:
             f"{unknown(name_or_path, [*known, NO_ACCELERATOR], 'accelerator')} (there are {', '.join(known)}, or "
             f"{NO_ACCELERATOR}; a profile of your own is given by its path, `my-device.toml`)"
         )
+
+    def of_machine(self, interpreter: str) -> dict[str, Any]:
+        """The document of what is judged where nobody chose: the GPU that torch sees here, else no accelerator.
+
+        Raises:
+            StillAskingError: nobody knows yet.
+        """
+        if not self._may_have_gpu:
+            return load_document(NO_ACCELERATOR)
+        if interpreter not in self._machines:
+            try:
+                devices = self._ask(interpreter, THIS_MACHINE).devices
+            except DescribingError:  # what is wrong with an interpreter is said when it is to run something
+                devices = []
+            self._machines[interpreter] = machine.document_of(devices)
+        return self._machines[interpreter]
 
     def names(self, interpreter: str) -> list[str]:
         """What can be chosen by name, but for the absence of an accelerator."""

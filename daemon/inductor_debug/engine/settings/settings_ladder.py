@@ -161,8 +161,13 @@ class SettingsResolver:
             if "accelerator" in rung.values:
                 name = _located(rung.values["accelerator"], rung.folder)
                 return name, self._profile(name, rung, interpreter), rung.at("accelerator")
-        name = "mock" if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS) else NO_ACCELERATOR
-        return name, self._profile(name, SettingsRung("defaults", os.getcwd()), interpreter), None
+        if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS):
+            return "mock", self._profile("mock", SettingsRung("defaults", os.getcwd()), interpreter), None
+        try:
+            document = self.accelerators.of_machine(interpreter)
+        except StillAskingError:
+            document = awaited_document(NO_ACCELERATOR)
+        return str(document["name"]), document, None
 
     def _profile(self, name: str, rung: SettingsRung, interpreter: str) -> dict[str, Any]:
         variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}

@@ -21,13 +21,16 @@ LEAST_GAIN = 0.01
 
 
 class GpuConstraint(Constraint):
-    """A constraint of GPUs whose speed is known. `order` puts these behind what does not run at all."""
+    """A constraint of GPUs whose speed is known: advice, for those who chose one.
+
+    `order` puts these behind what does not run at all.
+    """
 
     order = 8
 
     def applies(self, profile: Profile) -> bool:
-        """Whether it is a GPU, and known how fast it is."""
-        return profile.gpu is not None and profile.speed is not None
+        """Whether somebody chose a GPU, and it is known how fast it is."""
+        return profile.gpu is not None and profile.speed is not None and profile.chosen
 
     def facts(self, found: Sequence[Root], profile: Profile) -> Facts | None:
         """What the rule noted at its one root."""

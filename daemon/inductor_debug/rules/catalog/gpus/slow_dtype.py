@@ -45,7 +45,7 @@ class SlowDtypeRule(GpuConstraint):
 
     def applies(self, profile: Profile) -> bool:
         """Whether it is a GPU that emulates dtypes, or whose rates are known."""
-        return profile.gpu is not None and (bool(profile.emulated) or super().applies(profile))
+        return profile.gpu is not None and (bool(profile.emulated) or profile.speed is not None)
 
     def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Adds up what float64 costs, then looks for what is emulated."""

@@ -43,7 +43,7 @@ class Tf32Rule(GpuConstraint):
     def applies(self, profile: Profile) -> bool:
         """Whether the GPU has TF32, and it is faster than float32."""
         speed = profile.speed
-        if profile.gpu is None or speed is None or speed.tf32_operations_per_second is None:
+        if not super().applies(profile) or speed is None or speed.tf32_operations_per_second is None:
             return False
         return speed.tf32_operations_per_second > speed.operations_per_second.get("float32", 0.0)
 
