@@ -15,6 +15,7 @@ from inductor_debug.rules.amounts import in_seconds
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root
+from inductor_debug.rules.recording import operators
 
 LEAST_GAIN = 0.01
 """The part of a run's bound that must be to be had; what buys less is not told."""
@@ -46,6 +47,19 @@ def gpu_of(profile: Profile) -> Gpu:
 def is_worth(saved: float, run: JudgedRun) -> bool:
     """Whether so many seconds are a part of the run's bound that somebody would want to have."""
     return bool(run.bounds.seconds) and saved >= LEAST_GAIN * (run.bounds.seconds or 0.0)
+
+
+def less_of(saved: float, run: JudgedRun) -> float:
+    """How much lower a run's bound becomes where its products take `saved` seconds less.
+
+    Memory and launches hold the run back all the same.
+    """
+    bounds, speed = run.bounds, run.profile.speed
+    bandwidth = speed.bytes_per_second if speed is not None else None
+    moving = bounds.moved_bytes / bandwidth if bandwidth is not None else 0.0
+    products = sum(operators.computes_product(op.packet) for op in run.recording.ops)
+    floor = max(moving, products * (gpu_of(run.profile).launch_seconds or 0.0))
+    return max(min(saved, (bounds.seconds or 0.0) - floor), 0.0)
 
 
 def bounded(seconds: float) -> str:

@@ -11,6 +11,7 @@ from inductor_debug.rules.amounts import counted, in_seconds
 from inductor_debug.rules.judging.gpu_rule import GpuConstraint, gpu_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording import operators
 
 _LEAST_SHARE = 0.5
 """Of the run's bound; below, the kernels themselves are worth more attention than their launches."""
@@ -50,13 +51,13 @@ class LaunchBoundRule(GpuConstraint):
     def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Compares launches with the whole bound; sizes that are symbols would count as small ones."""
         bounds = run.bounds
-        launching = bounds.by_roof.get(Roof.LAUNCH, 0.0)
-        if bounds.uncounted or not bounds.seconds or launching < _LEAST_SHARE * bounds.seconds:
+        waiting = bounds.by_roof.get(Roof.LAUNCH, 0.0)
+        if bounds.uncounted or not bounds.seconds or waiting < _LEAST_SHARE * bounds.seconds:
             return
-        ops = [op for op, bound in zip(run.recording.ops, bounds.ops, strict=True) if bound.roof is Roof.LAUNCH]
+        ops = [op for op in run.recording.ops if operators.computes_product(op.packet)]
         if len(ops) >= _FEWEST_KERNELS:
             root = roots.of_target(ops[0], "launches", Severity.INFORMATION)
-            root.facts = PricedRun(bounds.seconds, launching)
+            root.facts = PricedRun(bounds.seconds, waiting)
             for op in ops:
                 root.cover(op)
 
@@ -64,9 +65,9 @@ class LaunchBoundRule(GpuConstraint):
         """How many launches, and what they are of the run."""
         root = found[0]
         assert isinstance(root.facts, PricedRun)
-        launching, whole = root.facts.saved_seconds, root.facts.bound_seconds
+        waiting, whole = root.facts.saved_seconds, root.facts.bound_seconds
         return (
-            f"launching {counted(len(root.covers), 'product')} one by one takes {in_seconds(launching)}, "
-            f"{launching / whole:.0%} of what the run takes at least on accelerator '{profile.name}'; "
+            f"launching {counted(len(root.covers), 'product')} one by one takes {in_seconds(whole)} on accelerator "
+            f"'{profile.name}', which waits for that {waiting / whole:.0%} of the time at least; "
             'mode="reduce-overhead" launches them together.'
         )

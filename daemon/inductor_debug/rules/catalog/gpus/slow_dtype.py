@@ -8,7 +8,7 @@ from inductor_debug_schema import PricedRun
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
-from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth
+from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth, less_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
@@ -66,7 +66,7 @@ class SlowDtypeRule(GpuConstraint):
             for op, bound in zip(run.recording.ops, run.bounds.ops, strict=True)
             if bound.cost.operations and bound.cost.dtypes == {_DOUBLE}
         ]
-        saved = sum(count for count, _ in ops) * (1 / slow - 1 / fast)
+        saved = less_of(sum(count for count, _ in ops) * (1 / slow - 1 / fast), run)
         if ops and is_worth(saved, run):
             root = roots.of_op(max(ops, key=lambda found: found[0])[1], _DOUBLE)
             root.facts = PricedRun(run.bounds.seconds or 0.0, saved)

@@ -9,7 +9,7 @@ from inductor_debug_schema import PricedRun, Roof, Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
 from inductor_debug.rules.costing.bounds import OpBound
-from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, is_worth
+from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, is_worth, less_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
@@ -56,7 +56,7 @@ class Tf32Rule(GpuConstraint):
             for op, bound in zip(run.recording.ops, run.bounds.ops, strict=True)
             if _in_float32(op, bound)
         ]
-        saved = sum(seconds for _, seconds in saving)
+        saved = less_of(sum(seconds for _, seconds in saving), run)
         if saving and is_worth(saved, run):
             root = roots.of_target(saving[0][0], "float32", Severity.INFORMATION)
             root.facts = PricedRun(run.bounds.seconds or 0.0, saved)
