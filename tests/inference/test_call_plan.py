@@ -35,3 +35,20 @@ def test_ids_keep_the_rank_that_models_of_transformers_give_them() -> None:
     found = ranks(plan)
     assert {rank for name, rank in found if name == "input_ids"} == {2}
     assert {rank for name, rank in found if name == "weights"} > {1, 2, 3}
+
+
+class Codes(nn.Module):
+    main_input_name = "input_ids"
+    config = SimpleNamespace(is_encoder_decoder=False, num_codebooks=8)
+
+    def forward(self, input_ids: object, **kwargs: object) -> object:
+        return kwargs.get("output_hidden_states")
+
+
+def test_ids_of_sounds_may_have_a_code_for_each_codebook_and_what_is_handed_on_is_left_out() -> None:
+    ids = Parameter("input_ids", [], keyword=True, required=True)
+    handed_on = Parameter("output_hidden_states", [TensorSpec(("B", "D"))], keyword=True, required=True)
+    plan = CallPlan([ids, handed_on])
+    pretrained.refine(plan, Codes())
+    assert [spec.dims[2:] for spec in ids.candidates if isinstance(spec, TensorSpec)] == [(), (8,), (9,)]
+    assert not handed_on.required

@@ -116,6 +116,34 @@ class Chunked(nn.Module):
         return chunks
 
 
+class Unset(nn.Module):
+    """Does something with an argument that is None by default."""
+
+    def forward(self, pixel_values: Any, sizes: Any = None, unused: Any = None) -> Any:
+        rows = sizes[:, 0]
+        return pixel_values.mean() + rows
+
+
+class Folded(nn.Module):
+    """Folds a mask as it folds what it masks."""
+
+    def forward(self, spectrogram: Any, features_mask: Any) -> Any:
+        batch, _, length = spectrogram.shape
+        return spectrogram.unflatten(2, (-1, 2)).mean() * features_mask.view(batch, length // 2, 2)
+
+
+class Positions(nn.Module):
+    """Adds as many positions as it has, in a shape that broadcasts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(100, 8)
+        self.register_buffer("places", torch.ones(1, 64, 8))
+
+    def forward(self, input_ids: Any) -> Any:
+        return (self.table(input_ids) + torch.broadcast_to(self.places, (input_ids.shape[0], 64, 8))).sum()
+
+
 CALLS = {
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
     Asserted: "x f32[2, 16, 6]",
@@ -124,6 +152,9 @@ CALLS = {
     Task: "pixel_values f32[2, 3, 64, 96], task_inputs f32[2, 77]",
     Strided: "signal f32[2, 1, 6144]",
     Chunked: "spectrogram f32[2, 80, 100]",
+    Unset: "pixel_values f32[2, 3, 64, 96], sizes f32[2, 32]",
+    Folded: "spectrogram f32[2, 80, 128], features_mask b8[2, 128]",
+    Positions: "input_ids i64[2, 64]",
     Stacked: "images f32[2, 16, 3, 64, 96]",
 }
 

@@ -149,7 +149,8 @@ def _packed(spec: Spec) -> dict[str, Any]:
 
 def _unpacked(packed: dict[str, Any]) -> Spec:
     if "dims" in packed:
-        return TensorSpec(tuple(packed["dims"]), packed["dtype"], packed["filled"])
+        filled = packed["filled"]
+        return TensorSpec(tuple(packed["dims"]), packed["dtype"], tuple(filled) if isinstance(filled, list) else filled)
     if "items" in packed:
         return SequenceSpec(tuple(map(_unpacked, packed["items"])), packed["list"])
     if "keys" in packed:

@@ -1,7 +1,7 @@
 """Images that come as rows of patches, beside a grid that says how the patches lie (`grid_thw`, `spatial_shapes`).
 
-A grid is looked at as numbers, and the rows are as many as it says. One image whose grid has the same number everywhere
-says both with one tensor that has a single value.
+A grid is looked at as numbers, and the rows are as many as it says: those of one image. Where patches lie may also be
+said of each patch (`pixel_position_ids`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from inductor_debug.capture.inference.specs.specs import Spec, TensorSpec
 _GRID = re.compile(r"(?:\w+_)?(?:grid_(?P<axes>t?hws?)|(?:spatial|patch|image|target)_(?P<sizes>shapes|sizes))")
 _PATCHES = ("pixel_values", "hidden_states", "patches")
 _MASKS = ("pixel_attention_mask", "patch_attention_mask", "padding_mask")
-_MERGES = ("spatial_merge_size", "merge_size", "merge_kernel_size", "downsample_factor")
+_POSITIONS = ("pixel_position_ids", "patch_position_ids", "image_position_ids")
+_MERGED = ("merge_sizes",)
+_MERGES = ("spatial_merge_size", "merge_size", "merge_kernel_size", "downsample_factor", "pooling_kernel_size")
 _LEAST_SIDE = 4
 """Patches along each axis of a grid, in merging encoders some times as many as are merged into one."""
 
@@ -26,28 +28,35 @@ def grid_axes(name: str) -> int:
     return 0 if match is None else 3 if (match["axes"] or "").startswith("t") else 2
 
 
-def patched_inputs(required: Iterable[str], config: Any, channels: int) -> dict[str, list[Spec]]:
-    """What the required arguments of a model are where one of them is a grid; empty where none is.
+def patched_inputs(arguments: Iterable[str], config: Any, channels: int) -> dict[str, list[Spec]]:
+    """What arguments of a model are where one of them says how patches lie; empty where none does.
 
     Args:
-        required: names of arguments.
+        arguments: their names.
         config: the configuration of what looks at the images.
         channels: those of an image.
     """
-    names = list(required)
-    grid = next((name for name in names if grid_axes(name)), None)
+    names = list(arguments)
+    axes = max(map(grid_axes, names), default=0)
     patch = _first(config, ("patch_size",))
-    if grid is None or patch is None:
+    if patch is None or not (axes or any(name in _POSITIONS for name in names)):
         return {}
-    side = max(_LEAST_SIDE, 2 * (_first(config, _MERGES) or 1))
-    rows = side ** grid_axes(grid)
+    merge = _first(config, _MERGES) or 1
+    side = max(_LEAST_SIDE, 2 * merge)
+    rows = side * side
     values = channels * patch * patch * (_first(config, ("temporal_patch_size",)) or 1)
     packed = [(rows, values), (rows, channels, patch, patch), (1, rows, channels, patch, patch)]
     batched = [(1, rows, values), (1, channels, patch, rows * patch)]
-    ordered = [*packed, *batched] if grid_axes(grid) > 2 else [*batched, *packed]
-    found: dict[str, list[Spec]] = {grid: [TensorSpec((1, grid_axes(grid)), "int64", side)]}
+    ordered = [*packed, *batched, (rows, merge * patch, merge * patch, channels)] if axes > 2 else [*batched, *packed]
+    found: dict[str, list[Spec]] = {}
     for name in names:
-        if name in _PATCHES:
+        if grid_axes(name):
+            found[name] = [TensorSpec((1, grid_axes(name)), "int64", (1, side, side)[-grid_axes(name) :])]
+        elif name in _POSITIONS:
+            found[name] = [TensorSpec((1, rows, 2), "int64")]
+        elif name in _MERGED:
+            found[name] = [TensorSpec((1,), "int64", merge)]
+        elif name in _PATCHES:
             found[name] = [TensorSpec(dims) for dims in ordered]
         elif name in _MASKS:
             found[name] = [TensorSpec((1, rows), "int64", 1), TensorSpec((1, rows), "bool")]

@@ -6,7 +6,7 @@ Works by attributes alone; transformers is never imported here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 from torch import nn
@@ -81,22 +81,24 @@ def refine(plan: CallPlan, subject: nn.Module) -> None:
             if name.endswith("_ids"):
                 # Of pixels and sounds there are as many layouts as models.
                 plan.ranks[name] = frozenset(len(spec.dims) for spec in specs if isinstance(spec, TensorSpec))
-    for name, specs in _patched(subject.config, [item.name for item in plan.parameters if item.required]).items():
-        known[name].candidates[:0] = specs
-        known[name].certain = tuple(specs)
+    required = [item.name for item in plan.parameters if item.required]
+    patched = _patched(subject.config, required)
+    for name, specs in (patched or _patched(subject.config, known)).items():
+        # Where a grid need not be given, images are rather images.
+        at = 0 if patched or not known[name].required else 1
+        known[name].candidates[at:at] = specs
+        known[name].certain = tuple(specs) if patched else ()
     wanted = _wanted(subject, known)
     if wanted:
+        own = inspect.signature(subject.forward).parameters
         for item in plan.parameters:
-            item.required = item.name in wanted or (item.required and not _may_be_left_out(item))
+            # What is looked up among further arguments is handed on to parts, and set by few.
+            item.required = item.name in wanted or (item.required and item.name in own)
             item.keyword = True
 
 
-def _may_be_left_out(item: Parameter) -> bool:
-    return item.name in ("kwargs", "args")
-
-
-def _patched(config: Any, required: list[str]) -> dict[str, list[Spec]]:
-    return patched_inputs(required, _vision(config), _first(_vision(config), _CHANNELS) or 3)
+def _patched(config: Any, names: Iterable[str]) -> dict[str, list[Spec]]:
+    return patched_inputs(names, _vision(config), _first(_vision(config), _CHANNELS) or 3)
 
 
 def _vision(config: Any) -> Any:
@@ -116,18 +118,32 @@ def _specs(config: Any) -> dict[str, list[Spec]]:
     wave = TensorSpec(("B", "A"))
     frames: Dimension = 2 * int(getattr(config, "max_source_positions", 0) or 0) or "L"
     video = getattr(config, "num_frames", None)
-    ids = TensorSpec(("B", "T"), "int64")
+    ids: list[Spec] = [TensorSpec(("B", "T"), "int64")]
+    later: list[Spec] = [TensorSpec(("B", "S"), "int64")]
+    for count in _codes(config):
+        ids.append(TensorSpec(("B", "T", count), "int64"))
+        later.append(TensorSpec(("B", "S", count), "int64"))
     images: list[Spec] = [TensorSpec(("B", channels, height, width))]
     if isinstance(video, int):
         images.insert(0, TensorSpec(("B", video, channels, height, width)))
     return {
-        "input_ids": [ids],
-        "decoder_input_ids": [TensorSpec(("B", "S"), "int64")],
+        "input_ids": ids,
+        "decoder_input_ids": later,
         "pixel_values": images,
         "pixel_values_videos": images,
         "input_values": [spectrogram, wave] if isinstance(patches, int) else [wave, spectrogram],
         "input_features": [TensorSpec(("B", mels, frames)), TensorSpec(("B", frames, mels))],
     }
+
+
+def _codes(config: Any) -> tuple[int, ...]:
+    """How many codes of a sound there may be for each step: one for each codebook, and one more for text."""
+    for part in (config, getattr(config, "decoder_config", None)):
+        delays = getattr(part, "delay_pattern", None)
+        count = len(delays) if isinstance(delays, list) else _first(part, ("num_codebooks", "n_codebooks"))
+        if count:
+            return count, count + 1
+    return ()
 
 
 def _first(config: Any, names: tuple[str, ...]) -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
-from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.specs.spec_changes import replaced, resized, resized_alone, with_all_sizes
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
@@ -50,6 +50,15 @@ def by_missing_dimension(outcome: TrialOutcome) -> Iterator[Guess]:
             if len(whole.dims) == len(spec.dims) + count and spec.dims[:1] == whole.dims[:1]:
                 dims = (*spec.dims[:at], *whole.dims[at : at + count], *spec.dims[at:])
                 yield replaced(guess, name, spec, replace(spec, dims=dims))
+
+
+def by_shapes(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Where `[2, 16, 8]` meets `[2, 64, 8]`, one of the two sizes is to be the other."""
+    given, wanted = outcome.raised.broadcast_shapes or ((), ())
+    for size, other in zip(reversed(given), reversed(wanted), strict=False):
+        if size != other and 1 not in (size, other):
+            yield from resized(outcome.guess, size, other)
+            yield from resized(outcome.guess, other, size)
 
 
 def _missing(raised: Raised, batch: int | None) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,13 @@ from dataclasses import replace
 
 from torch import nn
 
-from inductor_debug.capture.inference.search.broadcast_repairs import by_joining, by_mask, by_missing_dimension, by_one
+from inductor_debug.capture.inference.search.broadcast_repairs import (
+    by_joining,
+    by_mask,
+    by_missing_dimension,
+    by_one,
+    by_shapes,
+)
 from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
@@ -57,7 +63,9 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_missing(outcome, plan)
     yield from by_mask(outcome, plan)
     yield from _by_view(outcome)
+    yield from _by_volume(outcome)
     yield from by_one(outcome, plan)
+    yield from by_shapes(outcome)
     yield from _by_numbers(outcome)
     yield from _by_dtype(outcome)
     yield from _larger(guess)
@@ -269,6 +277,18 @@ def _by_view(outcome: TrialOutcome) -> Iterator[Guess]:
         for name, spec in outcome.guess.tensors():
             if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
                 yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
+
+
+def _by_volume(outcome: TrialOutcome) -> Iterator[Guess]:
+    """`shape '[2, 1, 100]' is invalid for input of size 32`: an argument of 32 elements is to have 200."""
+    wanted, got = outcome.raised.volumes_of_view or (0, 0)
+    sizes = outcome.guess.size_of()
+    for name, spec in outcome.guess.tensors():
+        shape = spec.shape(sizes)
+        for index, size in enumerate(shape if wanted > 1 and math.prod(shape) == got else ()):
+            if size * wanted % got == 0 and index:
+                yield redimensioned(outcome.guess, name, spec, index, size * wanted // got)
+                yield resized_alone(outcome.guess, name, spec, index, size * wanted // got)
 
 
 def _by_dtype(outcome: TrialOutcome) -> Iterator[Guess]:

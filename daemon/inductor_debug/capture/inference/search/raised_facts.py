@@ -6,6 +6,7 @@ and Python 3.10 to 3.14; where they change, fewer facts are found and other repa
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)
 _BESIDE = re.compile(
     r"must match except in dimension \d+\. Expected (?:size )?(\d+)(?: in dimension \d+)? but got (?:size )?(\d+)"
 )
+_VOLUMES = re.compile(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+)")
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
 _KEY = re.compile(r"KeyError: '(\w+)'")
 _BROADCAST_SHAPES = re.compile(r"had torch\.Size\(\[([\d, ]+)\]\); but expected shape .* to \[([\d, ]+)\]")
@@ -172,6 +174,13 @@ class Raised:
         """21 where a tensor was to become `[-1, 21]` and has another number of elements."""
         size = _first(_VIEW, self.text)
         return None if size is None else int(size)
+
+    @property
+    def volumes_of_view(self) -> tuple[int, int] | None:
+        """How many elements a shape has, or its known sizes, and how many the tensor had that was to get it."""
+        match = _VOLUMES.search(self.text)
+        sizes = [int(size) for size in match[1].split(",")] if match is not None else []
+        return (abs(math.prod(sizes)), int(match[2])) if match is not None else None
 
     @property
     def numbers(self) -> list[int]:

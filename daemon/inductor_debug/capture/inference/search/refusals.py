@@ -1,8 +1,9 @@
 """What a call was refused for by code that raises or asserts: the conditions under which it does so, as written.
 
-`if x.ndim != 5 or x.size(1) != 2: raise` says what `x` is to be, `if x is None: raise` that it is to be given. Read
-from the syntax of the function that raised and from the values of its names; no message is read and nothing is run.
-Names are taken for arguments of the call that are called alike: they usually are where one function hands them on.
+`if x.ndim != 5 or x.size(1) != 2: raise` says what `x` is to be, `if x is None: raise` that it is to be given. Where
+Python refuses itself to do something with None, the names of the statement that stand for it are to be given. Read from
+the syntax of the function that raised and from the values of its names; no message is read and nothing is run. Names
+are taken for arguments of the call that are called alike: they usually are where one function hands them on.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def refusal_of(error: BaseException | None) -> Refusal:
     if step is None or str(step.tb_frame.f_globals.get("__name__")).partition(".")[0] == "torch":
         return Refusal()
     frame = step.tb_frame
+    if isinstance(error, TypeError | AttributeError):
+        return Refusal(_unset(frame, step.tb_lineno))
     conditions = _conditions(frame.f_code, step.tb_lineno)
     if not conditions:
         return Refusal()
@@ -66,6 +69,17 @@ def _tree(code: CodeType) -> ast.Module | None:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError, ValueError):
         return None
+
+
+def _unset(frame: FrameType, line: int) -> list[str]:
+    """The names in the statement of a line that stand for None, which Python refuses to do much with."""
+    tree = _tree(frame.f_code)
+    line -= frame.f_code.co_firstlineno - 1
+    nodes = ast.walk(tree) if tree is not None else ()
+    statements = (node for node in nodes if isinstance(node, ast.stmt))
+    found = [node for node in statements if node.lineno <= line <= (node.end_lineno or 0)]  # outer ones first
+    names = (node.id for node in ast.walk(found[-1]) if isinstance(node, ast.Name)) if found else ()
+    return sorted({name for name in names if frame.f_locals.get(name, line) is None})
 
 
 def _names(test: ast.expr, code: CodeType) -> list[str]:

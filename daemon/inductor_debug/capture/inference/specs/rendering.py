@@ -76,8 +76,10 @@ def _written(spec: Spec, sizes: Mapping[str, int]) -> str:
             return f"torch.ones(({shape},), dtype=torch.bool)" if shape else "torch.tensor(True)"
         if spec.dtype.startswith(("float", "bfloat", "complex")):
             return f"torch.randn({shape or '()'}, dtype=torch.{spec.dtype})"
+        if isinstance(value := spec.value(sizes), tuple):
+            return f"torch.tensor({value}).repeat({', '.join(map(str, spec.shape(sizes)[:-1]))}, 1)"
         if spec.filled:
-            return f"torch.full(({shape}{',' if len(spec.dims) == 1 else ''}), {spec.value(sizes)})"
+            return f"torch.full(({shape}{',' if len(spec.dims) == 1 else ''}), {value})"
         return f"torch.zeros(({shape}{',' if len(spec.dims) == 1 else ''}), dtype=torch.{spec.dtype})"
     if isinstance(spec, SequenceSpec):
         items = [_written(item, sizes) for item in spec.items]

@@ -30,19 +30,22 @@ DTYPE_LETTERS = {
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """A tensor; `dtype` has no `torch.` prefix. Integers are zeros, or `filled`: a number or the name of a size."""
+    """A tensor; `dtype` has no `torch.` prefix.
+
+    Integers are zeros, or `filled`: a number, the name of a size, or the numbers along the last dimension.
+    """
 
     dims: tuple[Dimension, ...]
     dtype: str = "float32"
-    filled: Dimension = ""
+    filled: Dimension | tuple[int, ...] = ""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes as numbers."""
         return tuple(dim if isinstance(dim, int) else sizes[dim] for dim in self.dims)
 
-    def value(self, sizes: Mapping[str, int]) -> int:
-        """What whole numbers are."""
-        if isinstance(self.filled, int):
+    def value(self, sizes: Mapping[str, int]) -> int | tuple[int, ...]:
+        """What whole numbers are, or those along the last dimension."""
+        if isinstance(self.filled, int | tuple):
             return self.filled
         return sizes.get(self.filled, 1) if self.filled else 0
 
@@ -190,8 +193,10 @@ def _tensor(spec: TensorSpec, sizes: Mapping[str, int], free: frozenset[str]) ->
         made = torch.randn(shape, dtype=dtype)
     elif dtype is torch.bool:
         made = torch.ones(shape, dtype=dtype)
+    elif isinstance(value := spec.value(sizes), tuple):
+        made = torch.tensor(value, dtype=dtype).repeat(*shape[:-1], 1)
     else:
-        made = torch.full(shape, spec.value(sizes), dtype=dtype)
+        made = torch.full(shape, value, dtype=dtype)
     for index, dim in enumerate(spec.dims):
         if dim in free and shape[index] > 1:
             torch._dynamo.maybe_mark_dynamic(made, index)
