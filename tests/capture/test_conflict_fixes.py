@@ -53,6 +53,10 @@ class Block(nn.Sequential):
 """
 TWO_BLOCKS = "self.a = Block(4, 6)\nself.b = Block(6, 8)"
 CASES = {
+    "a sum over the last dimension, where other dimensions have equal sizes": (
+        model("return x / x.sum(-1)", "torch.randn(2, 8, 8)"),
+        ("Give `x.sum(-1)` the shape [2, 8, 1]", "return x / x.sum(-1).unsqueeze(2)"),
+    ),
     "a view's number that the next layer does not take": (
         model("return self.fc(x.view(-1, 4 * 5))", "torch.randn(2, 6, 5)", "self.fc = nn.Linear(30, 4)"),
         ("Set the size 4 * 5 to 30", "return self.fc(x.view(-1, 30))"),

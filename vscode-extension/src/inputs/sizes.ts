@@ -11,6 +11,7 @@ import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
 import { pageOf } from "../pages/pageHtml.js";
 import { SessionState } from "../server/state.js";
+import { revealPlace } from "../common/places.js";
 import { Soon } from "../common/soon.js";
 
 const { t } = vscode.l10n;
@@ -78,6 +79,7 @@ class SizesView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.waiting = { uri: this.document.uri.toString(), target: message.target, sizes: message.sizes };
       void this.pass();
     } else if (message.type === "write") void vscode.commands.executeCommand("inductorDebug.setExampleInputs", this.document?.uri.toString(), message.target, message.inputs);
+    else if (message.type === "reveal") void revealPlace(message.place, message.focus);
     else if (message.type === "retry") void this.show();
   }
 

@@ -108,7 +108,7 @@ function start(): void {
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
   const post = (message: ToHost): void => { api.postMessage(message); };
   const content = element("main");
-  const state = new StateView({ cancel: () => { post({ type: "cancel" }); }, retry: () => { post({ type: "retry" }); }, reveal: () => undefined });
+  const state = new StateView({ cancel: () => { post({ type: "cancel" }); }, retry: () => { post({ type: "retry" }); }, reveal: (place) => { post({ type: "reveal", place, focus: true }); } });
   document.body.append(state.element, content);
   let views: TargetView[] = [];
   const show = (targets: readonly TargetSizes[], selected: string | undefined): void => {

@@ -1,6 +1,6 @@
 /** What the extension and the view "Sizes" say to each other. Types only. */
 
-import type { TargetSizes } from "../../../shared_schema/generated/wire.js";
+import type { Location, TargetSizes } from "../../../shared_schema/generated/wire.js";
 import type { FromState, PageState } from "../shared/state.js";
 
 /** From the extension, once the page is `ready`. `selected` is the target that a lens has led to. */
@@ -11,6 +11,7 @@ export type ToPage =
 export type ToHost =
   | FromState
   | { readonly type: "ready" }
+  | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean }
   /** All sizes of a target that are set; those that are not named are as usual again. */
   | { readonly type: "set"; readonly target: string; readonly sizes: Readonly<Record<string, number>> }
   /** The inputs of these sizes are to stand in the file. */

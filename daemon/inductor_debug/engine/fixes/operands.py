@@ -171,7 +171,9 @@ def _unsqueezed(
         yield from _appended(tree, finding, first, ".unsqueeze(1)", f"Make a column of `{first.expression}`")
     if not 0 < missing <= _MOST_DIMENSIONS:
         return
-    for dim in range(1, len(smaller.shape) + 1):
+    rank = len(smaller.shape)
+    behind = larger.shape[:rank] == smaller.shape  # it lacks the last dimensions, whatever sizes are equal by chance
+    for dim in [rank, *range(1, rank)] if behind else range(1, rank + 1):
         shape = [*smaller.shape[:dim], *[1] * missing, *smaller.shape[dim:]]
         if all(a in (b, 1) or b == 1 for a, b in zip(shape, larger.shape, strict=True)):
             trailer = f".unsqueeze({dim})" * missing
