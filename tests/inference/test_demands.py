@@ -298,12 +298,15 @@ ASKED = {
     "one number where it is counted with, whatever its name": ("3 * given", "64"),
     "a number that can be divided as it is": ("nn.Linear(given // 48, given // 5)", "240"),
     "a share where it is how much is dropped": ("nn.Dropout(given)", "0.1"),
-    "nothing where parts are made of it if there is any": ("nn.Linear(2, 2) if not given else given(2, 2)", "None"),
+    "nothing where parts are made of it if there is any": ("nn.Linear(2, 2) if not given else given(2, 2, 2)", "None"),
     "a layer with the attributes that are read": (
         "self.layer = given; self.layer(given.bias.data)",
         "torch.nn.Linear(64, 64)",
     ),
     "an object with the method that is called": ("given.logarithm(3)", "Prior(mean=64)"),
+    "a tuple where a base is handed what came": ("Loose(sizes=given)", "(64, 64, 64)"),
+    "the first of a sequence where it is an index": ("[2, 3][4:][given]", "0"),
+    "a dict of what the part asks for that it is unpacked for": ("Part(3, **given)", "{'shift': 64}"),
     "a tuple where nothing else is allowed": ("Strict(given)", "(64, 64, 64)"),
     "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
@@ -348,6 +351,8 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
     other += "class Prior:\n    def __init__(self, mean): ...\n    def logarithm(self, x): ...\n"
     other += "class Strict(nn.Module):\n    def __init__(self, sizes: int | tuple[int, ...]):\n        len(sizes)\n"
+    other += "class Loose(Strict):\n    def __init__(self, **rest): super().__init__(**rest)\n"
+    other += "class Part(nn.Module):\n    def __init__(self, width, shift):\n        shift + width\n"
     other += "def other(pair):\n    return pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     assert first(tmp_path, text) == f"({wanted},)"

@@ -107,6 +107,24 @@ CLASSES = {
                 embedded = self.values(x.transpose(1, 2)).transpose(1, 2) + self.marks(mark)
                 return embedded.sum(1) + self.values(whole.transpose(1, 2)).sum(2)
     """,
+    "x f32[batch, 64], mask = None": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(64, 8)
+            def forward(self, x, mask):
+                x = self.layer(x)
+                return x if mask is None else x.masked_fill(mask.visible, 0)
+    """,
+    "x f32[batch, 5]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.wanted = 5
+            def forward(self, x):
+                assert x.shape[-1] == self.wanted, f"{self.wanted} values, please"
+                return x + 1
+    """,
     "x f32[batch, 32]": """
         class Model(nn.Module):
             def __init__(self):

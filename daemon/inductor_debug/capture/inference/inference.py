@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from inductor_debug_schema import Blame, InferenceHint, Inferred
 
-from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
@@ -28,7 +27,7 @@ from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.negative_cache import NotInferableError
+from inductor_debug.capture.inference.negative_cache import NotInferableError, why_not_found
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
@@ -302,7 +301,7 @@ class Inference:
                 self._take(answer, taken)
                 return trials.fresh()
             assert isinstance(found, NotFound)
-            reason = _reason(found, taken)
+            reason = why_not_found(found, taken.construction)
             if found.error is not None and is_limitation(found.error):
                 if found.best is not None:
                     self._around.reached[self.name, number] = found.best.guess
@@ -407,7 +406,7 @@ class Inference:
         return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
 
     def _plan(self, subject: Any, way: Way) -> CallPlan:
-        made = plan_for(subject, way.construction.numbers)
+        made = plan_for(subject, way.construction.numbers, way.construction.sizes)
         if pretrained.is_pretrained(subject):
             pretrained.refine(made, subject)
         return made
@@ -476,23 +475,3 @@ def _asks_for_nothing(kind: Any) -> bool:
     """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
     parameters = signatures.parameters(kind) if isinstance(kind, type) else None
     return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)
-
-
-def _reason(found: NotFound, way: Way) -> NotInferableError:
-    """Why no inputs were found, in words for users, with the call that came furthest."""
-    if found.best is None:
-        why = f"{describe(found.error).rstrip('.')}" if found.error is not None else "nothing could be tried"
-        return NotInferableError(f"no inputs were found: {why}")
-    guess = found.best.guess
-    signature = signature_of(guess, {})
-    init = arguments_of(way.construction.arguments)
-    furthest = Inferred(signature, inputs_of(guess), init, directive_of(guess, init), list(way.construction.invented))
-    given = f"with {signature} " if signature else ""
-    if type(found.error) is TimeoutError:
-        return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
-    assert found.best.error is not None
-    line = f"line {found.best.place[-1][1]}, " if found.best.place else ""
-    return NotInferableError(
-        f"no inputs were found; {given}it came as far as {line}{describe(found.best.error).rstrip('.')}",
-        furthest=furthest,
-    )

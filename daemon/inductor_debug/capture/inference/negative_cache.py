@@ -17,9 +17,13 @@ from typing import Any
 
 from inductor_debug_schema import InferenceHint, Inferred, WireError, from_wire, to_wire
 
+from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.construction.call_sites import calls_in_project
+from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.search.input_search import NotFound
+from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of
 from inductor_debug.capture.inference.values.symbolic_values import text_of
 from inductor_debug.capture.runtime import foreign
 
@@ -54,6 +58,25 @@ class KnownRefusalError(NotInferableError):
     def __init__(self, reason: str, furthest: Inferred | None = None) -> None:
         super().__init__(reason, lasting=False, furthest=furthest)
         self.args = ()
+
+
+def why_not_found(found: NotFound, construction: Construction) -> NotInferableError:
+    """Why no inputs were found for a class that is built so, in words for users, with the call that came furthest."""
+    if found.best is None:
+        why = f"{describe(found.error).rstrip('.')}" if found.error is not None else "nothing could be tried"
+        return NotInferableError(f"no inputs were found: {why}")
+    guess = found.best.guess
+    signature, init = signature_of(guess, {}), arguments_of(construction.arguments)
+    furthest = Inferred(signature, inputs_of(guess), init, directive_of(guess, init), list(construction.invented))
+    given = f"with {signature} " if signature else ""
+    if type(found.error) is TimeoutError:
+        return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
+    assert found.best.error is not None
+    line = f"line {found.best.place[-1][1]}, " if found.best.place else ""
+    return NotInferableError(
+        f"no inputs were found; {given}it came as far as {line}{describe(found.best.error).rstrip('.')}",
+        furthest=furthest,
+    )
 
 
 @dataclass

@@ -58,6 +58,12 @@ class Construction:
     """The table of a file that an argument was taken from."""
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """The whole numbers among the arguments, by name."""
+        values = {item.name: getattr(item.spec, "value", None) for item in self.arguments}
+        return {name: value for name, value in values.items() if type(value) is int and value > 0}
+
+    @property
     def has_invented_code(self) -> bool:
         """Whether a module or a function was made up, which does what the right one does not."""
         values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)

@@ -64,8 +64,8 @@ class Demand:
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
     "factory" (it is called by the constructor), "callable" (by other methods), "opened" (the constructor reads fields
-    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "share" (a
-    number from 0 to 1) and "tuple" (a sequence that may be no list);
+    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "index" (of
+    a sequence), "share" (a number from 0 to 1) and "tuple" (a sequence that may be no list);
     `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
     asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
     one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
@@ -132,6 +132,10 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     for item in every:
         if _is_tuple(item.annotation):
             found[item.arg].takes_on("tuple")
+    if tree.args.kwarg is not None and depth < _DEEPEST:
+        base = next((item for item in kind.__mro__[1:] if "__init__" in vars(item)), nn.Module)
+        if not foreign.module_name(base).startswith(("torch.", "builtins")):
+            found = {**demands(base, depth + 1), **found}
     for name, function in vars(kind).items():
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
@@ -307,6 +311,8 @@ class _Reader:
             if isinstance(node.value, ast.Dict):
                 keys = [item.value for item in node.value.keys if isinstance(item, ast.Constant)]
             self.compared(demand, keys)
+            if not keys:
+                demand.takes_on("index")
 
     def comparison(self, node: ast.Compare) -> None:
         """`kind == "gru"` and `kind in ("lstm", "gru")` tell which texts."""
@@ -349,7 +355,7 @@ class _Reader:
             for side in (node.left, node.right):
                 if not isinstance(node.left, ast.Constant | ast.JoinedStr):
                     self.claim(side, "integer")
-            if (divided := self.demand(node.left)) is not None:
+            if isinstance(node.op, ast.FloorDiv) and (divided := self.demand(node.left)) is not None:
                 divided.divisor = math.lcm(divided.divisor, read.integer(node.right) or 1)
         elif isinstance(node.op, ast.Mult | ast.Div | ast.Sub | ast.Pow):
             for side, other in ((node.left, node.right), (node.right, node.left)):
@@ -357,6 +363,8 @@ class _Reader:
                     self.claim(side, "number")
         elif isinstance(node.op, ast.Add):
             for side, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, ast.Constant) and isinstance(other.value, str):
+                    self.claim(side, "text")
                 if isinstance(other, ast.List | ast.Tuple):
                     self.claim(side, "sequence")
 
@@ -388,9 +396,20 @@ class _Reader:
             owner, key = self.demand(node.func.value), node.args[0]
             if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 owner.of(key.value)
+        for item in node.keywords:
+            if item.arg is None and (table := self.demand(item.value)) is not None:
+                self.unpack(table, node)
         given = (*node.args, *(item.value for item in node.keywords))
         if self.depth < _DEEPEST and any(self.given(item) is not None for item in given):
             self.handed_on(self.asked_by(node.func), node)
+
+    def unpack(self, demand: Demand, node: ast.Call) -> None:
+        """`Part(width, **settings)` asks of a dict for what the call does not give."""
+        demand.takes_on("mapping")
+        asked = self.asked_by(node.func) if self.depth < _DEEPEST else {}
+        for name in list(asked)[len(node.args) :]:
+            if not any(item.arg == name for item in node.keywords):
+                _merge(demand.of(name), asked[name])
 
     def asked_by(self, called: ast.expr) -> dict[str, Demand]:
         """What another class or function of the project, or another method of this one, asks of what it is given."""

@@ -117,6 +117,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         and not any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
     ):
         return 0.1 if _FLOATS.fullmatch(name.lower()) else bool(alternative % 2)
+    if "index" in demand.roles and not {"text", "mapping"}.intersection(demand.roles):
+        return min(alternative, 1)
     if "share" in demand.roles:
         return 0.1
     if {"factory", "flag"}.issubset(demand.roles) or {"factory", "optional"}.issubset(demand.roles):

@@ -10,7 +10,7 @@ import ast
 import contextlib
 import inspect
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -52,12 +52,13 @@ class NoSignatureError(TypeError):
     """Nobody can tell which arguments something takes."""
 
 
-def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> CallPlan:
+def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int] | None = None) -> CallPlan:
     """The plan for a model or a function.
 
     Args:
         subject: the built model, or a function.
         hints: integers of the constructor that look like sizes of images or lengths.
+        given: what the constructor was given, by name, which texts may call sizes by.
 
     Raises:
         NoSignatureError: it has no signature.
@@ -67,7 +68,7 @@ def plan_for(subject: Any, hints: tuple[int, ...] = ()) -> CallPlan:
     signature = foreign.signature_of(function)
     if signature is None:
         raise NoSignatureError("it has no signature")
-    reader = _Reader(function, owner)
+    reader = _Reader(function, owner, given or {})
     parameters: list[Parameter] = []
     skipped = False
     for item in signature.parameters.values():
@@ -102,8 +103,8 @@ def _require_one(parameters: list[Parameter]) -> None:
 class _Reader:
     """Reads the evidence of one callable."""
 
-    def __init__(self, function: Any, owner: nn.Module | None) -> None:
-        self.owner = owner
+    def __init__(self, function: Any, owner: nn.Module | None, given: Mapping[str, int]) -> None:
+        self.owner, self.given = owner, given
         self.tree = function_tree(function)
         self.usages = usages(function, owner)
         document = inspect.getdoc(function) or ""
@@ -235,7 +236,7 @@ class _Reader:
         return TensorSpec(tuple(dims), spoken or "float32")
 
     def resolve(self, name: str) -> Dimension:
-        """A dimension as written: a number, an attribute of the model, or the name of a free size."""
+        """As written: a number, an attribute of the model, the name of a free size, an argument of the constructor."""
         if name.isdigit():
             return int(name)
         last = name.rpartition(".")[2]
@@ -245,7 +246,8 @@ class _Reader:
                     value = foreign.namespace(source).get(spelling)
                     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                         return value
-        return argument_names.canonical(last) or (last if last.isidentifier() else "D")
+        named = argument_names.canonical(last) or self.given.get(last)
+        return named or (last if last.isidentifier() else "D")
 
     def _state(self, name: str) -> TensorSpec | None:
         """The state of the first recurrent module in the model."""

@@ -213,6 +213,9 @@ def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
             yield from _longer(guess, argument.name, argument.spec)
         if isinstance(argument.spec, TensorSpec) and raised.not_callable and argument.name not in plan.parts:
             yield guess.with_spec(argument.name, ConstantSpec("torch.relu", plan.callable()))
+        if isinstance(argument.spec, TensorSpec) and raised.attribute_of_no_tensor is not None:
+            # What is to be no tensor is of a class that nobody names: there may be none of it.
+            yield guess.with_spec(argument.name, ConstantSpec("None", None))
         if isinstance(argument.spec, ConstantSpec) and raised.wants_tensor:
             for candidate in plan.tensor_candidates(argument.name):
                 yield with_all_sizes(guess.with_spec(argument.name, candidate))
@@ -271,9 +274,11 @@ def _by_numbers(outcome: TrialOutcome) -> Iterator[Guess]:
 
 
 def _by_view(outcome: TrialOutcome) -> Iterator[Guess]:
-    """`shape '[-1, 21]' is invalid for input of size 838272`: somebody's last size is 21."""
-    last = outcome.raised.last_size_of_view
-    if last is not None:
+    """`shape '[-1, 21]' is invalid for input of size 838272`, `you must pass in 21 values`: a last size is 21."""
+    raised, sizes = outcome.raised, outcome.guess.size_of().values()
+    asked = [number for number in raised.numbers if raised.by_user and number not in sizes and 1 < number < _LONGEST]
+    view = raised.last_size_of_view
+    for last in asked[:2] if view is None else [view]:
         for name, spec in outcome.guess.tensors():
             if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
                 yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))

@@ -6,9 +6,12 @@ and Python 3.10 to 3.14; where they change, fewer facts are found and other repa
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from dataclasses import dataclass
+
+import torch
 
 _DIGITS = re.compile(r"\d+")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
@@ -22,6 +25,7 @@ _VOLUMES = re.compile(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
 _KEY = re.compile(r"KeyError: '(\w+)'")
 _BROADCAST_SHAPES = re.compile(r"had torch\.Size\(\[([\d, ]+)\]\); but expected shape .* to \[([\d, ]+)\]")
+_NO_ATTRIBUTE = re.compile(r"AttributeError: '(?:Fake)?Tensor' object has no attribute '(\w+)'")
 _DIFFERING = re.compile(
     r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
 )
@@ -112,6 +116,12 @@ class Raised:
         return "ensor" in self.text
 
     @property
+    def attribute_of_no_tensor(self) -> str | None:
+        """What was read from a tensor that has no such attribute, nor one that is called nearly so."""
+        name = _first(_NO_ATTRIBUTE, self.text)
+        return None if name is None or difflib.get_close_matches(name, dir(torch.Tensor), 1, 0.8) else name
+
+    @property
     def arguments_do_not_fit(self) -> bool:
         """Whether Python itself, which gives such errors no facts, says that arguments do not fit a function."""
         return _WRONG_CALL.match(self.text) is not None
@@ -181,6 +191,11 @@ class Raised:
         match = _VOLUMES.search(self.text)
         sizes = [int(size) for size in match[1].split(",")] if match is not None else []
         return (abs(math.prod(sizes)), int(match[2])) if match is not None else None
+
+    @property
+    def by_user(self) -> bool:
+        """Whether it is of a kind that user code raises by itself."""
+        return self.text.startswith(("AssertionError:", "ValueError:"))
 
     @property
     def numbers(self) -> list[int]:
