@@ -1090,7 +1090,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1949,6 +1949,14 @@ export interface OversizedTensor {
 export interface OversizedTensors {
   readonly oversized_tensors: readonly OversizedTensor[];
   readonly bytes_allowed: number;
+}
+
+/**
+ * An expression that writes in place into what the backward pass of another one needs, both as they are written.
+ */
+export interface OverwrittenTensor {
+  readonly overwriting: string;
+  readonly needing: string;
 }
 
 /**

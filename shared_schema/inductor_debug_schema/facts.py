@@ -362,6 +362,14 @@ class InstanceVersions:
 
 
 @dataclass(frozen=True, slots=True)
+class OverwrittenTensor:
+    """An expression that writes in place into what the backward pass of another one needs, both as they are written."""
+
+    overwriting: str
+    needing: str
+
+
+@dataclass(frozen=True, slots=True)
 class EagerFunction:
     """A function that runs eagerly: so many of its operations are in no graph."""
 
@@ -464,5 +472,6 @@ Facts = Union[
     CutSticks,
     CoreSpan,
     PricedRun,
+    OverwrittenTensor,
 ]
 """What a finding may know of itself."""

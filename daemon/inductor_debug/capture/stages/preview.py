@@ -28,6 +28,7 @@ from inductor_debug.capture.failures.failures import (
     with_wrong_call,
 )
 from inductor_debug.capture.failures.misspellings import unknown_name
+from inductor_debug.capture.failures.overwritten import Overwritten, overwritten_findings, overwritten_in
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.running.dynamic_inputs import InputSymbols, symbolic_arguments
 from inductor_debug.capture.running.instruction_watching import instructions_of
@@ -54,7 +55,10 @@ def run_preview(target: BuiltTarget, sources: SourceMap, symbols: InputSymbols |
     recorded. Of sizes that are not known `symbols` tells what became.
     """
     with instructions_of(target.location.path) as ran:
-        recorder, error = _run(target, sources, contextlib.nullcontext(), watched=True, symbols=symbols)
+        overwritten: list[Overwritten] = []
+        recorder, error = _run(
+            target, sources, contextlib.nullcontext(), watched=True, symbols=symbols, overwritten=overwritten
+        )
     if isinstance(error, RecursionError):
         # Whoever watches needs the stack, too: only a run without shows where the code itself came to its end.
         ran = None
@@ -70,7 +74,8 @@ def run_preview(target: BuiltTarget, sources: SourceMap, symbols: InputSymbols |
         at=ending.at,
     )
     unfinished = frozenset() if error is None else places_of(frames_of_error(error, sources))
-    return StageOutcome(recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished, ran=ran)
+    findings = [*ending.findings, *overwritten_findings(overwritten, target, sources)]
+    return StageOutcome(recorder.recording, report, findings, ending.retry_real, unfinished=unfinished, ran=ran)
 
 
 def _run(
@@ -81,11 +86,13 @@ def _run(
     watched: bool = False,
     sized: bool = False,
     symbols: InputSymbols | None = None,
+    overwritten: list[Overwritten] | None = None,
 ) -> tuple[Recorder, BaseException | None]:
     """Runs the target once, leaves it as it was, and gives what was recorded and raised.
 
     With `watched` the recording says of calls and lifetimes, too. With `sized` dynamic sizes are the numbers of the
-    example, which is several times faster than symbols.
+    example, which is several times faster than symbols. Of a target in training `overwritten` is given what it writes
+    over that its backward needs.
     """
     snapshot = Snapshot(target)
     origins = OriginTable.of_target(target)
@@ -100,16 +107,18 @@ def _run(
         try:
             # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
             with path.follow(log), torch.compiler.set_stance("force_eager"), recorder, watch:
-                _call(target.function, args, kwargs)
+                result = _call(target.function, args, kwargs)
+            if overwritten is not None and target.training:
+                overwritten += overwritten_in(result, recorder.recording)
         except (Exception, SystemExit) as raised:
             error = raised
         snapshot.restore()
     return recorder, error
 
 
-def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The outermost frame of every recorded stack: frames from here outwards are ours."""
-    function(*args, **kwargs)
+    return function(*args, **kwargs)
 
 
 def _explain(error: BaseException | None, recorder: Recorder, target: BuiltTarget, sources: SourceMap) -> StageEnding:
