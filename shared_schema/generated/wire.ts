@@ -417,6 +417,15 @@ export interface CheckAnswer {
 export type Checked = "yes" | "partly" | "no";
 
 /**
+ * All that ran in methods of one class and in what they called: its file and its qualified name there.
+ */
+export interface ClassCost {
+  readonly path: string;
+  readonly name: string;
+  readonly cost: CostBound;
+}
+
+/**
  * A class that ran: the absolute path of its file, and its qualified name there.
  */
 export interface ClassSeen {
@@ -2279,13 +2288,14 @@ export interface RunCaptured {
  * A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
  *
  * The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
- * `peak_bytes` is the most memory that is needed at once, at least.
+ * `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project.
  */
 export interface RunCost {
   readonly accelerator: string;
   readonly total: CostBound;
   readonly by_roof: Readonly<Record<string, number>>;
   readonly peak_bytes: number;
+  readonly classes?: readonly ClassCost[];
 }
 
 /**

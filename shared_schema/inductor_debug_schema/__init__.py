@@ -73,7 +73,7 @@ from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
-from inductor_debug_schema.cost_bounds import CostBound, Roof, RunCost
+from inductor_debug_schema.cost_bounds import ClassCost, CostBound, Roof, RunCost
 from inductor_debug_schema.editor import AnalysisNotification, FindingData
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
@@ -197,6 +197,7 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
+    "ClassCost",
     "CostBound",
     "Roof",
     "RunCost",

@@ -6,7 +6,7 @@ not say how fast the accelerator is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
@@ -52,14 +52,24 @@ class CostBound:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassCost:
+    """All that ran in methods of one class and in what they called: its file and its qualified name there."""
+
+    path: str
+    name: str
+    cost: CostBound
+
+
+@dataclass(frozen=True, slots=True)
 class RunCost:
     """A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
 
     The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
-    `peak_bytes` is the most memory that is needed at once, at least.
+    `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project.
     """
 
     accelerator: str
     total: CostBound
     by_roof: dict[str, float]
     peak_bytes: int
+    classes: list[ClassCost] = field(default_factory=list)

@@ -150,6 +150,6 @@ def test_sums_of_expressions_lines_and_modules_are_those_of_their_ops() -> None:
     modules = by_module(tape.recording, found)
     assert set(modules) == {"", "block", "block.0", "block.0.fc", "block.1", "block.1.fc"}
     assert modules["block"] == modules[""]
-    total = whole_run(found, "slow", 0)
+    total = whole_run(tape.recording, found, "slow", 0)
     assert total.total.seconds == found.seconds == sum(total.by_roof.values())
     assert (total.total.operations, total.total.crossing_bytes) == (2 * 2 * 64**3, found.moved_bytes)

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.known_expressions import KnownExpression
+from inductor_debug.rules.words.cost_words import lines_of_cost
 from inductor_debug.server.features.code_lenses import target_title
 from inductor_debug.server.features.expression_text import short_dtype
 from inductor_debug.server.state.text_outline import outline_of
 from inductor_debug_schema import (
     BreakCause,
     Checked,
+    ClassCost,
+    CostBound,
     DeviceLayout,
     ExpressionFact,
     FileReport,
@@ -26,6 +29,8 @@ from inductor_debug_schema import (
     Inferred,
     Position,
     Range,
+    Roof,
+    RunCost,
     Severity,
     Stage,
     StageReport,
@@ -99,6 +104,7 @@ FACTS = {
         module_count=12,
         runs=12,
         variants=[[tensor(8, 64)], [tensor(8, 32)], [tensor(8, 16)]],
+        cost=CostBound(4, 3 << 20, 1 << 20, 1 << 20, 34_359_738_368, 38e-6, 52e-6, Roof.COMPUTE, 0.12),
     ),
     "y.chunk(2)": known(SPANS["y.chunk(2)"], tensor(8, 32), tensor(8, 31)),
     "f(y)": known(SPANS["f(y)"], tensor(8)),
@@ -161,6 +167,8 @@ async def test_a_hover_tells_of_the_smallest_expression_around_the_cursor(make_e
         "4 ops: `aten.t`, `aten.addmm` ×2, …",
         "in `blocks.0`, `blocks.1`, `blocks.2` and 9 more",
         "ran 12 times (capture), with `f32[8, 64]`, `f32[8, 32]`, `f32[8, 16]`",
+        "at least 38 µs on mock (compute), 12 % of the run; 52 µs unfused",
+        "reads 3 MiB, writes 1 MiB · 34.36 GFLOP · 8,192 FLOP a byte",
     ]
 
 
@@ -392,6 +400,39 @@ async def test_graphs_and_comparisons_are_offered_of_what_can_run(
     editor, uri = await opened(make_editor, tmp_path, clientCommands=commands)
     editor.engine.updates[uri] = update_of(inferred=inferred)
     assert [command in {of for *_, of in await lenses(editor, uri)} for command in commands] == [offered, offered]
+
+
+@pytest.mark.parametrize(
+    ("cost", "lines"),
+    [
+        (CostBound(1, 1024, 1024, 0, 0, 0.0, 7.5e-6, None, 0.0), ["costs nothing if fused; 7.5 µs unfused"]),
+        (
+            CostBound(2, 1024, 1024, 64, 0, 2e-9, 7.5e-6, Roof.MEMORY, 0.001, uncounted=2),
+            ["at least 2 ns on h100 (memory), less than 1 % of the run; 7.5 µs unfused"],
+        ),
+        (CostBound(1, 1024, 1024, 0, 0), []),
+    ],
+)
+def test_a_cost_in_words(cost: CostBound, lines: list[str]) -> None:
+    told = lines_of_cost(cost, "h100")
+    assert told[:-1] == lines
+    assert told[-1] == "reads 1 KiB, writes 1 KiB" + (" · 2 ops may cost more" if cost.uncounted else "")
+
+
+async def test_lenses_tell_the_bound_of_a_target_and_the_part_of_its_classes(make_editor: Make, tmp_path: Path) -> None:
+    editor, uri = await opened(make_editor, tmp_path, clientCommands=["inductorDebug.showGraph"])
+    editor.change(
+        uri, 2, {"text": "class Block(nn.Module): pass\nclass Idle(nn.Module): pass\nclass Model(nn.Module): pass\n"}
+    )
+    total = CostBound(9, 1 << 20, 1 << 20, 1 << 20, 1 << 30, 40e-6, 60e-6, Roof.MEMORY, 1.0)
+    part = replace(total, seconds=15e-6, share=0.375, limited_by=Roof.COMPUTE)
+    classes = [ClassCost("/model.py", "Model", total), ClassCost("/model.py", "Block", part)]
+    run = RunCost("h100", total, {"memory": 25e-6, "compute": 15e-6}, 1 << 30, classes)
+    editor.engine.updates[uri] = update_of(stage(Stage.PREVIEW, cost=run), stage(Stage.MOCK))
+    shown = await lenses(editor, uri)
+    assert (0, "38 % of the bound of Model: 15 µs on h100, compute", "inductorDebug.showGraph") in shown
+    assert (2, "at least 40 µs on h100 (62 % memory)", "inductorDebug.showGraph") in shown
+    assert not [title for line, title, _ in shown if line == 1 and "bound" in title]
 
 
 async def test_a_file_that_fails_as_a_whole_says_so_over_its_first_module(make_editor: Make, tmp_path: Path) -> None:

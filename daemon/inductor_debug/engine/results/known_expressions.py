@@ -125,7 +125,7 @@ def _united(run: Results, targets: Iterable[str], path: str, edit: TextChange | 
 
 
 def _both(first: KnownExpression, second: KnownExpression) -> KnownExpression:
-    """One expression that two targets run."""
+    """One expression that two targets run; its cost is that of the target in which it costs more."""
     one, two = first.fact, second.fact
     variants: dict[str, list[TensorFact]] = {}
     for outputs in (*(one.variants or [one.outputs]), *(two.variants or [two.outputs])):
@@ -139,5 +139,6 @@ def _both(first: KnownExpression, second: KnownExpression) -> KnownExpression:
         modules=list(dict.fromkeys([*one.modules, *two.modules])),
         module_count=max(one.module_count, two.module_count),
         variants=list(variants.values())[:MOST_VARIANTS] if len(variants) > 1 else [],
+        cost=max((one.cost, two.cost), key=lambda cost: (cost.seconds or 0.0) if cost is not None else -1.0),
     )
     return dataclasses.replace(first, fact=fact, targets=(*first.targets, *second.targets))

@@ -13,7 +13,6 @@ from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules import registry
-from inductor_debug.rules.costing.bounds import bounds_of
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.finding_places import FindingPlaces
 from inductor_debug.rules.judging.judged_run import JudgedRun
@@ -48,7 +47,7 @@ def costs_of(recording: Recording, profile: Profile) -> Costs:
     """What the run of `recording` costs at least on the accelerator `profile`."""
     run = JudgedRun(recording, profile)
     peak = peak_of(recording, run.measure)
-    bounds = bounds_of(recording, profile, run.measure)
+    bounds = run.bounds
     return Costs(
         ops=len(recording.ops),
         unsupported_ops=len(_unsupported(run)),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from inductor_debug_schema import CostBound, Location, Roof, RunCost
+from inductor_debug_schema import ClassCost, CostBound, Location, Roof, RunCost
 
 from inductor_debug.rules.costing.bounds import OpBound, RunBounds
 from inductor_debug.rules.recording.ops import Frame, Op, Recording
@@ -70,14 +70,15 @@ class _Sum:
         )
 
 
-def whole_run(run: RunBounds, accelerator: str, peak_bytes: int) -> RunCost:
+def whole_run(recording: Recording, run: RunBounds, accelerator: str, peak_bytes: int) -> RunCost:
     """The cost of all ops, in the seconds of the run."""
     total = _Sum()
     for bound in run.ops:
         total.add(bound)
     by_roof = {roof.value: seconds for roof, seconds in run.by_roof.items() if seconds}
     told = replace(total.told(run, run.by_roof), unfused_seconds=run.unfused)
-    return RunCost(accelerator, told, by_roof, peak_bytes)
+    classes = _told(run, _spread(recording, run, lambda op: op.frames, _classes))
+    return RunCost(accelerator, told, by_roof, peak_bytes, [ClassCost(*key, cost) for key, cost in classes.items()])
 
 
 def by_expression(recording: Recording, run: RunBounds) -> dict[Location, CostBound]:
@@ -138,6 +139,14 @@ def _itself(home: Key) -> Iterable[Key]:
 
 def _places(frames: tuple[Frame, ...]) -> Iterable[Location]:
     return (frame.location for frame in frames if frame.in_project)
+
+
+def _classes(frames: tuple[Frame, ...]) -> Iterable[tuple[str, str]]:
+    """Path and name of the classes whose methods are on a stack."""
+    for frame in frames:
+        name, _, method = frame.function.rpartition(".")
+        if frame.in_project and name and "<" not in name and method != "__init__":
+            yield frame.location.path, name
 
 
 def _line(frames: tuple[Frame, ...]) -> Iterable[tuple[str, int]]:

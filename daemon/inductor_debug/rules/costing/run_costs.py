@@ -48,7 +48,7 @@ class RunCosts:
         if not knows_speed(self._profile):
             return None
         measure, run = self._of(recording)
-        return whole_run(run, self._name, peak_of(recording, measure).bytes)
+        return whole_run(recording, run, self._name, peak_of(recording, measure).bytes)
 
     def expressions(self, recording: Recording) -> dict[Location, CostBound]:
         """Each expression with all that it called; empty where nobody knows how fast the accelerator is."""
@@ -66,7 +66,7 @@ class RunCosts:
             stage=stage,
             path=path,
             title=self._profile.title if self._name else "",
-            run=whole_run(run, self._name, peak_of(recording, measure).bytes),
+            run=whole_run(recording, run, self._name, peak_of(recording, measure).bytes),
             expressions=sorted(_expressions(recording, run, text_of), key=lambda row: _weight(row.cost)),
             lines=sorted(lines, key=lambda row: _weight(row.cost)),
             modules=sorted(modules, key=lambda row: _weight(row.cost)),

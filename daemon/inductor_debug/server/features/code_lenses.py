@@ -1,4 +1,4 @@
-"""`textDocument/codeLens`: how the analysis of each target went, and how a module class becomes one.
+"""`textDocument/codeLens`: how the analysis of each target went, what it costs, and how a module class becomes one.
 
 Answered from memory at once. A click on a state checks the file again; what needs a dialogue is the client's command
 and only offered to clients that have it.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Checked, FileStatus, Severity, Stage, StageReport, StageState, TargetReport
+from inductor_debug_schema import Checked, FileStatus, RunCost, Severity, Stage, StageReport, StageState, TargetReport
 from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.target_coverage import remark, sizes_of
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.words.cost_words import bound_of, part_of
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.server.state.known_comparisons import MeasuredError
 from inductor_debug.server.state.refreshing import Refresher
@@ -54,6 +55,8 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses.append(_lens(line, target_title(target, update), uri))
         if target.inferred is not None and target.inferred.reason:
             continue  # without inputs there is nothing to run
+        if (run := _cost(target)) is not None and (title := bound_of(run)):
+            lenses.append(_lens(line, title, uri, *_graph_of(server, uri, target.name)))
         if target.sizes and SHOW_SIZES in server.client.commands:
             lenses.append(_lens(line, _shortened(sizes_of(target)), uri, SHOW_SIZES, [uri, target.name]))
         if SHOW_GRAPH in server.client.commands:
@@ -61,6 +64,7 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         if COMPARE in server.client.commands:
             title = _compare_title(server.numerics.of(document.path, target.name))
             lenses.append(_lens(line, title, uri, COMPARE, [uri, target.name]))
+    lenses += _parts(server, update, outline, uri)
     if not lenses and update.report.status in _BROKEN:
         first = outline.modules[0].line if outline.modules else 0
         lenses.append(_lens(first, _prefixed(update, _failure(update, "")), uri))
@@ -68,6 +72,33 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses += _invitations(update, outline, uri)
     lenses.sort(key=lambda lens: lens.range.start.line)
     return lenses[:MOST_LENSES]
+
+
+def _cost(target: TargetReport) -> RunCost | None:
+    """What the deepest stage that knows it says."""
+    return next((report.cost for report in reversed(target.stages) if report.cost is not None), None)
+
+
+def _graph_of(server: Server, uri: str, target: str) -> tuple[str, list[str]]:
+    """The command that shows a target's graphs, or checks the file where the client shows none."""
+    return (SHOW_GRAPH, [uri, target]) if SHOW_GRAPH in server.client.commands else (CHECK, [uri])
+
+
+def _parts(server: Server, update: AnalysisUpdate, outline: DocumentOutline, uri: str) -> list[types.CodeLens]:
+    """Over each module class that is no target: its part in the bound of the target that takes longest in it."""
+    targets = {target.name for target in update.report.targets}
+    found: dict[str, tuple[float, str, str]] = {}
+    for target in update.report.targets:
+        run = _cost(target)
+        for part in run.classes if run is not None else ():
+            seconds = part.cost.seconds or 0.0
+            if run is not None and part.path == update.path and seconds > found.get(part.name, (0.0,))[0]:
+                found[part.name] = (seconds, part_of(part, target.name, run.accelerator), target.name)
+    return [
+        _lens(module.line, found[module.name][1], uri, *_graph_of(server, uri, found[module.name][2]))
+        for module in outline.modules
+        if module.name in found and module.name not in targets
+    ]
 
 
 def _compare_title(measured: MeasuredError | None) -> str:

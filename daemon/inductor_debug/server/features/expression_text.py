@@ -23,6 +23,7 @@ from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.rules.amounts import counted, in_bytes
 from inductor_debug.rules.words.break_words import details_of
 from inductor_debug.rules.words.conflict_words import sides_of, steps_of
+from inductor_debug.rules.words.cost_words import lines_of_cost
 from inductor_debug.rules.words.stage_names import stage_name
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
@@ -87,6 +88,8 @@ class Wording:
         if fact.modules:
             lines.append(self._modules(fact))
         lines += [self._runs(known), self._free_sizes(fact)]
+        if fact.cost is not None:
+            lines += lines_of_cost(fact.cost, accelerator or "the accelerator")
         lines += [line for finding in findings for line in (self._finding(finding), *self._background(finding))]
         if known.stale:
             lines.append(self._aside("As it was before the text was edited; the next analysis brings it up to date."))

@@ -1,0 +1,47 @@
+"""Costs in words: what a hover and a code lens say of the bound of an expression, a class or a target."""
+
+from __future__ import annotations
+
+from inductor_debug_schema import ClassCost, CostBound, RunCost
+
+from inductor_debug.rules.amounts import counted, in_bytes, in_seconds, in_thousands
+
+
+def lines_of_cost(cost: CostBound, accelerator: str) -> list[str]:
+    """`at least 38 µs on h100 (compute), 12 % of the run; 52 µs unfused`, and what is moved and computed."""
+    lines = []
+    if cost.seconds is not None:
+        roof = f" ({cost.limited_by.value})" if cost.limited_by is not None else ""
+        bound = (
+            f"at least {in_seconds(cost.seconds)} on {accelerator}{roof}" if cost.seconds else "costs nothing if fused"
+        )
+        share = f", {_percent(cost.share)} of the run" if cost.share else ""
+        lines.append(f"{bound}{share}; {in_seconds(cost.unfused_seconds or 0.0)} unfused")
+    parts = [f"reads {in_bytes(cost.bytes_read)}, writes {in_bytes(cost.bytes_written)}"]
+    if cost.operations:
+        parts += [in_thousands(cost.operations, "FLOP"), f"{cost.intensity:,.0f} FLOP a byte"]
+    if cost.uncounted:
+        parts.append(f"{counted(cost.uncounted, 'op')} may cost more")
+    return [*lines, " · ".join(parts)]
+
+
+def bound_of(run: RunCost) -> str:
+    """`at least 38 µs on h100 (62 % memory)`; "" where no speed is known."""
+    total = run.total
+    if not total.seconds:
+        return ""
+    share = run.by_roof[total.limited_by.value] / total.seconds if total.limited_by is not None else 0.0
+    roof = f" ({_percent(share)} {total.limited_by.value})" if total.limited_by is not None else ""
+    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}"
+
+
+def part_of(cost: ClassCost, target: str, accelerator: str) -> str:
+    """`38 % of the bound of GPT: 12 ms on h100, compute`."""
+    bound = cost.cost
+    roof = f", {bound.limited_by.value}" if bound.limited_by is not None else ""
+    seconds = f"{in_seconds(bound.seconds or 0.0)} on {accelerator}{roof}"
+    return f"{_percent(bound.share or 0.0)} of the bound of {target}: {seconds}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %" if share >= 0.01 else "less than 1 %"
