@@ -53,6 +53,14 @@ class Block(nn.Sequential):
 """
 TWO_BLOCKS = "self.a = Block(4, 6)\nself.b = Block(6, 8)"
 CASES = {
+    "a product in which one number is wrong": (
+        model(
+            "return self.b(self.a(x))",
+            "torch.randn(2, 8)",
+            "k = 4\nself.a = nn.Linear(8, 16 * k)\nself.b = nn.Linear(8*k, 2)",
+        ),
+        ("Set `in_features` of `b` to 16 * k", "self.b = nn.Linear(16 * k, 2)"),
+    ),
     "a sum over the last dimension, where other dimensions have equal sizes": (
         model("return x / x.sum(-1)", "torch.randn(2, 8, 8)"),
         ("Give `x.sum(-1)` the shape [2, 8, 1]", "return x / x.sum(-1).unsqueeze(2)"),

@@ -73,13 +73,13 @@ def fixes(tree: Tree, facts: ShapeConflict, path: str) -> Iterator[Fix]:
         if declared is not None and layer is not None and layer.shape[:1] == [given.size]:
             yield from _exchanged(tree, declared, name)
     wanted = facts.wanted if owned is None or facts.wanted is not None else owned.size
-    arrives = [_set(tree, takes, str(given.size), name)] if takes is not None else []
+    arrives = _set(tree, takes, None if owned is None else owned.size, given.size, name)
     guessed = facts.operands[given.operand].guessed
     if guessed:
         arrives = [replace(fix, title=f"{fix.title}, for {_input_of(facts, given)}") for fix in arrives]
     meets: list[Fix] = []
     if gives is not None and isinstance(wanted, int):
-        meets = [*_said_alike(tree, gives, takes, before_name), _set(tree, gives, str(wanted), before_name)]
+        meets = [*_said_alike(tree, gives, takes, before_name), *_set(tree, gives, given.size, wanted, before_name)]
     last = guessed or tree.times_said(wanted) > tree.times_said(given.size)
     yield from [*meets, *arrives] if last else [*arrives, *meets]
 
@@ -88,14 +88,32 @@ _Size = tuple[str, ast.expr]
 """The name of a constructor's argument, and the expression that it is given."""
 
 
-def _set(tree: Tree, size: _Size, text: str, name: str) -> Fix:
-    return Fix(f"Set `{size[0]}` of `{name}` to {text}", (tree.replace(size[1], text),))
+def _set(tree: Tree, size: _Size | None, has: int | None, wanted: int, name: str) -> list[Fix]:
+    """The argument made what is wanted; of a product first the number alone: `512 * k` for `256 * k`."""
+    if size is None:
+        return []
+    argument, node = size
+    texts = [*_scaled(tree, node, has, wanted), str(wanted)] if has else [str(wanted)]
+    return [Fix(f"Set `{argument}` of `{name}` to {text}", (tree.replace(node, text),)) for text in texts]
+
+
+def _scaled(tree: Tree, node: ast.expr, has: int, wanted: int) -> Iterator[str]:
+    """A product that makes `has` with another number in it, so that it makes `wanted`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return
+    left, right = tree.text_of(node.left), tree.text_of(node.right)
+    for number in (node.left, node.right):
+        value = number.value if isinstance(number, ast.Constant) else None
+        if isinstance(value, int) and value * wanted % has == 0:
+            other = str(value * wanted // has)
+            yield f"{other} * {right}" if number is node.left else f"{left} * {other}"
 
 
 def _said_alike(tree: Tree, size: _Size, other: _Size | None, name: str) -> Iterator[Fix]:
     """A size said in the words of the layer that it has to meet, where those mean the same."""
     if other is not None and not isinstance(other[1], ast.Constant) and tree.same_function(size[1], other[1]):
-        yield _set(tree, size, tree.text_of(other[1]), name)
+        text = tree.text_of(other[1])
+        yield Fix(f"Set `{size[0]}` of `{name}` to {text}", (tree.replace(size[1], text),))
 
 
 def _input_of(facts: ShapeConflict, side: ConflictSide) -> str:
