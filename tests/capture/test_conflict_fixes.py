@@ -53,6 +53,13 @@ class Block(nn.Sequential):
 """
 TWO_BLOCKS = "self.a = Block(4, 6)\nself.b = Block(6, 8)"
 CASES = {
+    "a tensor that is made on another device": (
+        model('return F.relu(x) + torch.ones(3, device="meta")', "torch.randn(2, 3)"),
+        (
+            'Make `torch.ones(3, device="meta")` on the device of `x`',
+            "return F.relu(x) + torch.ones(3, device=x.device)",
+        ),
+    ),
     "a product in which one number is wrong": (
         model(
             "return self.b(self.a(x))",

@@ -154,11 +154,26 @@ def _unconverted(tree: Tree, finding: Finding, operand: OperandFact) -> Iterator
 
 
 def _moved(tree: Tree, finding: Finding, left: OperandFact, right: OperandFact) -> Iterator[Fix]:
-    """One operand brought to where the other one is; what was made in the code before what came from outside."""
-    for operand, other in sorted(((left, right), (right, left)), key=lambda pair: not pair[0].made_by):
+    """One operand made, or brought, where the other one is; what the code puts on a device before all else."""
+    pairs = (left, right), (right, left)
+    for operand, other in pairs:
+        made, beside = _made(tree, finding, operand), _node(tree, finding, other)
+        given = [each.value for each in made.keywords if each.arg == "device"] if made is not None else []
+        tensors = tree.local_names(beside) if beside is not None else []
+        if given and tensors:
+            title = f"Make `{operand.expression}` on the device of `{tensors[0]}`"
+            yield Fix(title, (tree.replace(given[0], f"{tensors[0]}.device"),))
+    for operand, other in sorted(pairs, key=lambda pair: not pair[0].made_by):
         if isinstance(_node(tree, finding, other), (ast.Name, ast.Attribute)):
             title = f"Move `{operand.expression}` to the device of `{other.expression}`"
             yield from _appended(tree, finding, operand, f".to({other.expression}.device)", title)
+
+
+def _made(tree: Tree, finding: Finding, operand: OperandFact) -> ast.Call | None:
+    """The call that made an operand, in the file of the finding."""
+    place = operand.made_at
+    node = tree.expression_at(place.range) if place is not None and place.path == finding.path else None
+    return node if isinstance(node, ast.Call) else None
 
 
 def _unsqueezed(

@@ -115,6 +115,16 @@ class Tree:
         ]
         return calls[0] if len(calls) == 1 else None
 
+    def local_names(self, node: ast.expr) -> list[str]:
+        """The variables of the function around it that an expression reads, outermost first."""
+        function = self.function_around(node)
+        if function is None:
+            return []
+        given = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+        named = [each for each in ast.walk(function) if isinstance(each, ast.Name)]
+        known = given | {each.id for each in named if isinstance(each.ctx, ast.Store)}
+        return [each.id for each in in_order(node) if isinstance(each, ast.Name) and each.id in known - {"self"}]
+
     def times_said(self, number: object) -> int:
         """How often a number is written down in the file."""
         return sum(isinstance(node, ast.Constant) and node.value == number for node in ast.walk(self.module))
