@@ -116,6 +116,15 @@ CLASSES = {
                 x = self.layer(x)
                 return x if mask is None else x.masked_fill(mask.visible, 0)
     """,
+    "x f32[batch, length, 8], mark f32[batch, length, 3]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.marks = nn.Conv1d(8, 4, 1), nn.Linear(3, 6)
+            def forward(self, x, mark):
+                values = self.layer(x.transpose(1, 2)).transpose(1, 2)
+                return torch.cat([values, self.marks(mark)], -1)
+    """,
     "x f32[batch, 5]": """
         class Model(nn.Module):
             def __init__(self):

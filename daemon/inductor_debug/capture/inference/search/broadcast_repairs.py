@@ -68,6 +68,8 @@ def _missing(raised: Raised, batch: int | None) -> Iterator[tuple[int, int]]:
         count = len(long) - len(short)
         places = range(1, len(short) + 1)
         yield from ((at, count) for at in places if (*long[:at], *long[at + count :]) == short)
+    if (ranks := raised.differing_ranks) is not None:
+        yield 1, max(ranks) - min(ranks)
     if (sizes := raised.differing_sizes) is not None and batch in sizes[:2] and sizes[2] > 0:
         yield 1, sizes[2]
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import torch
 
 _DIGITS = re.compile(r"\d+")
-_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w|-D\b)")
+_RANKS = re.compile(r"Expected (\d)-D tensors, but got (\d)-D")
 _MOST_NUMBERS = 8
 _LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?")
@@ -98,6 +99,12 @@ class Raised:
             return None
         given, wanted = (tuple(map(int, shape.split(","))) for shape in match.groups())
         return given, wanted
+
+    @property
+    def differing_ranks(self) -> tuple[int, int] | None:
+        """How many dimensions two tensors have that are joined and should have as many."""
+        match = _RANKS.search(self.text)
+        return None if match is None else (int(match[1]), int(match[2]))
 
     @property
     def differing_sizes(self) -> tuple[int, int, int] | None:

@@ -68,7 +68,8 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
         for position, dim in enumerate(spec.dims):
             if dim == got:
                 yield redimensioned(guess, name, spec, position, wanted)
-    yield resized_everywhere(guess, got, wanted)
+    if sizes.get(_BATCH) != got:
+        yield resized_everywhere(guess, got, wanted)
     joined: list[Guess] = []
     for name, spec in guess.tensors():
         for position, dim in enumerate(spec.dims):
