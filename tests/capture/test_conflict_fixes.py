@@ -56,7 +56,7 @@ CASES = {
     "a tensor that is made on another device": (
         model('return F.relu(x) + torch.ones(3, device="meta")', "torch.randn(2, 3)"),
         (
-            'Make `torch.ones(3, device="meta")` on the device of `x`',
+            "Make `torch.ones(3, device='meta')` on the device of `x`",
             "return F.relu(x) + torch.ones(3, device=x.device)",
         ),
     ),
