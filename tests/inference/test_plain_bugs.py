@@ -16,6 +16,7 @@ from inductor_debug_schema import (
     Inferred,
     JobRequest,
     Severity,
+    ShapeConflict,
     Stage,
     StageFinished,
     StageState,
@@ -375,6 +376,17 @@ def test_dtypes_that_torch_refuses_are_judged_with_the_sizes_that_ran(
     assert hints(after) == []
     cast = text.replace("double", "bfloat16").replace("return self", 'with torch.autocast("cpu"): return self')
     assert findings(told(tmp_path, cast, hints(before))) == []
+
+
+def test_a_device_mix_is_told_in_the_words_of_the_code(
+    tmp_path: Path, told_before: Callable[[str], list[Event]]
+) -> None:
+    text = ATTENTION.replace("scores.softmax(-1)", 'scores.softmax(-1) + torch.zeros(1, device="meta")')
+    after = told(tmp_path, text, hints(told_before(ATTENTION)))
+    (finding,) = findings(after)
+    assert finding.severity is Severity.ERROR
+    assert "needs one device" in finding.message
+    assert isinstance(finding.facts, ShapeConflict)
 
 
 def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(tmp_path: Path) -> None:

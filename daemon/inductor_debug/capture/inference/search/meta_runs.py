@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.runtime.memoised import memoised_apart
@@ -25,15 +26,36 @@ def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[A
     """Calls `model`, whose tensors are fake, with `guess` inside `watch`, and leaves meta tensors in place of its own.
 
     Raises:
-        Exception: what the model raises; `TypeError` where a tensor of it is not fake.
+        Exception: what the model raises; `TypeError` where a tensor of it is not fake, or it names that device.
     """
     known: dict[int, torch.Tensor] = {}
-    with memoised_apart(), without_modes(), torch.no_grad(), torch.device("meta"), _without_values():
+    with (
+        memoised_apart(),
+        without_modes(),
+        torch.no_grad(),
+        torch.device("meta"),
+        _NoMetaOfTheirOwn(),
+        _without_values(),
+    ):
         for part in model.modules():
             _move(part, known)
         args, kwargs = make_call(guess)
         with watch:
             model(*args, **kwargs)
+
+
+class _NoMetaOfTheirOwn(TorchFunctionMode):
+    """Refuses code that names the meta device itself: where all tensors are there, it would meet the others."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if any(map(_names_meta, (*args, kwargs.get("device")))):
+            raise TypeError("a tensor that is meant for the meta device")
+        return func(*args, **kwargs)
+
+
+def _names_meta(value: Any) -> bool:
+    return value == "meta" if type(value) is str else isinstance(value, torch.device) and value.type == "meta"
 
 
 @contextlib.contextmanager
