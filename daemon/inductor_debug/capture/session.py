@@ -33,6 +33,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.guarded_adapter import adapter_of, profile_of
 from inductor_debug.capture.beside_findings import BesideFindings, StageSight
+from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
 from inductor_debug.capture.guards.guard_stage import with_guards
@@ -393,6 +394,7 @@ class _Session:
             self._entered.add(target, outcome.ran, whole=outcome.report.state is StageState.DONE)
         self._saw.recordings.append(outcome.recording)
         self._saw.unfinished |= outcome.unfinished
+        outcome.recording.on_host = made_on_host(outcome.recording, self._sources)
         told = judge_with_causes(
             outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location
         )

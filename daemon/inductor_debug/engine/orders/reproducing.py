@@ -37,6 +37,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "restickify": _STICKS,
     "stick-reshape": _STICKS,
     "unaligned-write": _STICKS,
+    "host-tensor": "it takes a GPU to show, and a reproducer has to run elsewhere",
     "slow-dtype": _PRICE,
     "tf32": _PRICE,
     "matrix-padding": _PRICE,

@@ -76,7 +76,8 @@ def packed(recording: Recording) -> bytes:
         for value, origin in recording.origins.items()
     ]
     declarations = {name: stacks.number(stack) for name, stack in recording.declarations.items()}
-    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, sorted(recording.tf32))
+    settings = sorted(recording.tf32), sorted(recording.on_host)
+    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, *settings)
     data: bytes = msgpack.packb(content, default=_extended, use_bin_type=True, unicode_errors="surrogatepass")
     return data
 
@@ -98,7 +99,7 @@ def unpacked(data: bytes) -> Recording:
 
 def _read(
     frame_rows: list[Any], stack_rows: list[Any], meta_rows: list[Any], ops: list[Any], origins: list[Any],
-    named: dict[str, int], tf32: list[str],
+    named: dict[str, int], tf32: list[str], on_host: list[int],
 ) -> Recording:  # fmt: skip
     frames = [_frame(*row) for row in frame_rows]
     stacks = [tuple(frames[number] for number in row) for row in stack_rows]
@@ -108,6 +109,7 @@ def _read(
         origins={value: Origin(kind, name, stacks[stack], metas[meta]) for value, kind, name, stack, meta in origins},
         declarations={name: stacks[stack] for name, stack in named.items()},
         tf32=frozenset(map(Product, tf32)),
+        on_host=frozenset(on_host),
     )
 
 

@@ -33,6 +33,7 @@ def substituted(recording: Recording, values: Mapping[str, int | str], bounds: B
         },
         declarations=recording.declarations,
         tf32=recording.tf32,
+        on_host=recording.on_host,
     )
 
 

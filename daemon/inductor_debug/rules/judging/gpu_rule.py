@@ -44,6 +44,14 @@ def gpu_of(profile: Profile) -> Gpu:
     return profile.gpu
 
 
+def multiplied_in(dtype: str, run: JudgedRun) -> bool:
+    """Whether the run has a product of that dtype: quickly known, so that bounds are worked out only where needed."""
+    return any(
+        operators.computes_product(op.packet) and any(meta.dtype == dtype for meta in op.inputs)
+        for op in run.recording.ops
+    )
+
+
 def is_worth(saved: float, run: JudgedRun) -> bool:
     """Whether so many seconds are a part of the run's bound that somebody would want to have."""
     return bool(run.bounds.seconds) and saved >= LEAST_GAIN * (run.bounds.seconds or 0.0)

@@ -169,7 +169,8 @@ class Recording:
     `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
     frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
     `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
-    reads them. `tf32` are the products that were allowed to round float32 operands to TF32.
+    reads them. `tf32` are the products that were allowed to round float32 operands to TF32,
+    `on_host` the indexes of ops that make a tensor on the CPU whatever device the model is on.
     """
 
     ops: list[Op] = field(default_factory=list)
@@ -178,3 +179,4 @@ class Recording:
     calls: list[ModuleCall] = field(default_factory=list, compare=False)
     lifetimes: Lifetimes | None = field(default=None, compare=False)
     tf32: frozenset[Product] = frozenset()
+    on_host: frozenset[int] = frozenset()

@@ -8,7 +8,7 @@ from inductor_debug_schema import PricedRun
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
-from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth, less_of
+from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth, less_of, multiplied_in
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
@@ -59,7 +59,7 @@ class SlowDtypeRule(GpuConstraint):
         speed = run.profile.speed
         slow = speed.product_rate(_DOUBLE) if speed is not None else None
         fast = speed.product_rate("float32") if speed is not None else None
-        if slow is None or fast is None or slow >= fast:
+        if slow is None or fast is None or slow >= fast or not multiplied_in(_DOUBLE, run):
             return
         ops = [
             (bound.cost.operations, op)

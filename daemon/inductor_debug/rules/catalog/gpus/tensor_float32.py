@@ -9,7 +9,7 @@ from inductor_debug_schema import PricedRun, Roof, Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
 from inductor_debug.rules.costing.bounds import OpBound
-from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, is_worth, less_of
+from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, is_worth, less_of, multiplied_in
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
@@ -49,7 +49,7 @@ class Tf32Rule(GpuConstraint):
 
     def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Adds up what each product would save."""
-        if Product.MATMUL in run.recording.tf32:
+        if Product.MATMUL in run.recording.tf32 or not multiplied_in("float32", run):
             return
         saving = [
             (op, self._saved(bound, run.profile))
