@@ -70,6 +70,7 @@ from inductor_debug.capture.targets.file_faults import (
     syntax_fault,
 )
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
+from inductor_debug.capture.tensors.rounded_products import products_rounded_in
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.capture.untaken.elsewhere import classes_elsewhere
 from inductor_debug.capture.untaken.untaken import RunsOfFile
@@ -111,6 +112,7 @@ class _Session:
         self._told_devices: set[str] = set()
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
         self._entered = RunsOfFile(request.path)
+        self._rounded = products_rounded_in(request.text)
 
     def run(self) -> None:
         adapter = adapter_of(self._profile)
@@ -394,6 +396,7 @@ class _Session:
             self._entered.add(target, outcome.ran, whole=outcome.report.state is StageState.DONE)
         self._saw.recordings.append(outcome.recording)
         self._saw.unfinished |= outcome.unfinished
+        outcome.recording.tf32 |= self._rounded
         outcome.recording.on_host = made_on_host(outcome.recording, self._sources)
         told = judge_with_causes(
             outcome.recording, self._profile, stage=stage, target=target.name, fallback=target.location
