@@ -78,6 +78,13 @@ def test_what_is_put_back_gives_the_earlier_text(name: str) -> None:
         assert [each.was for each in found] == was
 
 
+def test_a_statement_that_came_before_one_that_was_changed_is_no_other_form_of_it() -> None:
+    now = MODEL.replace("        return self.out(\n", "        y = y * 2\n        return self.oout(\n")
+    came, changed = differences(MODEL, now)
+    assert (came.was, changed.was) == ("", "self.out( y.reshape(B, T, C), )")
+    assert applied(now, [came.edit, changed.edit]) == MODEL
+
+
 def test_comments_and_blank_lines_are_no_difference() -> None:
     assert differences(MODEL, MODEL.replace("  # all three", "").replace("        B, T", "\n        B, T")) == []
 

@@ -193,6 +193,8 @@ def _unsqueezed(
         if all(a in (b, 1) or b == 1 for a, b in zip(shape, larger.shape, strict=True)):
             trailer = f".unsqueeze({dim})" * missing
             title = f"Give `{smaller.expression}` the shape {shape}"
+            if first.guessed or second.guessed:  # numbers that nobody asked for say nothing
+                title = f"Unsqueeze `{smaller.expression}` at dimension {dim}"
             yield from _appended(tree, finding, smaller, trailer, title)
 
 

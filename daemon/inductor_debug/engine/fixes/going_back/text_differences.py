@@ -65,14 +65,15 @@ class _Comparison:
         for kind, i1, i2, j1, j2 in SequenceMatcher(None, *dumps, autojunk=False).get_opcodes():
             if kind == "equal":
                 continue
-            for old, new in zip(before[i1:i2], after[j1:j2], strict=False):
-                found += self._statement(old, new)
-            paired = min(i2 - i1, j2 - j1)
-            for new in after[j1 + paired : j2]:
-                edit = statements.without(self.now, new)
-                found += [] if edit is None else [Difference(edit, "", self.now.range_of(new))]
-            for old in before[i1 + paired : i2]:
-                found += self._returned(old, after[j1 + paired :], after)
+            paired = _paired(before[i1:i2], after[j1:j2])
+            for i, j in paired:
+                found += self._statement(before[i1 + i], after[j1 + j])
+            for j in sorted(set(range(j2 - j1)) - {j for _, j in paired}):
+                edit = statements.without(self.now, after[j1 + j])
+                found += [] if edit is None else [Difference(edit, "", self.now.range_of(after[j1 + j]))]
+            for i in sorted(set(range(i2 - i1)) - {i for i, _ in paired}):
+                behind = next((j for other, j in paired if other > i), j2 - j1)
+                found += self._returned(before[i1 + i], after[j1 + behind :], after)
         return found
 
     def _statement(self, old: ast.stmt, new: ast.stmt) -> list[Difference]:
@@ -159,6 +160,15 @@ class _Comparison:
                 Range(Position(line, 0), Position(line, 0)),
             )
         ]
+
+
+def _paired(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> list[tuple[int, int]]:
+    """Which statement became which, by number: as they stand, or, where some came or went, of one kind in order."""
+    if len(before) == len(after):
+        return [(number, number) for number in range(len(before))]
+    kinds = [type(each).__name__ for each in before], [type(each).__name__ for each in after]
+    blocks = SequenceMatcher(None, *kinds, autojunk=False).get_matching_blocks()
+    return [(i + number, j + number) for i, j, size in blocks for number in range(size)]
 
 
 def _head_of(tree: Tree, node: ast.stmt) -> Range:
