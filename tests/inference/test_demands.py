@@ -400,6 +400,12 @@ def test_a_default_with_which_no_constructor_ends_is_replaced(code: str, tmp_pat
     assert first(tmp_path, text) == (f"(4, {instead.replace('64', '4')})" if instead else "(4,)")
 
 
+def test_a_table_of_embeddings_is_as_wide_as_what_else_is_guessed(tmp_path: Path) -> None:
+    body = "self.table = nn.Embedding(9, embedding_dim); self.table.weight = nn.Parameter(weights)"
+    text = f"class Model(nn.Module):\n    def __init__(self, embedding_dim, weights):\n        {body}\n"
+    assert ways(tmp_path, text)[:2] == ["(64, torch.zeros(1000, 64))", "(32, torch.zeros(1000, 32))"]
+
+
 UNKNOWN = {
     "nn.Sequential(unknown(), nn.ReLU())": "",
     "[nn.Linear(4, unknown())]": "",

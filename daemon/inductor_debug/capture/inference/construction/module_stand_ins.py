@@ -63,7 +63,7 @@ def tensor_for(demand: Demand, known: dict[str, Any], alternative: int = 0) -> S
     All of those are the first size among the arguments before it, which are `known`. Where no rank is told, it is a
     matrix at first, and a vector in the other alternatives.
     """
-    sizes = [integer("num_embeddings"), integer("embedding_dim")]
+    sizes = [integer("num_embeddings", alternative), integer("embedding_dim", alternative)]
     if "tensor" not in demand.roles:
         rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
         sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
