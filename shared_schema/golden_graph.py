@@ -151,6 +151,7 @@ def _forward() -> Graph:
             seq_nr=7,
             flops=5 << 40,
             written=4 << 40,
+            seconds=1.5e-6,
             kind=OperationKind.PRODUCT,
         ),
         GraphNode(

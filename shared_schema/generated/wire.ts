@@ -1279,7 +1279,8 @@ export type GraphKind = "fx" | "joint" | "forward" | "backward" | "post_grad" | 
  * path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
  * graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
  * operations of all runs of the node in its stage, and `written` the bytes that they write (views write none), None
- * where a size is a symbol or nobody counted; `kind` is None where it computes nothing.
+ * where a size is a symbol or nobody counted; `kind` is None where it computes nothing. `seconds` are what all runs
+ * take at least on the accelerator (`CostBound.seconds`), None where nobody knows how fast that is.
  */
 export interface GraphNode {
   readonly name: string;
@@ -1299,6 +1300,7 @@ export interface GraphNode {
   readonly flops?: number | null;
   readonly kind?: OperationKind | null;
   readonly written?: number | null;
+  readonly seconds?: number | null;
 }
 
 /**

@@ -85,7 +85,8 @@ class GraphNode:
     path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
     graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
     operations of all runs of the node in its stage, and `written` the bytes that they write (views write none), None
-    where a size is a symbol or nobody counted; `kind` is None where it computes nothing.
+    where a size is a symbol or nobody counted; `kind` is None where it computes nothing. `seconds` are what all runs
+    take at least on the accelerator (`CostBound.seconds`), None where nobody knows how fast that is.
     """
 
     name: str
@@ -105,6 +106,7 @@ class GraphNode:
     flops: Union[int, None] = None
     kind: Union[OperationKind, None] = None
     written: Union[int, None] = None
+    seconds: Union[float, None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from forked import Job, analyze, excerpt, in_child
 from inductor_debug.artifacts.graph_columns import decode
+from inductor_debug.capture.node_facts.record import OpFacts
 from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
@@ -204,7 +205,7 @@ def run_stage(folder: Path, text: str, around: Callable[[], Any] | None = None) 
         load = builder.load()
         outcome = run_inductor(builder.build(load.discovered.candidates[0], load), sources)
         assert outcome.graphs is not None
-        return [outcome.report.state, [kernel.name for kernel in outcome.graphs({}).kernels]]
+        return [outcome.report.state, [kernel.name for kernel in outcome.graphs(OpFacts()).kernels]]
 
 
 @contextmanager

@@ -59,9 +59,10 @@ def test_graph_json_is_the_document_of_the_contract(command: Command, write: Wri
         "flops",
         "kind",
         "written",
+        "seconds",
     )
     node = graph["nodes"][1]
-    values = ["<y>", "aten.relu.default", ["x"], [4], "float32", 16, "model.py", "", None, [], None, None, None]
+    values = ["<y>", "aten.relu.default", ["x"], [4], "float32", 16, "model.py", "", None, [], None, None, None, None]
     assert [node[key] for key in keys] == values
     assert node["range"]["end"] == {"line": 0, "character": 1}
     assert graph["nodes"][0]["path"] is None

@@ -65,6 +65,7 @@ def bare_seconds(target: Any) -> float:
 def stage_seconds(target: Any, sources: Any, store: ArtifactStore | None = None) -> float:
     """Seconds that the `aot` stage takes with its judgement, and with storing its graphs where there is a `store`."""
     from inductor_debug.capture.graphs.graph_artifacts import artifacts_of
+    from inductor_debug.capture.node_facts.record import OpFacts
     from inductor_debug.capture.stages.aot import run_aot
     from inductor_debug.rules.judge import judge
 
@@ -73,7 +74,7 @@ def stage_seconds(target: Any, sources: Any, store: ArtifactStore | None = None)
     outcome = run_aot(target, sources)
     judge(outcome.recording, profile, stage=Stage.AOT, target=target.name, fallback=target.location)
     if store is not None and outcome.graphs is not None:
-        for made in artifacts_of(outcome.graphs({})):
+        for made in artifacts_of(outcome.graphs(OpFacts())):
             store.put(made)
     return time.perf_counter() - started
 

@@ -80,11 +80,12 @@ def stage_seconds(target: Any, sources: Any) -> float:
         RuntimeError: the stage did not carry.
     """
     from inductor_debug.capture.inductor.inductor_stage import run_inductor
+    from inductor_debug.capture.node_facts.record import OpFacts
 
     started = time.perf_counter()
     outcome = run_inductor(target, sources)
     assert outcome.graphs is not None
-    outcome.graphs({})
+    outcome.graphs(OpFacts())
     if outcome.report.state is not StageState.DONE:
         raise RuntimeError(f"the stage failed: {outcome.report.notes} {outcome.findings}")
     return time.perf_counter() - started

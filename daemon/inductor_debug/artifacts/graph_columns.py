@@ -19,6 +19,7 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
                    names, ops, details, modules: i4 strings; dtypes: i4 strings or -1;
                    roles: i4, in the order of `NodeRole`; kinds: i4, in the order of `OperationKind`, or -1;
                    shapes, places: i4 into the tables or -1; bytes, flops, written: f8 or -1;
+                   seconds: f8 or -1, missing from files of older versions;
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4;
@@ -145,6 +146,7 @@ def _graph(graph: Graph, tables: ColumnTables) -> dict[str, Any]:
         "bytes": numbers([NONE if node.bytes is None else node.bytes for node in nodes]),
         "flops": numbers([NONE if node.flops is None else node.flops for node in nodes]),
         "written": numbers([NONE if node.written is None else node.written for node in nodes]),
+        "seconds": numbers([NONE if node.seconds is None else node.seconds for node in nodes]),
         "seq_nrs": integers([NONE if node.seq_nr is None else node.seq_nr for node in nodes]),
         **tables.lists("inputs", [node.inputs for node in nodes]),
         **tables.lists("origins", [node.origins for node in nodes]),
@@ -242,11 +244,19 @@ def _read_graph(
         [None if value < 0 else int(value) for value in read_numbers(said["flops"])],
         _chosen(said["kinds"], _KINDS),
         [None if value < 0 else int(value) for value in read_numbers(said["written"])],
+        _seconds(said, total),
     ]
     if any(len(column) != total for column in columns):
         raise ArtifactError("the columns of a graph differ in length")
     nodes = list(map(GraphNode, *columns))
     return Graph(_text(said["name"]), GraphKind(said["kind"]), nodes, _text(said["made_from"]))
+
+
+def _seconds(said: dict[str, Any], total: int) -> list[float | None]:
+    """Files of older versions do not know any."""
+    if "seconds" not in said:
+        return [None] * total
+    return [None if value < 0 else value for value in read_numbers(said["seconds"])]
 
 
 def _read_listing(said: dict[str, Any], places: list[Location]) -> Listing:

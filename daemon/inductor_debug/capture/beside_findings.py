@@ -28,6 +28,7 @@ from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_
 from inductor_debug.capture.graphs.graph_statistics import cost_artifact, statistics_artifact
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
+from inductor_debug.capture.node_facts.record import OpFacts
 from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.target_progress import TargetProgress
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun
@@ -89,7 +90,7 @@ class BesideFindings:
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
-            self._keep(outcome.document(saw.causes, self._profile))
+            self._keep(outcome.document(OpFacts(saw.causes, self._costs.seconds), self._profile))
         if self._request.keep_costs or (outcome.graphs is not None and self._request.keep_graphs):
             self._measure(name, stage, outcome)
 

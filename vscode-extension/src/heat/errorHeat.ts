@@ -1,6 +1,6 @@
 /**
  * Heat on lines: how much larger their errors are than was to be expected, as the last comparison of the file has measured it, or what a graph
- * page draws (bytes, operations). The setting `inductorDebug.heat` switches it on and off, and so do the command and the item in the status
+ * page draws (bytes, operations, bounds). The setting `inductorDebug.heat` switches it on and off, and so do the command and the item in the status
  * bar, whose tooltip is the legend. Lines keep theirs when others are edited, and lose it when they are edited themselves.
  */
 
@@ -112,6 +112,8 @@ function titleOf(metric: Metric): string {
       return t("Heat: bytes");
     case "flops":
       return t("Heat: FLOPs");
+    case "bound":
+      return t("Heat: bound");
   }
 }
 
@@ -123,6 +125,8 @@ function meaningOf(metric: Metric): string {
       return t("Bytes that the line writes, as a part of all in the graph.");
     case "flops":
       return t("Floating-point operations of the line, as a part of all in the graph.");
+    case "bound":
+      return t("Time that the line takes at least on the accelerator, as a part of all in the graph: a lower bound, no prediction.");
   }
 }
 

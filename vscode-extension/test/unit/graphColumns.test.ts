@@ -24,7 +24,7 @@ function plain(read: Document): unknown {
       nodes: Array.from({ length: table.count }, (_value, node) => ({
         name: nameOf(table, node), op: word(table.ops, node), role: ROLES[table.roles[node] ?? 0],
         inputs: [...row(table.inputs, node)].map((input) => nameOf(table, input)),
-        shape: word(table.shapes, node), dtype: word(table.dtypes, node), bytes: table.bytes[node], flops: table.flops[node], written: table.written[node], kind: KINDS[table.kinds[node] ?? -1] ?? null, detail: word(table.details, node),
+        shape: word(table.shapes, node), dtype: word(table.dtypes, node), bytes: table.bytes[node], flops: table.flops[node], written: table.written[node], seconds: table.seconds[node], kind: KINDS[table.kinds[node] ?? -1] ?? null, detail: word(table.details, node),
         place: placeOf(table, node) ?? null, module: word(table.modules, node),
         origins: namesIn(table, table.origins, node), forward: namesIn(table, table.forward, node), kernels: namesIn(table, table.kernels, node),
       })),
@@ -39,8 +39,8 @@ function expected(document: GraphDocument): unknown {
     target, stage, path, digest, accelerator, torch, kernels, listings, modules, notes, marks, specs,
     graphs: document.graphs.map(({ nodes, ...graph }) => ({
       ...graph,
-      nodes: nodes.map(({ name, op, role, detail, place, module, origins, forward, kernels: of, shape, dtype, bytes, flops, written, kind, ...node }, index) => ({
-        name, op, role, detail, place, module, origins, forward, kernels: of, dtype: dtype ?? "", bytes: bytes ?? -1, flops: flops ?? -1, written: written ?? -1, kind: kind ?? null, shape: shape ? `[${shape.join(", ")}]` : "",
+      nodes: nodes.map(({ name, op, role, detail, place, module, origins, forward, kernels: of, shape, dtype, bytes, flops, written, seconds, kind, ...node }, index) => ({
+        name, op, role, detail, place, module, origins, forward, kernels: of, dtype: dtype ?? "", bytes: bytes ?? -1, flops: flops ?? -1, written: written ?? -1, seconds: seconds ?? -1, kind: kind ?? null, shape: shape ? `[${shape.join(", ")}]` : "",
         inputs: (node.inputs ?? []).filter((input) => nodes.slice(0, index).some(({ name }) => name === input)),
       })),
     })),

@@ -127,6 +127,7 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
     bytes: floats(nodes.map((node) => node.bytes ?? -1)),
     flops: floats(nodes.map((node) => node.flops ?? -1)),
     written: floats(nodes.map((node) => node.written ?? -1)),
+    seconds: floats(nodes.map((node) => node.seconds ?? -1)),
     kinds: integers(nodes.map(({ kind }) => (kind ? KINDS.indexOf(kind) : -1))),
     seq_nrs: integers(nodes.map((node) => node.seq_nr ?? -1)),
     ...lists("inputs", nodes.map((node) => node.inputs ?? [])),

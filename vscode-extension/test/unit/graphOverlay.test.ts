@@ -3,14 +3,14 @@
 import { expect, test } from "vitest";
 
 import { joined, largest, linesOf, overlayOf } from "../../webview/graph/looks/overlay.js";
-import { nameOf } from "../../webview/graph/model/table.js";
+import { knowsSeconds, nameOf } from "../../webview/graph/model/table.js";
 import { document, graph, place, read, transformer } from "./graphDocuments.js";
 
 const [TABLE] = read(document([graph([
   { name: "x", op: "placeholder", role: "input", bytes: 1 << 30 },
-  { name: "a", op: "aten.mm.default", inputs: ["x"], written: 600, flops: 4000, place: place(3), module: "layers.0.two" },
+  { name: "a", op: "aten.mm.default", inputs: ["x"], written: 600, flops: 4000, seconds: 3e-6, place: place(3), module: "layers.0.two" },
   { name: "b", op: "aten.mm.default", inputs: ["a"], written: 300, flops: 4000, place: place(3), module: "layers.1.two" },
-  { name: "c", op: "aten.relu.default", inputs: ["b"], written: 100, flops: 0, place: place(4) },
+  { name: "c", op: "aten.relu.default", inputs: ["b"], written: 100, flops: 0, seconds: 1e-6, place: place(4) },
   { name: "d", op: "aten.add.Tensor", inputs: ["c"], place: place(4, 30) },
   { name: "e", op: "aten.neg.default", inputs: ["d"], written: 50, flops: 2000 },
 ])])).graphs;
@@ -28,6 +28,12 @@ test("inputs are no work, what is not known is no zero, and lines have the sum o
   const overlay = overlayOf(TABLE!, "bytes");
   expect([joined(overlay, [0]), joined(overlay, [4]), joined(overlay, [0, 1, 2, 4])]).toEqual([undefined, undefined, 900]);
   expect(linesOf(TABLE!, overlay).map(({ line, level, text }) => [line, level, text])).toEqual([[3, 4, "900 B (86 %)"], [4, 3, "100 B (9.5 %)"]]);
+});
+
+test("bounds are in seconds, and nobody knows them where no node has one", () => {
+  const overlay = overlayOf(TABLE!, "bound");
+  expect(linesOf(TABLE!, overlay).map(({ line, level, text }) => [line, level, text])).toEqual([[3, 4, "3 µs (75 %)"], [4, 4, "1 µs (25 %)"]]);
+  expect([knowsSeconds(TABLE!), knowsSeconds(read(document([graph([{ name: "x", op: "aten.neg.default" }])])).graphs[0]!)]).toEqual([true, false]);
 });
 
 test("errors are those of the expression in the module that was measured; of several, the largest", () => {

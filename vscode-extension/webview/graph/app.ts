@@ -14,7 +14,7 @@ import { Heating } from "./heating.js";
 import { Loading } from "./loading.js";
 import type { Item } from "./model/hierarchy.js";
 import { partnerOf } from "./model/partner.js";
-import { nameOf, placeOf } from "./model/table.js";
+import { knowsSeconds, nameOf, placeOf } from "./model/table.js";
 import { Remembering } from "./remembered.js";
 import { Scenes } from "./scenes.js";
 import { dtypesIn, rulesIn } from "./search/search.js";
@@ -247,6 +247,7 @@ export class App {
     toolbar.setTexts(state.showsTexts);
     toolbar.setColouring(colouring);
     toolbar.setMeasured(state.measured?.backend);
+    toolbar.setTimed(scene !== undefined && knowsSeconds(scene.entry.table));
     toolbar.setTabs(library.target, this.loading.tabs, state.idIn(0) ?? "");
     this.legend.show(stand.showsText ? undefined : scene?.entry.table, colouring, state.theme);
     if (!scene) return;

@@ -46,7 +46,7 @@ from inductor_debug.capture.inductor.inductor_recording import (
     names_of_results,
 )
 from inductor_debug.capture.inductor.inductor_specs import LoweredOperations, with_specs
-from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -260,18 +260,18 @@ class _Lowering:
         """The post-grad graphs and the kernels that they became."""
         return MeasuredStage(self._recorder.recording, self._tables.costs)
 
-    def document(self, causes: Causes) -> GraphDocument:
+    def document(self, facts: OpFacts) -> GraphDocument:
         """Everything that was captured, as tables."""
         tables = self._tables
         _, notes = self.explain()
-        record = NodeRecord(self._recorder.recording, self._recorder.nodes)
+        record = NodeRecord(self._recorder.recording, self._recorder.nodes, facts)
         modules = {lowered.post_grad.name: made for lowered, made in self._post_grad()}
         graphs = [
             record.measured(graph, modules[graph.name]) if graph.name in modules else graph for graph in tables.graphs
         ]
         document = document_of(self._run.target, Stage.INDUCTOR, graphs, notes)
         document = replace(document, kernels=tables.kernels, listings=tables.listings)
-        return with_facts(document, record.marks(causes))
+        return with_facts(document, record.marks())
 
     def specs(self, document: GraphDocument, profile: Profile) -> GraphDocument:
         """Adds what the kernels ask of an accelerator, as far as that can be told without its compiler."""

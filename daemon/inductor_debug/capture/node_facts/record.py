@@ -7,7 +7,7 @@ graph that nothing was recorded of (Dynamo's, where AOTAutograd's was) learns it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,12 +23,25 @@ Causes = Mapping[tuple[str, Location], Iterable[int]]
 """By rule and place of a finding the indexes of the operations that introduce what it tells of."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpFacts:
+    """What is known of a run's operations.
+
+    `causes` are those that findings are about; `seconds` gives the bound of each operation of a recording, None where
+    nobody knows how fast the accelerator is.
+    """
+
+    causes: Causes = field(default_factory=dict)
+    seconds: Callable[[Recording], Sequence[float] | None] = lambda recording: None
+
+
 @dataclass
 class _Work:
-    """What a node ran. `flops` and `written` (bytes) are None where a size is a symbol."""
+    """What a node ran. `flops` and `written` (bytes) are None where a size is a symbol, `seconds` without a speed."""
 
     flops: int | None = 0
     written: int | None = 0
+    seconds: float | None = None
     kinds: set[OperationKind] = field(default_factory=set)
 
 
@@ -38,15 +51,21 @@ class NodeRecord:
     Args:
         recording: the operations.
         nodes: for each of them the node that ran it, None for code outside of graphs.
+        facts: what is known of them.
     """
 
-    def __init__(self, recording: Recording, nodes: Sequence[Any]) -> None:
+    def __init__(self, recording: Recording, nodes: Sequence[Any], facts: OpFacts) -> None:
         self._nodes = nodes
+        self._causes = facts.causes
         self._work: dict[Node, _Work] = {}
         self._rows: dict[Node, tuple[str, str]] = {}
         for op, node in zip(recording.ops, nodes, strict=True):
             if node is not None:
                 _count(self._work.setdefault(node, _Work()), op)
+        for node, seconds in zip(nodes, facts.seconds(recording) or (), strict=False):
+            if node is not None:
+                work = self._work[node]
+                work.seconds = (work.seconds or 0.0) + seconds
 
     def measured(self, graph: Graph, graph_module: GraphModule) -> Graph:
         """The table of `graph_module` with what its nodes did; from then on `marks` knows its rows."""
@@ -57,10 +76,10 @@ class NodeRecord:
                 work[name] = self._work[node]
         return replace(graph, nodes=[_with_work(row, work.get(row.name)) for row in graph.nodes])
 
-    def marks(self, causes: Causes) -> list[Mark]:
+    def marks(self) -> list[Mark]:
         """The rows of measured graphs at which findings are to be shown."""
         found: dict[tuple[str, Location, str], dict[str, None]] = {}
-        for (rule, place), indexes in causes.items():
+        for (rule, place), indexes in self._causes.items():
             for index in sorted(indexes):
                 graph, row = self._rows.get(self._nodes[index], ("", ""))
                 if row:
@@ -120,6 +139,7 @@ def _from_later(graph: Graph, made: Graph) -> Graph:
         known.kinds.add(row.kind)
         if row.op not in PICKS:
             known.flops, known.written = _sum(known.flops, row.flops), _sum(known.written, row.written)
+            known.seconds = row.seconds if known.seconds is None else known.seconds + (row.seconds or 0.0)
     return replace(graph, nodes=[_with_work(row, work.get(row.name)) for row in graph.nodes])
 
 
@@ -134,7 +154,7 @@ def _with_work(row: GraphNode, work: _Work | None) -> GraphNode:
     if row.role is not NodeRole.OP:
         return row
     kind = (heaviest(work.kinds) if work is not None else None) or row.kind or kind_of(row.op)
-    flops, written = (work.flops, work.written) if work is not None else (row.flops, row.written)
+    measured = row if work is None else work
     return GraphNode(
         row.name,
         row.op,
@@ -150,7 +170,8 @@ def _with_work(row: GraphNode, work: _Work | None) -> GraphNode:
         row.origins,
         row.forward,
         row.kernels,
-        flops,
+        measured.flops,
         kind,
-        written,
+        measured.written,
+        measured.seconds,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location, Shortfall, StageReport
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.capture.node_facts.record import Causes
+from inductor_debug.capture.node_facts.record import OpFacts
 from inductor_debug.capture.running.instruction_watching import Ran
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.rules.recording.statistics import KernelCost
@@ -44,7 +44,7 @@ class StageOutcome:
     `report` does not know its seconds: the session does, which also knows what building took. `findings` are about the
     run itself (an exception, a graph break); rules are judged later, on `recording`. `retry_real` says that fake
     tensors could not go on: the code asks for a value, or for an operator that they cannot imitate. `graphs` makes the
-    document of the captured graphs, given which operations caused which findings; it is called only where somebody
+    document of the captured graphs, given what is known of operations; it is called only where somebody
     wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where that is not
     `recording`, at the same time; `specs` adds to the document what its kernels ask of an accelerator with layouts.
     `extras` are further artifacts. `unfinished` are the places of the expressions that an exception went through: they
@@ -56,7 +56,7 @@ class StageOutcome:
     report: StageReport
     findings: list[Finding]
     retry_real: bool
-    graphs: Callable[[Causes], GraphDocument] | None = None
+    graphs: Callable[[OpFacts], GraphDocument] | None = None
     measured: Callable[[], MeasuredStage] | None = None
     specs: Callable[[GraphDocument, Profile], GraphDocument] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
@@ -64,8 +64,8 @@ class StageOutcome:
     ran: Ran | None = None
     leaves_changes: bool = False
 
-    def document(self, causes: Causes, profile: Profile) -> GraphDocument:
+    def document(self, facts: OpFacts, profile: Profile) -> GraphDocument:
         """The document of the graphs, for an accelerator; only where there are `graphs`."""
         assert self.graphs is not None
-        document = self.graphs(causes)
+        document = self.graphs(facts)
         return self.specs(document, profile) if self.specs is not None and profile.has_layouts else document

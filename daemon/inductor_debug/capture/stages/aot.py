@@ -21,7 +21,7 @@ from inductor_debug.capture.failures.failures import capture_error, where
 from inductor_debug.capture.graphs.generated_nodes import completed
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
-from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -62,7 +62,7 @@ def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     runner.record_backward()
     outcome = run.outcome(error, _notes(target, sources, runner.lowered))
     outcome.findings.extend(_refusals(target, sources, runner.lowered))
-    outcome.graphs = lambda causes: _document(run, runner.lowered, outcome.report.notes, causes)
+    outcome.graphs = lambda facts: _document(run, runner.lowered, outcome.report.notes, facts)
     return outcome
 
 
@@ -105,8 +105,8 @@ def _frames(problem: Problem, sources: SourceMap) -> tuple[Frame, ...]:
     return frames_of(stack_of_node(problem.node), sources) if problem.node is not None else ()
 
 
-def _document(run: DynamoRun, lowered: list[LoweredGraphs], notes: list[str], causes: Causes) -> GraphDocument:
-    record = NodeRecord(run.recorder.recording, run.recorder.nodes)
+def _document(run: DynamoRun, lowered: list[LoweredGraphs], notes: list[str], facts: OpFacts) -> GraphDocument:
+    record = NodeRecord(run.recorder.recording, run.recorder.nodes, facts)
     by_source = {id(item.source): item for item in lowered}
     graphs: list[Graph] = []
     for number, (graph_module, arguments) in enumerate(run.captured):
@@ -123,7 +123,7 @@ def _document(run: DynamoRun, lowered: list[LoweredGraphs], notes: list[str], ca
         if known is not None:
             lower_tables = tables_of_lowered(known, str(number), arguments, run)
             graphs += [record.measured(completed(table, fx), source) for table, source in lower_tables]
-    return with_facts(document_of(run.target, run.stage, graphs, notes), record.marks(causes))
+    return with_facts(document_of(run.target, run.stage, graphs, notes), record.marks())
 
 
 def tables_of_lowered(

@@ -11,7 +11,7 @@ from inductor_debug_schema import GraphDocument, GraphKind, Stage
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.graphs.graph_arguments import by_placeholder
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
-from inductor_debug.capture.node_facts.record import Causes, NodeRecord, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -36,13 +36,13 @@ def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     outcome = run.outcome(error)
     if error is None and run.captured:
         outcome.findings += eager_findings(run, untold(run, runner.functions()), outcome.findings)
-    outcome.graphs = lambda causes: _document(run, causes)
+    outcome.graphs = lambda facts: _document(run, facts)
     outcome.leaves_changes = run.leaves_changes
     return outcome
 
 
-def _document(run: DynamoRun, causes: Causes) -> GraphDocument:
-    record = NodeRecord(run.recorder.recording, run.recorder.nodes)
+def _document(run: DynamoRun, facts: OpFacts) -> GraphDocument:
+    record = NodeRecord(run.recorder.recording, run.recorder.nodes, facts)
     graphs = [
         record.measured(
             table_of(
@@ -57,4 +57,4 @@ def _document(run: DynamoRun, causes: Causes) -> GraphDocument:
         )
         for number, (graph_module, arguments) in enumerate(run.captured)
     ]
-    return with_facts(document_of(run.target, run.stage, graphs), record.marks(causes))
+    return with_facts(document_of(run.target, run.stage, graphs), record.marks())

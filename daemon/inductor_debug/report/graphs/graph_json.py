@@ -76,6 +76,7 @@ def _node(node: GraphNode, places: FileNames) -> dict[str, Any]:
         "kernels": node.kernels,
         "flops": node.flops,
         "written": node.written,
+        "seconds": node.seconds,
         "kind": node.kind.value if node.kind is not None else None,
     }
 

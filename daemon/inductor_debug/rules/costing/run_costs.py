@@ -50,6 +50,12 @@ class RunCosts:
         measure, run = self._of(recording)
         return whole_run(recording, run, self._name, peak_of(recording, measure).bytes)
 
+    def seconds(self, recording: Recording) -> list[float] | None:
+        """The bound of each op; None where nobody knows how fast the accelerator is."""
+        if not knows_speed(self._profile):
+            return None
+        return [bound.seconds or 0.0 for bound in self._of(recording)[1].ops]
+
     def expressions(self, recording: Recording) -> dict[Location, CostBound]:
         """Each expression with all that it called; empty where nobody knows how fast the accelerator is."""
         return by_expression(recording, self._of(recording)[1]) if knows_speed(self._profile) else {}

@@ -8,12 +8,14 @@ import { dtypesIn } from "../search/search.js";
 import { type GraphTable, KINDS, shortType, word } from "../model/table.js";
 
 /** What is measured of nodes, and can be drawn as heat. */
-export type Metric = "bytes" | "flops" | "error";
+export type Metric = "bytes" | "flops" | "bound" | "error";
 /** What the colour of a box says. */
 export type Colouring = "operation" | "dtype" | "kernel" | Metric;
 
+const METRICS: ReadonlySet<Colouring> = new Set<Metric>(["bytes", "flops", "bound", "error"]);
+
 export function isMetric(colouring: Colouring): colouring is Metric {
-  return colouring === "bytes" || colouring === "flops" || colouring === "error";
+  return METRICS.has(colouring);
 }
 
 /** How many colours there are beside the one that says nothing. */

@@ -126,6 +126,11 @@ export function flopsBelow(hierarchy: Hierarchy, item: Item): number {
   return sumBelow(hierarchy, item, hierarchy.table.flops);
 }
 
+/** What all that is in a scope takes at least; -1 where nobody knows. */
+export function secondsBelow(hierarchy: Hierarchy, item: Item): number {
+  return sumBelow(hierarchy, item, hierarchy.table.seconds);
+}
+
 function sumBelow(hierarchy: Hierarchy, item: Item, values: Float64Array): number {
   let sum = -1;
   for (const node of nodesBelow(hierarchy, item)) {

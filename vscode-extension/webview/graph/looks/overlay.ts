@@ -6,7 +6,7 @@
 import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { errorLevel, type Level, shareLevel } from "../../shared/heat.js";
 import type { Metric } from "./colours.js";
-import { bytesText, countText, type GraphTable, nameOf, ROLE_OP, shortOp, word } from "../model/table.js";
+import { bytesText, countText, type GraphTable, nameOf, ROLE_OP, secondsText, shortOp, word } from "../model/table.js";
 
 /** What the last comparison of the target has measured. */
 export interface Measured {
@@ -30,16 +30,23 @@ export interface Overlay {
   readonly textOf: (value: number) => string;
 }
 
+/** What metrics that add up are of, and how they are written. */
+const SUMMED: Readonly<Record<Exclude<Metric, "error">, { readonly of: (table: GraphTable) => Float64Array; readonly text: (value: number) => string }>> = {
+  bytes: { of: ({ written }) => written, text: bytesText },
+  flops: { of: ({ flops }) => flops, text: countText },
+  bound: { of: ({ seconds }) => seconds, text: secondsText },
+};
+
 export function overlayOf(table: GraphTable, metric: Metric, measured?: Measured): Overlay {
   if (metric === "error") {
     const passes = measured?.passes ?? true;
     const textOf = (value: number): string => (value === Infinity ? "∞" : `${Number(value.toPrecision(2))}×`);
     return { metric, values: errorsOf(table, measured), join: Math.max, levelOf: (value) => errorLevel(value, passes), textOf };
   }
-  const values = Float64Array.from(metric === "bytes" ? table.written : table.flops, (value, node) => (table.roles[node] === ROLE_OP ? value : -1));
+  const { of, text: amount } = SUMMED[metric];
+  const values = Float64Array.from(of(table), (value, node) => (table.roles[node] === ROLE_OP ? value : -1));
   const whole = values.reduce((sum, value) => sum + Math.max(0, value), 0);
   const share = (value: number): string => (whole > 0 ? ` (${Number(((value / whole) * 100).toPrecision(2))} %)` : "");
-  const amount = metric === "bytes" ? bytesText : countText;
   return { metric, values, join: (one, other) => one + other, levelOf: (value) => shareLevel(value, whole), textOf: (value) => amount(value) + share(value) };
 }
 

@@ -83,9 +83,11 @@ function readGraph(said: Said, tables: Tables): GraphTable {
   const places = column(said["places"], tables.places.length);
   const sizes = numbers(said["bytes"]);
   const [flops, written] = [numbers(said["flops"]), numbers(said["written"])];
+  // Files of older versions do not know seconds.
+  const seconds = said["seconds"] === undefined ? new Float64Array(count).fill(-1) : numbers(said["seconds"]);
   const roles = column(said["roles"], ROLES.length);
   const kinds = column(said["kinds"], KINDS.length);
-  if ([places, sizes, flops, written, roles, kinds].some((one) => one.length !== count)) throw damaged();
+  if ([places, sizes, flops, written, seconds, roles, kinds].some((one) => one.length !== count)) throw damaged();
   return {
     name: text(said["name"]),
     kind: text(said["kind"]) as GraphKind,
@@ -107,6 +109,7 @@ function readGraph(said: Said, tables: Tables): GraphTable {
     kernels: lists("kernels"),
     flops,
     written,
+    seconds,
     kinds: Int8Array.from(kinds),
   };
 }

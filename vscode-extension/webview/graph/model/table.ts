@@ -54,6 +54,8 @@ export interface GraphTable {
   readonly flops: Float64Array;
   /** Bytes that all runs write, none for views; -1 where unknown. */
   readonly written: Float64Array;
+  /** What all runs take at least on the accelerator; -1 where unknown. */
+  readonly seconds: Float64Array;
   /** Codes of `KINDS`; -1 where the node computes nothing. */
   readonly kinds: Int8Array;
 }
@@ -156,6 +158,18 @@ export function countText(count: number): string {
   if (count < 0) return "";
   const power = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
   return `${Number((count / 1000 ** power).toPrecision(3))} ${["", "K", "M", "G", "T"][power] ?? ""}`.trim();
+}
+
+/** `38 µs`; "" where nobody knows. */
+export function secondsText(seconds: number): string {
+  if (seconds < 0) return "";
+  const [factor, unit] = ([[1, "s"], [1e-3, "ms"], [1e-6, "µs"]] as const).find(([least]) => seconds >= least) ?? [1e-9, "ns"];
+  return `${Number((seconds / factor).toPrecision(3))} ${unit}`;
+}
+
+/** Whether anybody knows what nodes take at least: an accelerator was chosen whose speed is known. */
+export function knowsSeconds({ seconds }: GraphTable): boolean {
+  return seconds.some((value) => value >= 0);
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -7,11 +7,11 @@ import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
 import type { Measured, Ranking } from "../looks/overlay.js";
 import { type Colouring, kindOf } from "../looks/colours.js";
-import { flopsBelow, kindText, titleOf, writtenBelow } from "../looks/labels.js";
+import { flopsBelow, kindText, secondsBelow, titleOf, writtenBelow } from "../looks/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
 import { specsOf } from "../model/specs.js";
-import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, typeText, usersOf, word } from "../model/table.js";
+import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, secondsText, typeText, usersOf, word } from "../model/table.js";
 import { titleOfEntry } from "./names.js";
 import { specRows } from "./specDetails.js";
 import type { Scene } from "../canvas/scene.js";
@@ -88,6 +88,7 @@ export class Details {
         [t("Made from"), above ? titleOfEntry(library, above) : table.madeFrom],
         [t("Bytes written"), bytesText(writtenBelow(hierarchy, table.count))],
         [t("FLOPs"), countText(flopsBelow(hierarchy, table.count))],
+        [t("Bound"), secondsText(secondsBelow(hierarchy, table.count))],
       ]),
       ...(ranked ? this.ranked(entry.table, ranked) : []),
       ...(most.length > 0 ? [element("h3", {}, t("Most frequent")), facts(most.map(([op, count]) => [op, numberText(count)]), "counts")] : []),
@@ -109,6 +110,7 @@ export class Details {
         [t("Nodes"), numberText(scope.nodes)],
         [t("Bytes written"), bytesText(writtenBelow(hierarchy, item))],
         [t("FLOPs"), countText(flopsBelow(hierarchy, item))],
+        [t("Bound"), secondsText(secondsBelow(hierarchy, item))],
         [t("Findings"), findings.size > 0 ? numberText(findings.size) : ""],
       ]),
     ];
@@ -128,6 +130,7 @@ export class Details {
         [t("Kind"), kind === undefined ? "" : kindText(kind)],
         [t("Bytes"), bytesText(table.bytes[node] ?? -1)],
         [t("FLOPs"), countText(table.flops[node] ?? -1)],
+        [t("Bound"), secondsText(table.seconds[node] ?? -1)],
         [t("Module"), word(table.modules, node)],
         [t("Arguments"), word(table.details, node)],
       ]),
@@ -145,7 +148,7 @@ export class Details {
 
   /** The hottest expressions; a click goes to the node, and the editor to the expression. */
   private ranked(table: GraphTable, { metric, rows }: Ranking): Node[] {
-    const titles = { bytes: t("Most bytes written"), flops: t("Most operations"), error: t("Largest errors") };
+    const titles = { bytes: t("Most bytes written"), flops: t("Most operations"), bound: t("Longest at least"), error: t("Largest errors") };
     if (rows.length === 0) return [element("h3", {}, titles[metric]), element("p", { class: "note" }, metric === "error" ? t("No operation of this graph was measured.") : t("Nothing is known of this graph."))];
     const items = rows.map(({ node, title, module, nodes, place, level, text }) => {
       const name = place && `${place.path.split(/[\\/]/u).at(-1) ?? ""}:${place.range.start.line + 1}`;

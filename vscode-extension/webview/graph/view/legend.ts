@@ -45,6 +45,8 @@ function entriesOf(table: GraphTable, colouring: Colouring, { kinds, palette, pa
       return [{ colour: "", text: t("Bytes written, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
     case "flops":
       return [{ colour: "", text: t("Floating-point operations, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
+    case "bound":
+      return [{ colour: "", text: t("Time at least on the accelerator, of all in this graph:") }, ...levels(SHARE_RANGES, brightness)];
     case "error":
       return [{ colour: "", text: t("Measured error, as a multiple of the error to expect:") }, ...levels(ERROR_RANGES, brightness)];
   }

@@ -58,11 +58,12 @@ export class Toolbar {
     this.helpButton = iconButton("help", t("What one can search for"), () => { this.toggleHelp(); }, { "aria-expanded": "false" });
     this.help.append(searchHelp((example) => { this.searchFor(example); }));
     const colours: readonly (readonly [Colouring, string])[] = [
-      ["operation", t("Colour: operation")], ["dtype", t("Colour: data type")], ["kernel", t("Colour: kernel")], ["bytes", t("Heat: bytes")], ["flops", t("Heat: FLOPs")], ["error", t("Heat: measured error")],
+      ["operation", t("Colour: operation")], ["dtype", t("Colour: data type")], ["kernel", t("Colour: kernel")], ["bytes", t("Heat: bytes")], ["flops", t("Heat: FLOPs")], ["bound", t("Heat: bound")], ["error", t("Heat: measured error")],
     ];
     this.colour.append(...colours.map(([value, text]) => element("option", { value }, text)));
     this.colour.addEventListener("change", () => { events.colour(this.colour.value as Colouring); });
     this.setMeasured(undefined);
+    this.setTimed(false);
     const save = element("select", { class: "save", "aria-label": t("Export"), onchange: () => { events.save(save.value as ExportKind); save.selectedIndex = 0; } },
       element("option", { value: "", disabled: true, selected: true }, t("Export")),
       ...(["svg", "png", "dot"] as const).map((kind) => element("option", { value: kind }, kind.toUpperCase())));
@@ -118,6 +119,14 @@ export class Toolbar {
     if (!option) return;
     option.disabled = backend === undefined;
     option.title = backend === undefined ? t("Compare this target first.") : t("As the comparison with {0} has measured it.", backend);
+  }
+
+  /** Whether anybody knows what the nodes of the graph take at least. */
+  setTimed(timed: boolean): void {
+    const option = this.colour.querySelector<HTMLOptionElement>('option[value="bound"]');
+    if (!option) return;
+    option.disabled = !timed;
+    option.title = timed ? t("What nodes take at least on the accelerator: no prediction.") : t("Choose an accelerator whose speed is known.");
   }
 
   setSplit(split: boolean): void {
