@@ -52,3 +52,17 @@ def test_ids_of_sounds_may_have_a_code_for_each_codebook_and_what_is_handed_on_i
     pretrained.refine(plan, Codes())
     assert [spec.dims[2:] for spec in ids.candidates if isinstance(spec, TensorSpec)] == [(), (8,), (9,)]
     assert not handed_on.required
+
+
+class Nested(nn.Module):
+    main_input_name = "pixel_values"
+    config = SimpleNamespace(vision_config=SimpleNamespace(backbone_config=SimpleNamespace(image_size=[512, 256])))
+
+    def forward(self, pixel_values: object) -> object:
+        return pixel_values
+
+
+def test_an_image_is_as_large_as_the_innermost_configuration_says() -> None:
+    guess = pretrained.likeliest(Nested(), ())
+    assert guess is not None
+    assert [spec.dims for _, spec in guess.tensors()] == [("B", 3, 512, 256)]

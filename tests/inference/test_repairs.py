@@ -144,6 +144,17 @@ class Positions(nn.Module):
         return (self.table(input_ids) + torch.broadcast_to(self.places, (input_ids.shape[0], 64, 8))).sum()
 
 
+class Batched(nn.Module):
+    """Joins each input with its own number of rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.ones(4, 8))
+
+    def forward(self, x: Any) -> Any:
+        return torch.cat((x, self.rows), dim=1)
+
+
 CALLS = {
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
     Asserted: "x f32[2, 16, 6]",
@@ -155,6 +166,7 @@ CALLS = {
     Unset: "pixel_values f32[2, 3, 64, 96], sizes f32[2, 32]",
     Folded: "spectrogram f32[2, 80, 128], features_mask b8[2, 128]",
     Positions: "input_ids i64[2, 64]",
+    Batched: "x f32[4, 32]",
     Stacked: "images f32[2, 16, 3, 64, 96]",
 }
 

@@ -110,8 +110,8 @@ def _specs(config: Any) -> dict[str, list[Spec]]:
     """Shapes by the names that transformers gives to inputs."""
     vision = _vision(config)
     channels = _first(vision, _CHANNELS) or _first(config, _CHANNELS) or 3
-    size = getattr(vision, "image_size", None) or getattr(config, "image_size", None)
-    height, width = _pair(size)
+    parts = (vision, getattr(vision, "backbone_config", None), config)
+    height, width = _pair(next((size for part in parts if (size := getattr(part, "image_size", None))), None))
     mels = _first(config, _MELS) or 80
     patches = getattr(config, "max_length", None) if _first(config, _MELS) else None
     spectrogram = TensorSpec(("B", patches if isinstance(patches, int) else "L", mels))

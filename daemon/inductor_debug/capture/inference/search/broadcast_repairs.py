@@ -53,10 +53,11 @@ def by_missing_dimension(outcome: TrialOutcome) -> Iterator[Guess]:
 
 
 def by_shapes(outcome: TrialOutcome) -> Iterator[Guess]:
-    """Where `[2, 16, 8]` meets `[2, 64, 8]`, one of the two sizes is to be the other."""
+    """Where `[2, 16, 8]` meets `[2, 64, 8]`, or is joined with it, one of the two sizes is to be the other."""
     given, wanted = outcome.raised.broadcast_shapes or ((), ())
-    for size, other in zip(reversed(given), reversed(wanted), strict=False):
-        if size != other and 1 not in (size, other):
+    pairs = [pair for pair in zip(reversed(given), reversed(wanted), strict=False) if 1 not in pair]
+    for size, other in [*pairs, *([joined] if (joined := outcome.raised.joined_sizes) else [])]:
+        if size != other:
             yield from resized(outcome.guess, size, other)
             yield from resized(outcome.guess, other, size)
 
