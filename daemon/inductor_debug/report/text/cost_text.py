@@ -115,7 +115,9 @@ def _cells(cost: CostBound, timed: bool) -> list[str]:
         cost.limited_by.value if cost.limited_by is not None else "-",
         in_seconds(cost.unfused_seconds) if cost.unfused_seconds else "-",
     ]
-    intensity = f"{cost.intensity:.3g}" if cost.intensity else "-"
+    intensity = (
+        f"{cost.intensity:,.0f}" if cost.intensity >= 100 else f"{cost.intensity:.3g}" if cost.intensity else "-"
+    )
     moved = in_bytes(cost.bytes_read + cost.bytes_written)
     return [*(times if timed else ()), in_thousands(cost.operations), moved, intensity]
 
