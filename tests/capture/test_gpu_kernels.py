@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -204,3 +205,45 @@ def test_which_kernel_computes_attention(
 ) -> None:
     chosen = attention_kernel(query, query, query, mask, causal=False, grouped=False, capability=capability)
     assert chosen is expected
+
+
+def test_constants_and_conditions_are_the_gpus_too(tmp_path: Path) -> None:
+    """Values that a model holds without a device, short and long, and graphs that other graphs call."""
+    _, document = kernels_of(
+        tmp_path,
+        """
+        import torch
+        from torch import nn
+
+        # inductor-debug: inputs=(torch.randn(4, 20),)
+        class Net(nn.Module):
+            def forward(self, x):
+                x = x * torch.tensor([float(i) for i in range(20)]) + torch.tensor([1.0, 2.0, 3.0, 4.0])[:, None]
+                return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        """,
+    )
+    assert {kernel.language for kernel in document.kernels} <= {"triton", "extern"}
+    assert any("multi_processor_count=132" in kernel.source for kernel in document.kernels)
+
+
+def test_what_needs_triton_itself_says_so(tmp_path: Path) -> None:
+    if importlib.util.find_spec("triton") is not None:
+        pytest.skip("Triton is installed")
+    job = analyze(
+        tmp_path / "model.py",
+        dedent(
+            """
+            import torch
+            from torch.nn.attention.flex_attention import flex_attention
+
+            # inductor-debug: inputs=(torch.randn(1, 2, 128, 32),)
+            def attend(x):
+                return flex_attention(x, x, x)
+            """
+        ),
+        stages=(Stage.INDUCTOR,),
+        accelerator="h100",
+    )
+    notes = [note for stage in job.stages for note in stage.report.notes]
+    assert any("pip install inductor-debug[gpu]" in note for note in notes)
+    assert not job.findings

@@ -233,7 +233,7 @@ describe("links between graphs", () => {
   const backward = graph([op("threshold", [], "", { forward: ["relu"] }), op("mm_1", ["threshold"], "", { forward: ["mm"] })], "0.backward", "backward", "0");
   const post = graph([op("mm", [], "", { origins: ["mm"] }), op("relu", ["mm"], "", { origins: ["relu"], kernels: ["cpp_fused_relu_0"] })], "0.forward.post", "post_grad", "0.forward");
   const written = document([fx, { ...forward, nodes: forward.nodes.map((node, index) => ({ ...node, origins: [["linear"], ["act"]][index]! })) }, backward, post], {
-    kernels: [{ name: "cpp_fused_relu_0", language: "cpp", source: "void kernel() {}", graph: "0.forward.post", nodes: ["relu"], places: [place(4)] }],
+    kernels: [{ name: "cpp_fused_relu_0", language: "cpp", source: "void kernel() {}", graph: "0.forward.post", nodes: ["relu"], places: [place(4)], build: null }],
   });
   const library = libraryOf([read(written)]);
   const names = (nodes: ReadonlyMap<string, ReadonlySet<number>>): Record<string, string[]> =>

@@ -2,7 +2,7 @@
 
 import { type Document, readDocument } from "./model/columns.js";
 import { type Library, libraryOf } from "./model/library.js";
-import { type Text, textOfKernel, textOfListing } from "./view/codeView.js";
+import { type Text, textOfKernel, textOfListing, textsOfBuild } from "./view/codeView.js";
 
 export interface Read {
   readonly library: Library;
@@ -24,7 +24,7 @@ export function readAll(now: readonly ArrayBuffer[], before: readonly ArrayBuffe
 }
 
 export function textsOf(library: Library): Text[] {
-  return [...library.kernels.map(textOfKernel), ...library.listings.map(textOfListing)];
+  return [...library.kernels.flatMap((kernel) => [textOfKernel(kernel), ...textsOfBuild(kernel)]), ...library.listings.map(textOfListing)];
 }
 
 /** Sources that the page itself shows; in VS Code the editor does. */

@@ -1,6 +1,7 @@
 /** What follows what: a selection lights up the other panes and the editor, the editor's cursor lights up nodes. */
 
 import type { Kernel, Location, Position } from "../../../shared_schema/generated/wire.js";
+import type { Whole } from "./model/specs.js";
 import { t } from "../shared/words.js";
 import type { Scene } from "./canvas/scene.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
@@ -97,7 +98,7 @@ export class Following {
     state.changed();
   }
 
-  lightKernel(kernel: Required<Kernel>): void {
+  lightKernel(kernel: Whole<Kernel>): void {
     this.light(relatedToKernel(this.state.library, kernel), -1);
     this.state.changed();
   }

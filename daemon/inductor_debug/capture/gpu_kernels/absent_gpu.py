@@ -12,6 +12,7 @@ Names read in torch 2.13: `torch.cuda`, `CudaInterface`, `DeviceProperties.creat
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ class AbsentGpu:
 
     def _answers(self) -> list[Replacement]:
         from torch._dynamo.device_interface import CudaInterface
-        from torch._inductor import scheduler, utils
+        from torch._inductor import graph, scheduler, utils
         from torch._inductor.codegen import triton, triton_utils
         from torch.utils import _triton
 
@@ -151,6 +152,7 @@ class AbsentGpu:
             (torch.version, "cuda", None if self._is_hip else "12.8"),
             (torch.version, "hip", _HIP_VERSION if self._is_hip else None),
             (scheduler, "has_triton", lambda *_, **__: True),
+            (graph, "is_same_tensor", operator.is_),  # by their addresses; fake constants have none
             (_triton, "triton_hash_with_backend", lambda: ""),
             (triton_utils, "AttrsDescriptorWrapper", _attributes),
             *((module, "triton_version_uses_attrs_dict", lambda: True) for module in (utils, triton, triton_utils)),

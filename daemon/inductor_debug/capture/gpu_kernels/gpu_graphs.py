@@ -62,6 +62,9 @@ class _Mover:
         held = getattr(moved, name)
         if isinstance(held, GraphModule):
             setattr(moved, name, self.graph_module(held))
-        elif isinstance(held, torch.Tensor) and held.numel() > 1:
-            # Single numbers are written into the kernels, and have no device there.
-            setattr(moved, name, self.value(held.detach()))
+        elif isinstance(held, torch.Tensor):
+            constant = self.value(held.detach())
+            if not isinstance(held, FakeTensor):
+                # Small constants are written into the kernels: their values are asked for, and stay on the host.
+                constant.item, constant.tolist = held.item, held.tolist
+            setattr(moved, name, constant)

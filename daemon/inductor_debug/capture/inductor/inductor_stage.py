@@ -64,6 +64,10 @@ _GPU_NOTE = (
     "The kernels are those for {}, generated without it: what Inductor would decide by measuring there (templates for "
     "products, padding of their sizes) is left as it is without measuring, and attention is never cuDNN's."
 )
+_NEEDS_TRITON = (
+    "Graph {} has operations (such as flex_attention) for which Inductor asks Triton itself, "
+    "and Triton is not installed: pip install inductor-debug[gpu]"
+)
 _NO_BACKWARD_NOTE = "Nothing in {} is differentiated, so there is no backward."
 
 
@@ -314,6 +318,8 @@ class _Lowering:
         cause = _innermost(failure.cause)
         if isinstance(cause, InductorChangedError):
             return str(cause)
+        if isinstance(cause, ModuleNotFoundError) and cause.name == "triton":
+            return _NEEDS_TRITON.format(capture.name)
         target = self._run.target
         if target.fake_mode is not None and is_limitation(failure.cause):
             return f"Graph {capture.name} could not be lowered on fake tensors: {describe(cause)}"

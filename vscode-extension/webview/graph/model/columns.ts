@@ -8,6 +8,7 @@
 import { decode } from "@msgpack/msgpack";
 
 import type { DeviceSpecs, GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import { readBuild } from "./builds.js";
 import { readSpecs, type Whole } from "./specs.js";
 import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "./table.js";
 import { damaged, FormatError, isMap, list, map, optional, type Said, text } from "./values.js";
@@ -21,7 +22,7 @@ export interface Document {
   readonly accelerator: string;
   readonly torch: string;
   readonly graphs: readonly GraphTable[];
-  readonly kernels: readonly Required<Kernel>[];
+  readonly kernels: readonly Whole<Kernel>[];
   readonly listings: readonly Required<Listing>[];
   /** Class names by dotted path. */
   readonly modules: Readonly<Record<string, string>>;
@@ -163,7 +164,7 @@ function readPlaces(said: Said, strings: readonly string[]): Location[] {
   }));
 }
 
-function readKernel(said: Said, { strings, places }: Tables): Required<Kernel> {
+function readKernel(said: Said, { strings, places }: Tables): Whole<Kernel> {
   return {
     name: text(said["name"]),
     language: text(said["language"]),
@@ -171,6 +172,7 @@ function readKernel(said: Said, { strings, places }: Tables): Required<Kernel> {
     graph: text(said["graph"]),
     nodes: [...column(said["nodes"], strings.length)].map((code) => strings[code] ?? ""),
     places: chosen(said["places"], places),
+    build: optional(said["build"], readBuild),
   };
 }
 

@@ -25,7 +25,7 @@ export interface Library {
   readonly path: string;
   readonly entries: readonly Entry[];
   /** Of the newer save only. */
-  readonly kernels: readonly Required<Kernel>[];
+  readonly kernels: readonly Whole<Kernel>[];
   readonly listings: readonly Required<Listing>[];
   /** What kernels ask of the accelerator, of the newer save only. */
   readonly specs: readonly Whole<DeviceSpecs>[];
@@ -183,7 +183,7 @@ function kernelsOf(library: Library, nodes: Selection): Set<string> {
 }
 
 /** The nodes that a kernel computes, and all that belongs to them. */
-export function relatedToKernel(library: Library, kernel: Required<Kernel>): Selection {
+export function relatedToKernel(library: Library, kernel: Whole<Kernel>): Selection {
   const entry = library.entries.find(({ save, table }) => save === "now" && table.name === kernel.graph);
   if (!entry) return new Map();
   const index = indexOfNames(entry.table);

@@ -1,6 +1,7 @@
 /** A pane of text: kernels, the compiler's listings, and (in the offline page) the user's source. Only lines in sight are in the page. */
 
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
+import type { Whole } from "../model/specs.js";
 import { button, element, iconButton } from "../../shared/dom.js";
 import { highlight, type Token } from "../../shared/highlight.js";
 import type { TextToOpen } from "../wire/messages.js";
@@ -10,7 +11,7 @@ const LINE = 18;
 
 /** A text that can be shown. `kernel` is set for kernels; `links` are its lines that come from the source. */
 export interface Text extends TextToOpen {
-  readonly kernel: Required<Kernel> | undefined;
+  readonly kernel: Whole<Kernel> | undefined;
   /** For a source: its path. */
   readonly path?: string;
 }
@@ -18,15 +19,21 @@ export interface Text extends TextToOpen {
 export interface CodeEvents {
   reveal(place: Location): void;
   /** Light up what a kernel or a line comes from. */
-  lightKernel(kernel: Required<Kernel>): void;
+  lightKernel(kernel: Whole<Kernel>): void;
   lightPlace(place: Location): void;
   /** Undefined where there is no editor to open it in. */
   readonly open: ((text: TextToOpen) => void) | undefined;
 }
 
-export function textOfKernel(kernel: Required<Kernel>): Text {
+export function textOfKernel(kernel: Whole<Kernel>): Text {
   const source = kernel.source === "" ? t("{0} is called as it is; nothing was generated.", kernel.name) : kernel.source;
   return { title: kernel.name, language: kernel.source === "" ? "text" : kernel.language, text: source, links: [], kernel };
+}
+
+/** What a compiler made of it, each text after the other. */
+export function textsOfBuild(kernel: Whole<Kernel>): Text[] {
+  const texts = kernel.build?.texts ?? [];
+  return texts.map(({ title, text }) => ({ title: `${kernel.name} (${title})`, language: "text", text, links: [], kernel }));
 }
 
 export function textOfListing(listing: Required<Listing>): Text {

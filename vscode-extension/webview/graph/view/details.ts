@@ -1,17 +1,18 @@
 /** The side panel: everything about what is selected, with links to its source, its inputs and readers, its kernels. */
 
-import type { Location } from "../../../../shared_schema/generated/wire.js";
+import type { KernelBuild, Location } from "../../../../shared_schema/generated/wire.js";
 import { button, element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
 import type { Measured, Ranking } from "../looks/overlay.js";
 import { type Colouring, kindOf } from "../looks/colours.js";
+import { buildFacts } from "../looks/buildTexts.js";
 import { flopsBelow, kindText, secondsBelow, titleOf, writtenBelow } from "../looks/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
-import { specsOf } from "../model/specs.js";
 import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, secondsText, typeText, usersOf, word } from "../model/table.js";
+import { specsOf, type Whole } from "../model/specs.js";
 import { titleOfEntry } from "./names.js";
 import { specRows } from "./specDetails.js";
 import type { Scene } from "../canvas/scene.js";
@@ -62,7 +63,7 @@ export class Details {
     if (!scene) this.element.replaceChildren();
     else if (item === undefined) this.element.replaceChildren(...this.graph(scene, remarks));
     else if (scope) this.element.replaceChildren(...this.scope(scene, scope, item));
-    else this.element.replaceChildren(...this.node(scene, item), ...this.specs(scene, item, remarks), ...this.links(elsewhere, kernels));
+    else this.element.replaceChildren(...this.node(scene, item), ...this.specs(scene, item, remarks), ...this.links(elsewhere, kernels, remarks));
   }
 
   private graph(scene: Scene, { library, findings, ranking }: Remarks): Node[] {
@@ -181,17 +182,24 @@ export class Details {
     return [element("h3", {}, title), element("ul", {}, ...rows, more > 0 && element("li", { class: "note" }, t("and {0} more", more)))];
   }
 
-  private links(elsewhere: readonly Elsewhere[], kernels: readonly string[]): Node[] {
+  private links(elsewhere: readonly Elsewhere[], kernels: readonly string[], { library }: Remarks): Node[] {
     const graphs = elsewhere.map(({ entry, title, nodes }) => {
       const names = [...nodes].slice(0, 3).map((node) => nameOf(entry.table, node)).join(", ");
       const text = nodes.size === 1 ? names : t("{0} nodes", nodes.size);
       return element("li", {}, element("span", { class: "type" }, `${title} `), button(text, names, () => { this.events.go(entry, nodes); }, { class: "link" }));
     });
-    const texts = kernels.map((name) => element("li", {}, button(name, t("Show the kernel {0}", name), () => { this.events.kernel(name); }, { class: "link" })));
+    const texts = kernels.map((name) => element("li", {},
+      button(name, t("Show the kernel {0}", name), () => { this.events.kernel(name); }, { class: "link" }),
+      ...library.kernels.flatMap((kernel) => (kernel.name === name && kernel.build ? this.build(kernel.build) : []))));
     return [
       ...(graphs.length > 0 ? [element("h3", {}, t("In other graphs")), element("ul", {}, ...graphs)] : []),
       ...(texts.length > 0 ? [element("h3", {}, t("Kernels")), element("ul", {}, ...texts)] : []),
     ];
+  }
+
+  /** What the kernel takes of the GPU that it was compiled for. */
+  private build(build: Whole<KernelBuild>): Node[] {
+    return [facts(buildFacts(build)), ...(build.problem === "" ? [] : [element("p", { class: "note" }, build.problem)])];
   }
 }
 
