@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from inductor_debug.rules.registry import page
 from inductor_debug.server.commands.repro_commands import TITLE
 from inductor_debug.server.features import code_actions
-from inductor_debug_schema import Finding, Position, Range, UnwantedDtype
+from inductor_debug_schema import Finding, Position, Range, Severity, UnwantedDtype
 from server_harness import PATIENCE, AnalysisState, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
@@ -146,6 +147,21 @@ async def test_a_proved_fix_comes_first_then_the_comment_then_the_page(make_edit
     assert explain["command"]["command"] == "inductorDebug.explainRule"
     assert explain["command"]["arguments"] == ["dtype"]
     assert editor.engine.tried == [CAST_FIXED]
+
+
+async def test_what_was_just_typed_is_mended_before_it_is_taken_away(make_editor: Make) -> None:
+    cast = replace(CAST, severity=Severity.ERROR)
+    editor, uri = await desk(make_editor, [cast])
+    editor.engine.trial = lambda text: [cast] if "double" in text else []
+    editor.engine.ran[cast.target or ""] = TEXT.replace("    y = x.double()\n", "")
+    mended, taken_away, *_ = titles(await actions(editor, uri))
+    assert mended == "Use float32 instead of float64 (verified)"
+    assert taken_away == "Back to what ran, without this (verified)"
+    editor, uri = await desk(make_editor, [cast])
+    editor.engine.trial = lambda text: [cast] if "double" in text else []
+    editor.engine.ran[cast.target or ""] = TEXT.replace("x.double()", "x.relu()")
+    first, second, *_ = titles(await actions(editor, uri))
+    assert (first, second) == ("Back to what ran: `x.relu()` (verified)", mended)
 
 
 async def test_a_fix_that_proves_nothing_is_not_offered(make_editor: Make) -> None:
