@@ -114,6 +114,7 @@ def analyze(
     follow_main: bool = False,
     argv: tuple[str, ...] = (),
     keep_captures: bool = False,
+    keep_costs: bool = False,
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -133,6 +134,7 @@ def analyze(
         follow_main=follow_main,
         argv=list(argv),
         keep_captures=keep_captures,
+        keep_costs=keep_costs,
     )
     events: list[Event] = []
 

@@ -5,6 +5,7 @@ The figures of the card are those of its whitepaper; those of each operator are 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from forked import analyze
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.rules.costing.run_costs import RunCosts
-from inductor_debug_schema import CostBound, ExpressionsSeen, Roof
+from inductor_debug_schema import ArtifactKind, ArtifactMade, CostBound, ExpressionsSeen, Roof, Stage
 
 pytestmark = pytest.mark.torch
 
@@ -150,3 +151,49 @@ def test_a_job_tells_what_expressions_and_runs_cost_where_the_accelerators_speed
     assert costs["y * 2"] == CostBound(1, 2048, 2048, 0, 0, 0.0, 4096 / 3352e9, None, 0.0)
     (plain,) = analyze(path, accelerator="none").stages
     assert plain.report.cost is None
+
+
+UNCACHED = """\
+schema = 1
+name = "uncached"
+gpu = { platform = "cuda", l2_bytes = 1 }
+speed = { bytes_per_second = "1 TB" }
+"""
+ATTENTION = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(4, 128, 64),)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(64)
+        self.query, self.key, self.value, self.out = (nn.Linear(64, 64) for _ in range(4))
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 64)
+
+    def forward(self, x):
+        y = self.norm(x)
+        scores = self.query(y) @ self.key(y).transpose(1, 2) / 8
+        x = x + self.out(torch.softmax(scores, -1) @ self.value(y))
+        return x + self.down(torch.relu(self.up(x)))
+"""
+
+
+def test_what_inductors_kernels_move_is_more_than_has_to_cross(tmp_path: Path) -> None:
+    path, profile = tmp_path / "model.py", tmp_path / "uncached.toml"
+    path.write_text(ATTENTION, encoding="utf-8")
+    profile.write_text(UNCACHED, encoding="utf-8")
+    stages = (Stage.AOT, Stage.INDUCTOR)
+    job = analyze(path, stages=stages, accelerator=str(profile), keep_graphs=True, keep_costs=True)
+    made = {
+        (event.title, event.stage): json.loads(event.content)
+        for event in job.events
+        if isinstance(event, ArtifactMade) and event.kind is ArtifactKind.STATISTICS
+    }
+    kernels = made["statistics", Stage.INDUCTOR]["kernels"]
+    assert kernels["unknown"] == 0
+    for stage in stages:
+        total = made["costs", stage]["run"]["total"]
+        moved = kernels["bytes_read"] + kernels["bytes_written"]
+        assert total["crossing_bytes"] < moved < total["bytes_read"] + total["bytes_written"]
