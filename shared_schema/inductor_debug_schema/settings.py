@@ -138,14 +138,15 @@ SETTINGS = (
     Setting(
         "accelerator",
         SettingKind.TEXT,
-        "The accelerator to check for: one that is built in (`mock`, `spyre`) or installed, the path of a profile "
-        "(TOML), or `none` for what is true for everyone who compiles.",
-        "Empty: what `[tool.inductor-debug]` in the nearest `pyproject.toml` says, otherwise `none`.",
+        "The accelerator to check for: one that is built in (`h100`, `rtx-4090`, `mps`, `spyre`, …) or installed, the "
+        "path of a profile (TOML), or `none` for what is true for everyone who compiles.",
+        "Empty: what `[tool.inductor-debug]` in the nearest `pyproject.toml` says, otherwise the GPU that torch sees "
+        "here, judged mildly, or `none`.",
         scope=_RESOURCE,
         project=True,
         path=True,
         example='"spyre"',
-        remark='a name, the path of a profile, or "none", which is the default',
+        remark='a name, the path of a profile, or "none"; by default the GPU of this machine',
     ),
     Setting(
         "stages",

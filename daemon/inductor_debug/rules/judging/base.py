@@ -76,7 +76,9 @@ class RunRule(Rule):
     order = 200
 
 
-_ONLY_CHOSEN = "It speaks only where an accelerator was chosen (`--accelerator mock`): each sets limits of its own."
+_ONLY_CHOSEN = """\
+It speaks only where an accelerator was chosen (`--accelerator mock`), or where torch sees a GPU on this machine: each
+sets limits of its own."""
 
 
 class Constraint(Rule):
@@ -86,9 +88,12 @@ class Constraint(Rule):
     judges_accelerator: ClassVar[bool] = True
     """Whether it is about what an accelerator can do, so that it has nothing to say where none was chosen."""
 
+    spoken: ClassVar[str] = _ONLY_CHOSEN
+    """When it speaks, where it is about what an accelerator can do; a part of its page."""
+
     def _meaning(self) -> str:
         meaning = super()._meaning()
-        return f"{meaning}\n\n{_ONLY_CHOSEN}" if self.judges_accelerator else meaning
+        return f"{meaning}\n\n{self.spoken}" if self.judges_accelerator else meaning
 
     def applies(self, profile: Profile) -> bool:
         """Whether the profile sets this constraint at all."""

@@ -28,6 +28,7 @@ class GpuConstraint(Constraint):
     """
 
     order = 8
+    spoken = "It speaks only where an accelerator was chosen, and that is a GPU (`--accelerator h100`)."
 
     def applies(self, profile: Profile) -> bool:
         """Whether somebody chose a GPU, and it is known how fast it is."""

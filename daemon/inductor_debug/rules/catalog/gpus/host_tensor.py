@@ -9,6 +9,7 @@ from inductor_debug_schema import Severity
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import in_bytes
 from inductor_debug.rules.judging import wording
+from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.gpu_rule import GpuConstraint, gpu_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
@@ -20,6 +21,7 @@ class HostTensorRule(GpuConstraint):
 
     id = "host-tensor"
     summary = "A tensor is made on the CPU in every run, though the model is on the GPU."
+    spoken = Constraint.spoken
     what = """
         `torch.arange(n)`, `torch.zeros(...)`, `torch.tensor([...])` without `device=` make their tensor on the CPU
         wherever the model is. Beside tensors of the GPU torch then refuses it, which nobody sees who writes the code on
@@ -50,6 +52,10 @@ class HostTensorRule(GpuConstraint):
             if op.index in run.recording.on_host:
                 size = sum(at_least(meta.storage_bytes) for meta in op.outputs)
                 roots.of_op(op, in_bytes(size), Severity.INFORMATION).cover(op)
+
+    def cause(self, found: Sequence[Root]) -> str:
+        """One thing to learn for a file, wherever it is done there."""
+        return self.id
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """Where it is made, how much it is, and what mends that."""

@@ -8,6 +8,7 @@ from inductor_debug_schema import PricedRun
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
+from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth, less_of, multiplied_in
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
@@ -24,6 +25,7 @@ class SlowDtypeRule(GpuConstraint):
 
     id = "slow-dtype"
     summary = "The GPU computes this dtype many times slower than another one that would do."
+    spoken = Constraint.spoken
     what = """
         Most graphics cards have a few units for float64 beside thousands for float32: on an RTX 4090 it runs at 1/64 of
         the rate, on an H100 at the same one. Told are the products in float64 of a model, at the most expensive of
