@@ -123,3 +123,30 @@ def test_an_odd_size_of_the_backward_pass_is_rounded_up_in_the_line_that_makes_i
     assert main([*asked, str(path), "--fix", "--unsafe-fixes"]) == 0
     assert "Round 63 up to 64 (verified)" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == BACKWARD.replace("ones(63,", "ones(64,")
+
+
+VOCABULARY = """import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(4096, 256, dtype=torch.bfloat16),)
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(256, 50257, bias=False, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        return self.head(x)
+"""
+
+
+def test_a_vocabulary_is_padded_to_what_the_gpu_multiplies_in_whole_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "model.py"
+    path.write_text(VOCABULARY, encoding="utf-8")
+    asked = ["check", "--accelerator", "h100", "--stages", "preview"]
+    assert main([*asked, str(path), "--fix", "--unsafe-fixes"]) == 0
+    assert "Round 50257 up to 50304 (verified)" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == VOCABULARY.replace("50257", "50304")

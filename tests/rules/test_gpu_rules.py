@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from inductor_debug.accelerators.profile import load_document
+from inductor_debug.rules.captures.codec import packed, unpacked
 from inductor_debug.rules.recording.ops import Product, TensorMeta
 from inductor_debug_schema import Misalignment, PricedRun, Severity
 from recordings import FALLBACK, Tape, at, lines, only
@@ -180,3 +181,16 @@ def test_of_a_gpu_that_nobody_chose_only_what_is_slow_by_far_is_told() -> None:
     tape = Tape()
     product(tape, 1024, 1024, 1024, "float64")
     assert told(tape, unchosen("t4")) == {"slow-dtype"}
+
+
+def test_a_tensor_that_the_code_makes_on_the_cpu() -> None:
+    tape = Tape()
+    tape.op("arange.default", [], tape.tensor(1024, dtype="int64"), at(3), device="cpu", end=1024)
+    tape.op("arange.default", [], tape.tensor(1024, dtype="int64"), at(4), device="cpu", end=1024)
+    tape.recording.on_host = frozenset({0})
+    for accelerator in ("cuda", "rocm", "mps", "h100"):
+        assert lines(tape.judge(accelerator), "host-tensor") == [3]
+    assert "made on the CPU (8 KiB)" in only(tape.judge("mps"), "host-tensor").message
+    assert tape.judge("none") == []
+    kept = unpacked(packed(tape.recording))
+    assert (kept.on_host, kept.tf32) == (frozenset({0}), frozenset())
