@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from inductor_debug.capture.inference.guessing import pretrained
+from inductor_debug.capture.inference.guessing.written_shapes import WrittenShape, shape_in_text
 from inductor_debug.capture.inference.judging import variations
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import TensorSpec
@@ -66,3 +67,18 @@ def test_an_image_is_as_large_as_the_innermost_configuration_says() -> None:
     guess = pretrained.likeliest(Nested(), ())
     assert guess is not None
     assert [spec.dims for _, spec in guess.tensors()] == [("B", 3, 512, 256)]
+
+
+DOCUMENT = """
+noise (`torch.Tensor` of shape `[batch_size, config.block_size, dim]`):
+    What is added.
+states (`torch.Tensor` of shape `[batch_size, number_of_tokens, dim * len(config.layers)]`, *optional*):
+    What was computed (before).
+"""
+
+
+def test_a_written_dimension_may_be_worked_out_from_a_list() -> None:
+    assert shape_in_text("states", DOCUMENT) == WrittenShape(
+        ("batch_size", "number_of_tokens", "dim*len(config.layers)")
+    )
+    assert shape_in_text("noise", DOCUMENT) == WrittenShape(("batch_size", "config.block_size", "dim"))

@@ -13,7 +13,11 @@ from dataclasses import dataclass
 
 from inductor_debug.capture.inference.specs.argument_names import dtype_in
 
-_SHAPE = r"[(\[<]\s*(?P<dims>(?:[\w.*+\-/= ]+|\.\.\.)(?:\s*,\s*(?:[\w.*+\-/= ]+|\.\.\.))*\s*,?)\s*[)\]>]"
+_SIZE = r"(?:[\w.*+\-/= ]+(?:\(\w[\w.]*\))?|\.\.\.)"
+"""One dimension: a name, a number, a sum or a product, `dim * len(config.layers)`."""
+_SHAPE = rf"[(\[<]\s*(?P<dims>{_SIZE}(?:\s*,\s*{_SIZE})*\s*,?)\s*[)\]>]"
+_ASIDE = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+"""What stands in parentheses, with others in it."""
 _TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b)"
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
@@ -97,7 +101,7 @@ def shape_in_text(name: str, text: str) -> WrittenShape | None:
         found = _first_shape(line)
         if found is not None:
             return WrittenShape(found, dtype_in(line))
-    named = re.compile(rf"(?<![\w.]){re.escape(name)}\s*(?P<kind>\([^)\n]*\))\s*:?(?P<rest>[^\n]*)")
+    named = re.compile(rf"(?<![\w.]){re.escape(name)}\s*(?P<kind>{_ASIDE}|\([^)\n]*\))\s*:?(?P<rest>[^\n]*)")
     for match in named.finditer(text):
         found = _first_shape(match.group("rest")) or _first_shape(match.group("kind"))
         if found is not None:
