@@ -435,6 +435,30 @@ async def test_lenses_tell_the_bound_of_a_target_and_the_part_of_its_classes(mak
     assert not [title for line, title, _ in shown if line == 1 and "bound" in title]
 
 
+def of_seconds(seconds: float, peak: int = 1 << 30) -> RunCost:
+    return RunCost("h100", CostBound(9, 1, 1, 1, 0, seconds, seconds, Roof.MEMORY, 1.0), {"memory": seconds}, peak)
+
+
+async def test_a_lens_tells_by_how_much_a_bound_has_changed_since_the_last_save(
+    make_editor: Make, tmp_path: Path
+) -> None:
+    editor, uri = await opened(make_editor, tmp_path)
+
+    async def title(version: int, run: RunCost) -> str:
+        editor.engine.updates[uri] = update = replace(update_of(stage(Stage.MOCK, cost=run)), uri=uri, version=version)
+        editor.server.hear(update)
+        return next(title for _, title, _ in await lenses(editor, uri) if "at least" in title)
+
+    assert await title(1, of_seconds(50e-6)) == "at least 50 µs on h100 (100 % memory)"
+    editor.change(uri, 2, {"text": TEXT + "y = 2\n"})
+    assert (await title(2, of_seconds(56e-6, 3 << 29))).endswith(", +12 %, peak +50 % since the last save")
+    assert (await title(2, of_seconds(50.1e-6))) == "at least 50.1 µs on h100 (100 % memory)"
+    editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert (await title(2, of_seconds(50.1e-6))) == "at least 50.1 µs on h100 (100 % memory)"
+    editor.change(uri, 3, {"text": TEXT})
+    assert (await title(3, of_seconds(25.05e-6))).endswith(", -50 % since the last save")
+
+
 async def test_a_file_that_fails_as_a_whole_says_so_over_its_first_module(make_editor: Make, tmp_path: Path) -> None:
     editor, uri = await opened(make_editor, tmp_path)
     report = FileReport(str(tmp_path / "model.py"), FileStatus.CRASHED, [], [CRASH])

@@ -6,6 +6,8 @@ from inductor_debug_schema import ClassCost, CostBound, RunCost
 
 from inductor_debug.rules.amounts import counted, in_bytes, in_seconds, in_thousands
 
+_LEAST_CHANGE = 0.005
+
 
 def lines_of_cost(cost: CostBound, accelerator: str) -> list[str]:
     """`at least 38 µs on h100 (compute), 12 % of the run; 52 µs unfused`, and what is moved and computed."""
@@ -25,14 +27,29 @@ def lines_of_cost(cost: CostBound, accelerator: str) -> list[str]:
     return [*lines, " · ".join(parts)]
 
 
-def bound_of(run: RunCost) -> str:
-    """`at least 38 µs on h100 (62 % memory)`; "" where no speed is known."""
+def bound_of(run: RunCost, saved: RunCost | None = None) -> str:
+    """`at least 38 µs on h100 (62 % memory), +12 % since the last save`; "" where no speed is known.
+
+    Args:
+        run: the cost of the present text.
+        saved: that of the saved text, where it is known.
+    """
     total = run.total
     if not total.seconds:
         return ""
     share = run.by_roof[total.limited_by.value] / total.seconds if total.limited_by is not None else 0.0
     roof = f" ({_percent(share)} {total.limited_by.value})" if total.limited_by is not None else ""
-    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}"
+    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}{_change(run, saved)}"
+
+
+def _change(run: RunCost, saved: RunCost | None) -> str:
+    """By how much the bound and the peak of memory differ, where that is anything that one reads as a percentage."""
+    if saved is None or saved.accelerator != run.accelerator:
+        return ""
+    pairs = (("", saved.total.seconds, run.total.seconds), ("peak ", saved.peak_bytes, run.peak_bytes))
+    changes = [(what, now / before - 1) for what, before, now in pairs if before and now]
+    told = [f"{what}{change * 100:+.0f} %" for what, change in changes if abs(change) >= _LEAST_CHANGE]
+    return f", {', '.join(told)} since the last save" if told else ""
 
 
 def part_of(cost: ClassCost, target: str, accelerator: str) -> str:

@@ -55,7 +55,7 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses.append(_lens(line, target_title(target, update), uri))
         if target.inferred is not None and target.inferred.reason:
             continue  # without inputs there is nothing to run
-        if (run := _cost(target)) is not None and (title := bound_of(run)):
+        if (run := _cost(target)) is not None and (title := bound_of(run, document.saved_costs.get(target.name))):
             lenses.append(_lens(line, title, uri, *_graph_of(server, uri, target.name)))
         if target.sizes and SHOW_SIZES in server.client.commands:
             lenses.append(_lens(line, _shortened(sizes_of(target)), uri, SHOW_SIZES, [uri, target.name]))
@@ -198,6 +198,10 @@ def register(server: Server) -> None:
             refresher.refresh()
 
     def hear(update: AnalysisUpdate) -> None:
+        document = server.documents.get(update.uri)
+        if document is not None and update.state is AnalysisState.DONE and update.version == document.version:
+            costs = ((target.name, _cost(target)) for target in update.report.targets)
+            document.cost({name: cost for name, cost in costs if cost is not None})
         refresh()
         if update.state is AnalysisState.DONE and SHOW_SIZES in server.client.commands:
             server.spawn(server.engine.seek_sizes(update.uri))

@@ -8,9 +8,9 @@ source; one of them in a file would misplace every later edit. Hence this store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from inductor_debug_schema import Position, Range
+from inductor_debug_schema import Position, Range, RunCost
 from lsprotocol import types
 
 from inductor_debug.server.state.text_outline import DocumentOutline, outline_of
@@ -31,7 +31,8 @@ class Told:
 class EditorDocument:
     """One open document: `text` as the client sees it, at the client's `version`.
 
-    `told` are the hints of the last text whose analysis ended, and that text.
+    `told` are the hints of the last text whose analysis ended, and that text; `costs` what its targets cost, by name.
+    `saved` is the text that was opened or last saved, `saved_costs` what its targets cost, once that is known.
     """
 
     uri: str
@@ -39,7 +40,21 @@ class EditorDocument:
     version: int
     text: str
     told: tuple[str, dict[Position, Told]] = ("", {})
+    saved: str = ""
+    costs: tuple[str, dict[str, RunCost]] = ("", {})
+    saved_costs: dict[str, RunCost] = field(default_factory=dict)
     _parsed: str = ""
+
+    def cost(self, costs: dict[str, RunCost]) -> None:
+        """Takes note of what the targets of the present text cost."""
+        self.costs = (self.text, costs)
+        if self.text == self.saved:
+            self.saved_costs = costs
+
+    def save(self) -> None:
+        """The present text was saved."""
+        self.saved = self.text
+        self.saved_costs = self.costs[1] if self.costs[0] == self.text else {}
 
     @property
     def outline(self) -> DocumentOutline:

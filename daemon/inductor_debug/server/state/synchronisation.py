@@ -41,7 +41,7 @@ def register(server: Server) -> None:
         path = path_of(item.uri)
         if item.language_id != "python" and not path.endswith((".py", ".pyi")):
             return
-        document = EditorDocument(item.uri, path, item.version, well_formed(item.text))
+        document = EditorDocument(item.uri, path, item.version, well_formed(item.text), saved=well_formed(item.text))
         server.documents[item.uri] = document
         for listener in server.opened_listeners:
             listener(item.uri)
@@ -65,6 +65,7 @@ def register(server: Server) -> None:
             return
         if params.text is not None:
             document.text = well_formed(params.text)
+        document.save()
         if server.ready.is_set():
             server.engine.save(document.uri, document.text)
 
