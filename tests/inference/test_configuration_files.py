@@ -11,7 +11,7 @@ from forked import Job, analyze
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles
 from inductor_debug.capture.inference.construction.demands import Demand
 from inductor_debug.capture.inference.construction.script_options import options_for
-from inductor_debug_schema import Stage
+from inductor_debug_schema import Stage, StageState
 
 pytestmark = pytest.mark.torch
 
@@ -103,6 +103,20 @@ def test_options_of_the_nearest_script_that_has_most_of_them_are_given_and_named
     assert nearest is not None
     assert nearest.shown == "the options of a/train.py"
     assert options_for(Demand(fields={"width": Demand(), "x": Demand()}), str(tmp_path / "a.py"), str(tmp_path)) is None
+
+
+def test_a_class_is_not_blamed_for_the_options_of_a_script(tmp_path: Path) -> None:
+    script = SCRIPT.replace("Net(", "train(").replace("default=None", "default=3")
+    write(tmp_path, train_dot_py=script.replace("default=40", "default=[40]"))
+    made = "self.first, self.width = nn.Linear(4, cfg.depth), cfg.width"
+    text = TEXT.replace("self.first = nn.Linear(cfg.width, cfg.head.classes)", made).replace(
+        "(x)", "(x) * (self.width - 1)"
+    )
+    (tmp_path / "model.py").write_text(text.replace("        self.depth = cfg.depth\n", ""))
+    job = analyze(tmp_path / "model.py", root=tmp_path)
+    assert [stage.report.state for stage in job.stages] == [StageState.SKIPPED]
+    assert "'list' and 'int'" in job.stages[0].report.notes[0]
+    assert not job.of("capture-error")
 
 
 def test_yaml_makes_no_objects(tmp_path: Path) -> None:

@@ -309,14 +309,18 @@ class _Builder:
         return None
 
     def _options(self, demand: Demand) -> ConstantSpec:
-        """What a configuration of no known class has: the file's own options, a table of a file, a script's options."""
+        """What a configuration of no known class has: the file's own options, a table of a file, a script's options.
+
+        That the class is given the options of that script is a guess: nothing is its fault because of them.
+        """
         options: Mapping[str, Any] = self.sites.options
         if not demand.fields.keys() <= options.keys():
             if (written := self.files.fitting(demand)) is not None:
                 return self._written_in(written)
             scripted = options_for(demand, self.files.path, self.files.root)
             if scripted is not None and len(demand.fields.keys() & options.keys()) < scripted.covered(demand):
-                self.files.used, options = scripted, scripted.values
+                self.files.used = scripted
+                return replace(self._fields(demand, scripted.values), guessed=True)
         return self._fields(demand, options)
 
     def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
@@ -335,7 +339,7 @@ class _Builder:
         fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
         return len(demand.fields) + len(methods) > 1 and demand.fields.keys() <= fields
 
-    def _fields(self, demand: Demand, known: Mapping[str, Any]) -> ConstantSpec:
+    def _fields(self, demand: Demand, known: Mapping[str, Any]) -> BuiltSpec:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
         fields = {
             name: self._field(name, inner) if name not in known else known[name]
