@@ -106,6 +106,15 @@ def test_attention_is_the_gpus(block: tuple[Job, GraphDocument]) -> None:
         }
 
 
+def test_kernels_of_libraries_name_dtypes_shapes_and_layouts(block: tuple[Job, GraphDocument]) -> None:
+    _, document = block
+    first, call, *_ = named(document, "extern_kernels.addmm", "forward").source.splitlines()
+    assert first == "# bfloat16[192], bfloat16[128, 64], bfloat16[64, 192] strided [1, 64] -> bfloat16[128, 192]"
+    assert call.startswith("extern_kernels.addmm(")
+    attention = named(document, "_scaled_dot_product_flash_attention", "forward").source
+    assert attention.count("bfloat16[2, 4, 64, 16] strided") >= 3
+
+
 def test_it_is_said_what_only_the_gpu_could_decide(block: tuple[Job, GraphDocument]) -> None:
     _, document = block
     assert any("NVIDIA H100" in note and "measuring" in note for note in document.notes)

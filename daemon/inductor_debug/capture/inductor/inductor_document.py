@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from inductor_debug_schema import Graph, GraphKind, GraphNode, Kernel, LinePlace, Listing, Location, NodeRole
@@ -193,17 +193,39 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
     nodes: dict[str, dict[str, None]] = {name: {} for name in defined}
     for call, names in lowered.calls:
         nodes.setdefault(_name_of(call), {}).update(dict.fromkeys(names))
-    lines = _call_lines(lowered.wrapper)
+    lines, tensors = _call_lines(lowered.wrapper), _tensors_of_kernels(lowered)
     made = []
     for name, computed in nodes.items():
         match = defined.get(name)
         if match is not None:
             language, source = _LANGUAGES.get(match["builder"], "python"), match["source"]
         else:
-            language, source = "extern", "".join(f"{line}\n" for line in lines.get(name, ()))
+            language, source = "extern", _extern_source(lines.get(name, ()), tensors.get(name, ()))
         expressions = _ordered(places.get(node) for node in computed)
         made.append(Kernel(name, language, source, lowered.post_grad.name, list(computed), expressions))
     return made
+
+
+def _tensors_of_kernels(lowered: LoweredGraph) -> dict[str, list[str]]:
+    """What the kernels of libraries read and make, call by call."""
+    found: dict[str, list[str]] = {}
+    computing = _kernels_of_steps(lowered)
+    for step in lowered.steps:
+        for name in computing.get(step.name, ()):
+            found.setdefault(name, []).extend(_signature(part.tensors) for part in step.parts if part.tensors)
+    return found
+
+
+def _signature(tensors: Sequence[str]) -> str:
+    *read, made = tensors
+    return f"# {', '.join(read)} -> {made or 'several'}"
+
+
+def _extern_source(lines: Sequence[str], signatures: Sequence[str]) -> str:
+    """The lines that call a kernel of a library, each below what it reads and makes, where that is known of all."""
+    if len(lines) != len(signatures):
+        return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{signature}\n{line}\n" for signature, line in zip(signatures, lines, strict=True))
 
 
 def _costs(lowered: LoweredGraph, kernels: list[Kernel]) -> list[KernelCost]:

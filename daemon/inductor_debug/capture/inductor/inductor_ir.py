@@ -40,7 +40,9 @@ class IrPart:
     """One operation of a scheduler node. `kind` is what it is (`Reduction`, `extern_kernels.mm`).
 
     `value` is the FX node whose value it computes, "" where Inductor does not say. `ranges` are the loops of its
-    result, strings where they are symbolic, None where a library's kernel has them; `reduced` are all other loops.
+    result, strings where they are symbolic, None where a library's kernel has them; `reduced` are all other loops. Of a
+    library's kernel `tensors` says what it reads and, last, what it makes ("" where that is not one tensor): dtype,
+    shape and, unless it is contiguous, strides.
     """
 
     name: str
@@ -48,6 +50,7 @@ class IrPart:
     value: str
     ranges: tuple[int | str, ...] | None = None
     reduced: tuple[int | str, ...] = ()
+    tensors: tuple[str, ...] = ()
 
     @property
     def loops(self) -> str:
@@ -141,11 +144,30 @@ def _part(node: Any) -> IrPart:
     name, kind, value = node.get_name(), _kind(operation), str(origin.name) if origin is not None else ""
     ranges = getattr(data, "ranges", None)
     if ranges is None:
-        return IrPart(name, kind, value)
+        return IrPart(name, kind, value, tensors=_tensors(operation))
     inner = next((found for each in _INNER_RANGES if (found := getattr(data, each, None)) is not None), ())
     if hasattr(data, "reduction_ranges"):
         return IrPart(name, kind, value, tuple(map(_size, ranges)), tuple(map(_size, inner)))
     return IrPart(name, kind, value, tuple(map(_size, (*ranges, *inner))))
+
+
+def _tensors(operation: Any) -> tuple[str, ...]:
+    """What a library's kernel reads, as far as that are tensors, and what it makes, "" where that is not one."""
+    read = [text for one in getattr(operation, "inputs", ()) if (text := _tensor(one))]
+    return (*read, _tensor(operation)) if read else ()
+
+
+def _tensor(node: Any) -> str:
+    try:
+        sizes, strides = list(map(_size, node.get_size())), list(map(_size, node.get_stride()))
+        text = f"{str(node.get_dtype()).removeprefix('torch.')}[{', '.join(map(str, sizes))}]"
+    except (AttributeError, NotImplementedError, TypeError):
+        return ""
+    contiguous, expected = True, 1
+    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
+        contiguous = contiguous and (size == 1 or stride == expected)
+        expected = expected * size if isinstance(size, int) and isinstance(expected, int) else -1
+    return text if contiguous else f"{text} strided [{', '.join(map(str, strides))}]"
 
 
 def _size(size: Any) -> int | str:
