@@ -28,7 +28,7 @@ from inductor_debug.capture.failures.failures import (
     with_wrong_call,
 )
 from inductor_debug.capture.failures.misspellings import unknown_name
-from inductor_debug.capture.failures.overwritten import Overwritten, overwritten_findings, overwritten_in
+from inductor_debug.capture.failures.overwritten_tensors import Overwritten, overwritten_findings, overwritten_in
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.running.dynamic_inputs import InputSymbols, symbolic_arguments
 from inductor_debug.capture.running.instruction_watching import instructions_of
