@@ -12,7 +12,7 @@ import torch
 from forked import Job, analyze, excerpt, in_child
 from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of
+from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
 from inductor_debug.capture.gpu_kernels.gpu_attention import AttentionKernel, attention_kernel
 from inductor_debug_schema import ArtifactMade, GraphDocument, Kernel, Stage
 
@@ -186,9 +186,14 @@ def test_nothing_of_torch_stays_changed() -> None:
     assert before == after
 
 
-def test_a_family_of_gpus_is_no_gpu_to_generate_code_for() -> None:
-    assert absent_gpu_of(read_profile(load_document("cuda"))) is None
-    assert absent_gpu_of(read_profile(load_document("mock"))) is None
+@pytest.mark.parametrize(
+    ("name", "words"), [("cuda", "Choose a card."), ("mps", "Kernels are not made for"), ("mock", ""), ("h100", "")]
+)
+def test_where_there_are_no_kernels_of_the_gpu_it_is_said(name: str, words: str) -> None:
+    profile = read_profile(load_document(name))
+    assert (absent_gpu_of(profile) is None) == (name != "h100")
+    assert words in why_no_kernels(profile)
+    assert bool(words) == bool(why_no_kernels(profile))
 
 
 def tensor(*shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:

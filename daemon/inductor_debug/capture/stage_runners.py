@@ -9,7 +9,7 @@ from inductor_debug_schema import Stage
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of
+from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -26,5 +26,5 @@ HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._i
 def runner_of(stage: Stage, profile: Profile) -> StageRunner | None:
     """What runs a stage where a profile is chosen; None where nothing does."""
     if stage is Stage.INDUCTOR:
-        return partial(run_inductor, gpu=absent_gpu_of(profile))
+        return partial(run_inductor, gpu=absent_gpu_of(profile), remark=why_no_kernels(profile))
     return _RUNNERS.get(stage)

@@ -47,6 +47,16 @@ def absent_gpu_of(profile: Profile) -> AbsentGpu | None:
     return AbsentGpu(gpu, profile.title or profile.name, profile.memory_bytes or 0)
 
 
+def why_no_kernels(profile: Profile) -> str:
+    """Why the kernels are the CPU's though the accelerator is a GPU; "" where they are the GPU's, or it is none."""
+    if profile.gpu is None or absent_gpu_of(profile) is not None:
+        return ""
+    subject = profile.title or profile.name
+    if profile.gpu.platform is GpuPlatform.MPS:
+        return f"Kernels are not made for {subject}; these are the CPU's."
+    return f"Kernels are made for one card, and the accelerator is {subject}: these are the CPU's. Choose a card."
+
+
 @dataclass(frozen=True, slots=True)
 class AbsentGpu:
     """A `LoweringDevice`. `memory_bytes` is 0 where nobody knows it."""

@@ -71,14 +71,16 @@ _NEEDS_TRITON = (
 _NO_BACKWARD_NOTE = "Nothing in {} is differentiated, so there is no backward."
 
 
-def run_inductor(target: BuiltTarget, sources: SourceMap, gpu: AbsentGpu | None = None) -> StageOutcome:
+def run_inductor(
+    target: BuiltTarget, sources: SourceMap, gpu: AbsentGpu | None = None, remark: str = ""
+) -> StageOutcome:
     """Lowers every graph of `target` for a GPU, or for this machine's processor, and tells what cannot be lowered.
 
-    The outcome's recording is empty. Its document has Dynamo's graphs, AOTAutograd's forward and backward, the
-    post-grad graphs and the IR, the kernels and the listings.
+    `remark` is told with its kernels, where there are any. The outcome's recording is empty. Its document has Dynamo's
+    graphs, AOTAutograd's forward and backward, the post-grad graphs and the IR, the kernels and the listings.
     """
     run = DynamoRun(target, sources, Stage.INDUCTOR)
-    lowering = _Lowering(run, gpu)
+    lowering = _Lowering(run, gpu, remark)
     snapshot = Snapshot(target)
     with nothing_built(), torch.no_grad() if inference_only(target) else nullcontext():
         error = run.execute(lowering)
@@ -215,9 +217,9 @@ _never_run._boxed_call = True  # type: ignore[attr-defined]
 class _Lowering:
     """The runner of the stage: every graph goes through Inductor, and then runs as it is."""
 
-    def __init__(self, run: DynamoRun, gpu: AbsentGpu | None) -> None:
+    def __init__(self, run: DynamoRun, gpu: AbsentGpu | None, remark: str) -> None:
         self.captures: list[_Capture] = []
-        self._gpu = gpu
+        self._remark = _GPU_NOTE.format(gpu.title) if gpu is not None else remark
         self._device: LoweringDevice = gpu or ThisProcessor()
         self._run = run
         self._eager = GraphRunner(run.recorder, run.attribution, run.origins)
@@ -309,8 +311,8 @@ class _Lowering:
         if kinds == {GraphKind.FORWARD} and not any(capture.failures for capture in self.captures):
             target = self._run.target
             notes.append(EVAL_NOTE if inference_only(target) else _NO_BACKWARD_NOTE.format(target.name))
-        if self._gpu is not None and kinds:
-            notes.append(_GPU_NOTE.format(self._gpu.title))
+        if self._remark and kinds:
+            notes.append(self._remark)
         return findings, notes
 
     def _told(self, failure: LoweringError, capture: _Capture) -> Finding | str:
