@@ -1,7 +1,8 @@
 """What must hold for tensors and models on a device other than the CPU: one body for every such device.
 
-Run as a program of its own, for a device is there for a whole process: `python cases.py DEVICE RESULTS.json`. Devices
-are `simulated` (see `simulated_device.cpp`), `simulated-narrow` (the same without float64) and `cuda`.
+Run as a program of its own, `python cases.py RESULTS.json DEVICE…`, for a device is there for a whole process; the
+program forks one for each. Devices are `simulated` (see `simulated_device.cpp`), `simulated-narrow` (the same without
+float64) and `cuda`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable
@@ -337,8 +339,15 @@ def case_a_script_for_this_device_is_compared_with_its_device() -> None:
     passes(KernelDiffHarness(model, (rows(),), test_backend="aot_eager").compare())
 
 
-def main(device: str, results: str) -> None:
-    """Runs every case; writes what each that failed said."""
+def main(results: str, *devices: str) -> None:
+    """Runs every case on each of the devices, in a forked process each; writes what was said by device and case."""
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        said = pool.map(run, devices, chunksize=1)
+    Path(results).write_text(json.dumps(dict(zip(devices, said, strict=True))), "utf-8")
+
+
+def run(device: str) -> dict[str, str]:
+    """What each case says that fails, and nothing for one that holds."""
     global DEVICE
     DEVICE = device.removesuffix("-narrow")
     if DEVICE == "simulated":
@@ -357,7 +366,7 @@ def main(device: str, results: str) -> None:
                 found[name] = traceback.format_exc()
             else:
                 found[name] = ""
-    Path(results).write_text(json.dumps(found), "utf-8")
+    return found
 
 
 if __name__ == "__main__":
