@@ -47,7 +47,9 @@ def _nearness(one: str, other: str) -> int:
 
 
 def _serves(value: Any, demand: Demand | None) -> bool:
-    """Whether an option that nobody typed has a value: None stands for a missing one, where that is not asked about."""
+    """Whether an option that nobody typed has a value: no None unless it is asked about, no text that lists others."""
+    if isinstance(value, str) and demand is not None and "sequence" in demand.roles and "text" not in demand.roles:
+        return False
     return value is not None or (demand is not None and not {"optional", "flag"}.isdisjoint(demand.roles))
 
 

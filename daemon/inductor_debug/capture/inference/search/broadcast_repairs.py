@@ -16,7 +16,7 @@ from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Two tensors that were joined for a layer share what it takes; one of them is as wide as the model says."""
-    if outcome.module is None or not type(outcome.module).__module__.startswith("torch."):
+    if outcome.module is None:
         return
     for received in outcome.received:
         for wanted in accepted(outcome.module, received.position):

@@ -56,7 +56,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_ratio(outcome, plan)
     yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
     yield from by_missing_dimension(outcome)
-    yield from by_joining(outcome, plan)
+    of_torch = type(outcome.module).__module__.startswith("torch.")
+    yield from by_joining(outcome, plan) if of_torch else ()
     yield from _by_unpacking(outcome)
     yield from _by_module(outcome)
     yield from _by_container(outcome, plan)
@@ -67,6 +68,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_one(outcome, plan)
     yield from by_shapes(outcome)
     yield from _by_numbers(outcome)
+    # What the user's own module takes is less sure.
+    yield from by_joining(outcome, plan)
     yield from _by_dtype(outcome)
     yield from _larger(guess)
     if outcome.raised.about_rank:
