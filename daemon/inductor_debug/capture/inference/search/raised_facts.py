@@ -201,8 +201,8 @@ class Raised:
 
     @property
     def by_user(self) -> bool:
-        """Whether it is of a kind that user code raises by itself."""
-        return self.text.startswith(("AssertionError:", "ValueError:"))
+        """Whether user code asserts it, and nobody else raises such a kind."""
+        return self.text.startswith("AssertionError:")
 
     @property
     def numbers(self) -> list[int]:
