@@ -423,7 +423,7 @@ HEALTHY = {
     """,
     "the code refuses by itself": """
         def forward(self, x):
-            if x.shape[-1] != 12345:
+            if sum(map(int, str(x.shape[-1]))) != 44:
                 raise ValueError("a size that nobody can guess")
             return x
     """,

@@ -23,6 +23,8 @@ from inductor_debug.repro.program.value_names import file_name
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer, first_that_works
 from inductor_debug.repro.script.writing import Header
 from inductor_debug.rules.catalog.constraints.peak_memory import PeakMemoryRule
+from inductor_debug.rules.judging.base import Constraint
+from inductor_debug.rules.judging.gpu_rule import GpuConstraint
 from inductor_debug.rules.registry import constraints
 
 
@@ -54,8 +56,14 @@ ANYTHING = ""
 _OF_STICKS = ("restickify", "stick-reshape", "unaligned-write")
 """What an accelerator does with layouts of its own shows in no tensor of torch's."""
 
+
+def _shows_in_tensors(rule: Constraint) -> bool:
+    """Whether a script of torch can show what a constraint finds: a price shows on no other machine."""
+    return not isinstance(rule, GpuConstraint) and rule.id not in _OF_STICKS
+
+
 KINDS: dict[str, Kind] = {
-    **{rule.id: Kind(looks.recordings, constraint_drafts) for rule in constraints() if rule.id not in _OF_STICKS},
+    **{rule.id: Kind(looks.recordings, constraint_drafts) for rule in constraints() if _shows_in_tensors(rule)},
     PeakMemoryRule.id: Kind(looks.recordings, memory_drafts),
     "capture-error": Kind(looks.exceptions, raised_drafts, compilers.of_stages),
     "graph-break": Kind(looks.captures, break_drafts, unwritable=_UNSEEN),

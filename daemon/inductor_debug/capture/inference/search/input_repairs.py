@@ -49,7 +49,12 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from _by_refusal(outcome, plan)
+    if isinstance(outcome.error, NotImplementedError):
+        # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
+        yield from _other_ranks(guess)
+        yield from _other_dtypes(guess)
     yield from _by_window(outcome)
+    yield from _by_pixels(outcome)
     yield from _as_given(outcome)
     yield from _by_area(outcome, plan)
     yield from _by_images(guess, plan)
@@ -170,6 +175,18 @@ def _by_window(outcome: TrialOutcome) -> Iterator[Guess]:
         if times > 1:
             height, width = (guess.size_of()[name] * times for name in ("H", "W"))
             yield guess.with_sizes(H=height, W=width)
+
+
+def _by_pixels(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Images in proportion where a view asks for another number of pixels: `view(-1, 64, 32 * 32)` of 16 by 16."""
+    wanted, guess = outcome.raised.elements_of_view, outcome.guess
+    arrived = outcome.received[0].shape if outcome.received else ()
+    if wanted is None or len(arrived) != 4 or not {"H", "W"} <= set(guess.used_sizes()):
+        return
+    times = (wanted / max(math.prod(arrived[1:]), 1)) ** 0.5
+    height, width = (guess.size_of()[name] * times for name in ("H", "W"))
+    if height.is_integer() and width.is_integer() and max(height, width) <= _LARGEST:
+        yield guess.with_sizes(H=int(height), W=int(width))
 
 
 def _whole(module: nn.Module | None) -> int:
