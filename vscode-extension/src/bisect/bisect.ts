@@ -59,7 +59,9 @@ async function askForLadder(context: PagesContext): Promise<BisectOptions | unde
   ];
   const chosen = await vscode.window.showQuickPick(ladders, { title: t("Bisect"), placeHolder: t("What is compared with eager") });
   if (!chosen || chosen.options) return chosen?.options;
-  const names = ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor", ...(await accelerators(context)).map(({ name }) => name)];
+  // GPUs compute in the formats that the host has, so there is nothing to imitate.
+  const imitated = (await accelerators(context)).filter(({ gpu }) => !gpu);
+  const names = ["dynamo", "aot_eager", "aot_eager_decomp_partition", "inductor", ...imitated.map(({ name }) => name)];
   const items = names.map((label) => ({ label }));
   const picked = await vscode.window.showQuickPick(items, { title: t("Bisect"), placeHolder: t("Climbed in this order"), canPickMany: true });
   return picked && picked.length > 0 ? { backends: picked.map(({ label }) => label) } : undefined;

@@ -39,17 +39,16 @@ class Encoder(nn.Module):
 const GELU = "torch.nn.functional.gelu(self.inner(x))";
 
 /** Each time that it runs it waits twice as long between its two graphs: the walk along its operations comes last. */
-const SLOW = `import time
+const SLOW = `import os
+import time
 
 import torch
-
-WAITS = [0.05]
 
 
 @torch.compiler.disable
 def wait():
-    WAITS[0] *= 2
-    time.sleep(WAITS[0])
+    os.environ["WAIT"] = str(float(os.environ.get("WAIT", 0.05)) * 2)
+    time.sleep(float(os.environ["WAIT"]))
 
 
 # inductor-debug: inputs=(torch.randn(4, 64),)
