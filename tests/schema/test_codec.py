@@ -8,7 +8,7 @@ import typing
 
 import msgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inductor_debug_schema import (
     EVENT_TYPES,
@@ -56,7 +56,10 @@ def test_a_report_survives_msgpack_and_json(report: FileReport) -> None:
 
 
 @pytest.mark.parametrize("cls", [*EVENT_TYPES.values(), JobRequest])
-@settings(max_examples=20)  # of each: they have one codec, and most of their types, in common
+@settings(
+    max_examples=20,  # of each: they have one codec, and most of their types, in common
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],  # messages are as large as their types
+)
 @given(data=st.data())
 def test_every_message_between_engine_and_worker_survives(cls: type, data: st.DataObject) -> None:
     json_like = st.dictionaries(st.text(), st.from_type(int) | st.text() | st.booleans(), max_size=3)
