@@ -24,6 +24,10 @@ class Range:
     start: Position
     end: Position
 
+    def encloses(self, inner: Range) -> bool:
+        """Whether all of `inner` is in it; both may be the same."""
+        return self.start <= inner.start and inner.end <= self.end
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:

@@ -105,10 +105,6 @@ class BesideFindings:
         measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
         recording, path = measured.recording, self._request.path
         if recording.ops and self._request.keep_costs:
-            self._emit(cost_artifact(self._costs.document(recording, name, stage, path, self._text_of)))
+            self._emit(cost_artifact(self._costs.document(recording, name, stage, path, self._sources.excerpt)))
         if recording.ops and outcome.graphs is not None and self._request.keep_graphs:
             self._emit(statistics_artifact(recording, target=name, stage=stage, path=path, kernels=measured.kernels))
-
-    def _text_of(self, place: Location) -> str:
-        text = self._sources.text(place.path)
-        return text.excerpt(place.range) if text is not None else ""

@@ -81,8 +81,6 @@ from inductor_debug.source.syntax_tree import tree_of
 
 Emit = Callable[[Event], None]
 
-_DIGEST_LENGTH = 16
-
 
 def analyze(request: JobRequest, emit: Emit) -> None:
     """Analyses one file, and emits events as `inductor_debug_schema.jobs` says.

@@ -6,6 +6,7 @@ for the same few expressions thousands of times. Nothing here imports torch or r
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import sysconfig
@@ -101,6 +102,15 @@ class SourceMap:
             start = text.character(lineno - 1, col_offset)
             end = text.character(end_lineno - 1, end_col_offset)
         return Location(path, Range(Position(lineno - 1, start), Position(end_lineno - 1, end)))
+
+    def location_of(self, path: str, node: ast.expr | ast.stmt) -> Location:
+        """The place of a node of the syntax tree of `path`."""
+        return self.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+
+    def excerpt(self, place: Location) -> str:
+        """What stands at a place, cut where it is long; empty where its text is not known."""
+        text = self.text(place.path)
+        return text.excerpt(place.range) if text is not None else ""
 
     def frame_at(self, code: CodeType, offset: int) -> Frame | None:
         """The frame of the instruction at byte `offset` of `code`; None for torch's, the library's and our own."""

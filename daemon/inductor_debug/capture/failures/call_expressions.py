@@ -81,7 +81,7 @@ class CallExpression:
     def _written(self, node: ast.expr) -> Written:
         text = ast.unparse(node)
         shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-        return Written(shown, location_of(self._sources, self._path, node))
+        return Written(shown, self._sources.location_of(self._path, node))
 
 
 def node_at(sources: SourceMap, location: Location) -> ast.expr | ast.stmt | None:
@@ -97,14 +97,9 @@ def node_at(sources: SourceMap, location: Location) -> ast.expr | ast.stmt | Non
     for node in ast.walk(tree):
         if not isinstance(node, (ast.expr, ast.stmt)) or isinstance(node, ast.Expr) or node.lineno != line:
             continue
-        if location_of(sources, location.path, node) == location:
+        if sources.location_of(location.path, node) == location:
             return node
     return None
-
-
-def location_of(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Location:
-    """Where a node of the tree stands."""
-    return sources.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
 
 
 _SIGNS = {

@@ -62,7 +62,7 @@ def overwritten_findings(found: list[Overwritten], target: BuiltTarget, sources:
         if needed is None or where in told:
             continue
         there = needing.frames[needed].location
-        facts = OverwrittenTensor(_excerpt(sources, where), _excerpt(sources, there))
+        facts = OverwrittenTensor(_in_one_line(sources.excerpt(where)), _in_one_line(sources.excerpt(there)))
         told[where] = Finding(
             rule="overwritten",
             severity=Severity.WARNING,
@@ -112,6 +112,5 @@ def _writes(op: Op, metas: tuple[TensorMeta, ...]) -> bool:
     return any(meta.value in op.mutates and meta.storage in storages for meta in op.inputs)
 
 
-def _excerpt(sources: SourceMap, where: Location) -> str:
-    text = sources.text(where.path)
-    return " ".join(text.excerpt(where.range).split()) if text is not None else ""
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -9,7 +9,6 @@ from inductor_debug_schema import (
     ChangingState,
     Finding,
     Location,
-    Range,
     Recompilation,
     Related,
     Severity,
@@ -38,7 +37,7 @@ def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: t
     """
     relied, related = place(frames, run.target.location, "inside {}")
     cause, state, more = _cause(run.sources, state, frames) or (relied, state, [])
-    if cause.path != relied.path or not _holds(cause.range, relied.range):
+    if cause.path != relied.path or not cause.range.encloses(relied.range):
         related = [*more, Related(relied.path, relied.range, "compiled code relies on it here"), *related]
     return Finding(
         rule="recompile",
@@ -79,17 +78,9 @@ def _cause(
         return None
     owner = owner_of(writes[0])
     named = replace(state, state_name=ast.unparse(owner)) if owner is not None else state
-    return _location(sources, path, writes[0]), named, [_related(sources, path, node) for node in writes[1:]]
-
-
-def _holds(outer: Range, inner: Range) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
+    return sources.location_of(path, writes[0]), named, [_related(sources, path, node) for node in writes[1:]]
 
 
 def _related(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Related:
-    where = _location(sources, path, node)
+    where = sources.location_of(path, node)
     return Related(where.path, where.range, "changed here")
-
-
-def _location(sources: SourceMap, path: str, node: ast.expr | ast.stmt) -> Location:
-    return sources.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)

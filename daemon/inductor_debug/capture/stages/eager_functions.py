@@ -124,4 +124,4 @@ def _tells(broken: Location, op: Op, ran: Location) -> bool:
 
 
 def _within(inner: Location, outer: Location) -> bool:
-    return inner.path == outer.path and outer.range.start <= inner.range.start and inner.range.end <= outer.range.end
+    return inner.path == outer.path and outer.range.encloses(inner.range)

@@ -124,17 +124,14 @@ class _Reader:
         )
 
     def _place(self, node: ast.expr | ast.stmt) -> Location:
-        return self._sources.location(self._path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+        return self._sources.location_of(self._path, node)
 
 
 def _outermost(blocks: Sequence[UntakenBlock]) -> Iterator[UntakenBlock]:
     """The blocks that lie in no other: a method that ran nowhere may be called from a branch that did not, either."""
     seen: set[Range] = set()
     for block in blocks:
-        inside = any(
-            other.range != block.range and other.range.start <= block.range.start and block.range.end <= other.range.end
-            for other in blocks
-        )
+        inside = any(other.range != block.range and other.range.encloses(block.range) for other in blocks)
         if not inside and block.range not in seen:
             seen.add(block.range)
             yield block

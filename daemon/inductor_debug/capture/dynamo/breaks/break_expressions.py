@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inductor_debug_schema import BreakCause, Location
 
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.failures.call_expressions import location_of, node_at
+from inductor_debug.capture.failures.call_expressions import node_at
 from inductor_debug.source.syntax_tree import text_of
 
 _LONGEST = 60
@@ -35,7 +35,7 @@ def broken_expression(sources: SourceMap, location: Location, cause: BreakCause)
     node = node_at(sources, location)
     if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) and cause is BreakCause.BRANCH:
         node = node.test
-        location = location_of(sources, location.path, node)
+        location = sources.location_of(location.path, node)
     if not isinstance(node, (ast.expr, ast.AugAssign)):
         return BrokenExpression(location, "", "")
     source = sources.text(location.path)
