@@ -7,6 +7,7 @@ follow it across, and what they find in the backward is blamed on the forward on
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import re
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
 from torch._ops import HigherOrderOperator, OpOverload
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
@@ -136,12 +138,27 @@ class LoweringRunner:
             args, kwargs = _given((node.args, dict(node.kwargs)), graph_module)
             self._recorder.witness(node.target, args, kwargs, node.meta.get("val"), number)
         elif isinstance(node.target, HigherOrderOperator):
-            self._higher_order(graph_module, node, autograd)
+            if not self._operator_within(graph_module, node, number):
+                self._higher_order(graph_module, node, autograd)
         elif node.target is operator.getitem:
             # Tracing leaves one tensor on the op that makes several, and another on the node that picks it.
             whole, index = _given(node.args, graph_module)
             if isinstance(whole, (list, tuple)):
                 self._fallback.alias(node.meta.get("val"), whole[index])
+
+    def _operator_within(self, root: GraphModule, node: Node, number: int | None) -> bool:
+        """Records the operator that a higher-order one runs with a random state, as what is computed again does."""
+        place = next((place for place, given in enumerate(node.args) if isinstance(given, OpOverload)), None)
+        if place is None:
+            return False
+        func = node.args[place]
+        assert isinstance(func, OpOverload)
+        names = {argument.name for argument in func._schema.arguments}
+        self._attribution.at(_picking(node, func) or node)
+        args, known = _given((node.args[place + 1 :], dict(node.kwargs)), root)
+        kwargs = {name: value for name, value in known.items() if name in names}
+        self._recorder.witness(func, args, kwargs, _made_within(node, func, args, kwargs), number)
+        return True
 
     def _higher_order(self, root: GraphModule, node: Node, autograd: dict[int, str] | None) -> None:
         """Its bodies, each once; what it makes is nobody's fault but theirs."""
@@ -158,6 +175,27 @@ class LoweringRunner:
                         self._fallback.alias(value, inner)
         finally:
             self._recorder.region = before
+
+
+def _made_within(node: Node, func: OpOverload, args: Any, kwargs: Any) -> Any:
+    """What `func` made in a higher-order operator, on which the partitioner of torch 2.11 to 2.13 leaves no value.
+
+    In the forward the node that picks it, beside the state, has it; in the backward nobody does.
+    """
+    picking = _picking(node, func)
+    if picking is not None:
+        return picking.meta.get("val")
+    mode = detect_fake_mode((args, kwargs))
+    with mode if mode is not None else contextlib.nullcontext():
+        node.meta["val"] = func(*args, **kwargs)
+    return node.meta["val"]
+
+
+def _picking(node: Node, func: OpOverload) -> Node | None:
+    """The node that picks what `func` made from beside the state that a higher-order operator saves."""
+    saves = bool(node.args) and node.args[0] is func
+    picking = (user for user in node.users if user.target is operator.getitem and user.args[1] == 1)
+    return next(picking, None) if saves else None
 
 
 def _is_closer(node: Node, outer: Node) -> bool:

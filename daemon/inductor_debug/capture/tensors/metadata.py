@@ -50,6 +50,7 @@ class TensorTable:
     def same(self, alias: torch.Tensor, tensor: torch.Tensor) -> None:
         """Lets `alias` stand for `tensor`: another object for the same value and memory."""
         self._values[id(alias)] = (weakref.ref(alias), self.value(tensor))
+        self._metas.pop(id(alias), None)
         try:
             storage, original = alias.untyped_storage(), tensor.untyped_storage()
         except (RuntimeError, NotImplementedError):
@@ -63,6 +64,18 @@ class TensorTable:
         except (RuntimeError, NotImplementedError):
             return
         self._storages.setdefault(memory._cdata, (_hold(memory), storage))
+
+    def made_again(self, tensor: torch.Tensor, storage: int | None = None) -> None:
+        """Lets `tensor` be another value from now on, in memory of its own or in the storage of that number."""
+        self._metas.pop(id(tensor), None)
+        self._values.pop(id(tensor), None)
+        try:
+            memory = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):
+            return
+        self._storages.pop(memory._cdata, None)
+        if storage is not None:
+            self._storages[memory._cdata] = (_hold(memory), storage)
 
     def wrote(self, tensor: torch.Tensor) -> None:
         """Counts an in-place write to `tensor`, and so to everything that shares its memory."""

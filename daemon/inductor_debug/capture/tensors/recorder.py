@@ -168,13 +168,26 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         taken = self._taken(info, args, kwargs)
         for tensor in taken.written:
             self.tensors.wrote(tensor)
-        if info.may_view and not info.composite and not taken.written and taken.metas:
-            # Where one of two equal nodes was removed, the views of it still have the memory that it had.
-            viewed: list[torch.Tensor] = []
-            _collect(result, viewed)
-            for tensor in viewed:
-                self.tensors.lives_in(tensor, taken.metas[0].storage)
+        if not taken.written:
+            self._learn_of(result, info, taken)
         self._append(info, taken, self._outputs(result, False), number)
+
+    def _learn_of(self, result: Any, info: OperatorInfo, taken: _Taken) -> None:
+        """Takes note of what a node makes: where it lives, and that it is new even if an earlier node made it as well.
+
+        What a backward pass computes again has the very tensors of the forward pass.
+        """
+        made: list[torch.Tensor] = []
+        _collect(result, made)
+        views = info.may_view and not info.composite and bool(taken.metas)
+        given = {meta.value for meta in taken.metas}
+        for tensor in made:
+            value = self.tensors.value(tensor)
+            if value in self._made and value not in given:
+                self.tensors.made_again(tensor, taken.metas[0].storage if views else None)
+            elif views:
+                # Where one of two equal nodes was removed, the views of it still have the memory that it had.
+                self.tensors.lives_in(tensor, taken.metas[0].storage)
 
     def _record(self, func: Any, info: OperatorInfo, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         taken = self._taken(info, args, kwargs)
